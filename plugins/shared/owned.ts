@@ -1,0 +1,10 @@
+declare const proof: unique symbol
+
+/**
+ * An id that was checked to be the caller's. What changes or lists things upstream accepts nothing else, so a route that forgot the check does
+ * not compile. Only `ownership` makes them.
+ */
+export interface Owned<Kind extends string> {
+  readonly id: string
+  readonly [proof]: Kind
+}
