@@ -1,0 +1,79 @@
+import type { JsonBody } from '../shared/body.ts'
+import type { Owned } from '../shared/owned.ts'
+
+/** What a list asks of an upstream: always within groups that are the caller's, never the whole account. */
+export interface ListQuery {
+  readonly groupType: string
+  /** One to a hundred. */
+  readonly groups: readonly [Owned<'group'>, ...Owned<'group'>[]]
+  /** Matched loosely by the upstream: the answer still has to be filtered. */
+  readonly name?: string
+  readonly statuses?: readonly string[]
+  readonly sortBy: string
+  readonly sortOrder: 'Asc' | 'Desc'
+  /** 1 to 100. */
+  readonly maxResults: number
+  readonly nextToken?: string
+}
+
+/**
+ * Everything that is ever asked of a media asset library, under the names of its actions (docs/ModelArk/2318270 and following). There is
+ * no operation that changes or lists something by an id that was not checked.
+ */
+export type Operation =
+  | { readonly action: 'CreateAssetGroup'; readonly body: JsonBody }
+  | { readonly action: 'ListAssetGroups'; readonly query: ListQuery }
+  /** Groups of the whole account by name: to find what a crash left behind, never for a caller's eyes. */
+  | {
+      readonly action: 'FindAssetGroups'
+      readonly groupType: string
+      readonly name: string
+      readonly nextToken?: string
+    }
+  | {
+      readonly action: 'UpdateAssetGroup'
+      readonly group: Owned<'group'>
+      readonly method: 'PUT' | 'PATCH'
+      readonly body: JsonBody
+    }
+  | { readonly action: 'DeleteAssetGroup'; readonly group: Owned<'group'> }
+  | { readonly action: 'CreateAsset'; readonly group: Owned<'group'>; readonly body: JsonBody }
+  | { readonly action: 'ListAssets'; readonly query: ListQuery }
+  /** For `ownership`, which alone decides who may see the answer. */
+  | { readonly action: 'GetAsset'; readonly id: string }
+  | {
+      readonly action: 'UpdateAsset'
+      readonly asset: Owned<'asset'>
+      readonly method: 'PUT' | 'PATCH'
+      readonly body: JsonBody
+    }
+  | { readonly action: 'DeleteAsset'; readonly asset: Owned<'asset'> }
+
+/** A request as it goes out, but for what every upstream gets alike. */
+export interface Outgoing {
+  readonly method: string
+  readonly url: string
+  /** Added to the caller's headers that may pass; credentials belong here. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | string
+}
+
+/**
+ * A kind of upstream: how operations look on its wire. Pure but for the clock; called again for every attempt, because signatures age. Further kinds
+ * implement just this.
+ */
+export interface MediaKind {
+  outgoing(operation: Operation): Outgoing | Promise<Outgoing>
+  /** Texts that must never reach a caller, not even inside an upstream's error. */
+  readonly secrets: readonly string[]
+}
+
+const reads: ReadonlySet<Operation['action']> = new Set([
+  'ListAssetGroups',
+  'FindAssetGroups',
+  'ListAssets',
+  'GetAsset',
+])
+
+/** Whether an operation changes nothing, and so may be sent twice (RFC 9110 section 9.2.2), whatever method carries it. */
+export const isRead = (operation: Operation): boolean => reads.has(operation.action)

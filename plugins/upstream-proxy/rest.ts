@@ -1,0 +1,74 @@
+import type { JsonBody } from '../shared/body.ts'
+import type { ListQuery, MediaKind, Operation, Outgoing } from './operation.ts'
+import { path } from './path.ts'
+import { withoutProject } from './project.ts'
+
+export interface RestOptions {
+  /** Base address, ending where `/api/media/proxy` ends for the gateway's own clients. */
+  readonly url: string
+  /** Bearer key. */
+  readonly key: string
+}
+
+/** An upstream of the same paths as the gateway itself. Lists go out as query strings. */
+export const rest = ({ url, key }: RestOptions): MediaKind => {
+  const base = url.replace(/\/+$/, '')
+  const headers = { authorization: `Bearer ${key}` }
+  const outgoing = (method: string, path: string, body?: JsonBody): Outgoing =>
+    body
+      ? {
+          method,
+          url: base + path,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: body.edit(withoutProject).bytes,
+        }
+      : { method, url: base + path, headers }
+
+  return {
+    secrets: [key],
+    outgoing(operation: Operation): Outgoing {
+      switch (operation.action) {
+        case 'CreateAssetGroup':
+          return outgoing('POST', '/assets/groups', operation.body)
+        case 'ListAssetGroups':
+          return outgoing('GET', `/assets/groups?${listParameters(operation.query)}`)
+        case 'FindAssetGroups':
+          return outgoing('GET', `/assets/groups?${findParameters(operation)}`)
+        case 'UpdateAssetGroup':
+          return outgoing(operation.method, path`/assets/groups/${operation.group.id}`, operation.body)
+        case 'DeleteAssetGroup':
+          return outgoing('DELETE', path`/assets/groups/${operation.group.id}`)
+        case 'CreateAsset':
+          return outgoing('POST', '/assets', operation.body)
+        case 'ListAssets':
+          return outgoing('GET', `/assets?${listParameters(operation.query)}`)
+        case 'GetAsset':
+          return outgoing('GET', path`/assets/${operation.id}`)
+        case 'UpdateAsset':
+          return outgoing(operation.method, path`/assets/${operation.asset.id}`, operation.body)
+        case 'DeleteAsset':
+          return outgoing('DELETE', path`/assets/${operation.asset.id}`)
+      }
+    },
+  }
+}
+
+const listParameters = (query: ListQuery): URLSearchParams => {
+  const parameters = new URLSearchParams({
+    GroupType: query.groupType,
+    GroupIds: query.groups.map((group) => group.id).join(','),
+    SortBy: query.sortBy,
+    SortOrder: query.sortOrder,
+    MaxResults: String(query.maxResults),
+  })
+  if (query.name !== undefined) parameters.set('Name', query.name)
+  if (query.statuses) parameters.set('Statuses', query.statuses.join(','))
+  if (query.nextToken !== undefined) parameters.set('NextToken', query.nextToken)
+  return parameters
+}
+
+const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): URLSearchParams => {
+  const parameters = new URLSearchParams({ GroupType: wanted.groupType, Name: wanted.name, MaxResults: '100' })
+  if (wanted.nextToken !== undefined) parameters.set('NextToken', wanted.nextToken)
+  return parameters
+}
