@@ -1,0 +1,54 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Position } from './order.ts'
+import type { ListRequest } from './parameters.ts'
+
+/** Makes and reads the NextToken of one caller's lists. */
+export interface Cursors {
+  /** The token for what comes after a position: URL-safe, at most 1024 characters. */
+  issue(request: ListRequest, caller: string, after: Position): string
+  /** The position in the request's token; undefined when it has none, or one that was not issued for just this caller and list. */
+  redeem(request: ListRequest, caller: string): Position | undefined
+}
+
+const macBytes = 16
+
+/**
+ * Tokens carry a position, not an offset, so that a walk is not shifted by what comes and goes. They are bound to caller, endpoint, filters and
+ * sort by their signature alone, and hold nothing but what the last item showed (reading 24).
+ *
+ * @param secrets the first signs, all verify
+ */
+export const createCursors = (secrets: readonly [string, ...string[]]): Cursors => {
+  const sign = (secret: string, text: string, bound: string): Buffer =>
+    createHmac('sha256', secret).update(`${bound}\n${text}`).digest().subarray(0, macBytes)
+
+  return {
+    issue(request, caller, after) {
+      const text = JSON.stringify([after.key, after.id])
+      return Buffer.concat([sign(secrets[0], text, binding(request, caller)), Buffer.from(text)]).toString('base64url')
+    },
+    redeem(request, caller) {
+      const token = request.nextToken
+      if (token === undefined || token.length > 1024 || !/^[\w-]+$/.test(token)) return undefined
+      const bytes = Buffer.from(token, 'base64url')
+      if (bytes.length <= macBytes) return undefined
+      const text = bytes.subarray(macBytes).toString()
+      const mac = bytes.subarray(0, macBytes)
+      const bound = binding(request, caller)
+      if (!secrets.some((secret) => timingSafeEqual(sign(secret, text, bound), mac))) return undefined
+      const [key, id] = JSON.parse(text) as [string, string]
+      return { key, id }
+    },
+  }
+}
+
+/** All that a token must not be carried over to. Page size is not in it: it may change from page to page. */
+const binding = ({ endpoint, filter, sortBy, sortOrder }: ListRequest, caller: string): string => {
+  const filters = Object.keys(filter)
+    .sort()
+    .map((name) => {
+      const value = filter[name]
+      return [name, typeof value === 'string' ? value : [...(value ?? [])].sort()]
+    })
+  return JSON.stringify(['sluice-cursor-1', caller, endpoint, filters, sortBy, sortOrder])
+}

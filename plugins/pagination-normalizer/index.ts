@@ -1,0 +1,58 @@
+import { Elysia } from 'elysia'
+import { readQueryBody } from '../shared/body.ts'
+import { identity } from '../shared/identity.ts'
+import { createCursors } from './cursor.ts'
+import type { Position } from './order.ts'
+import { cutPage, type Page } from './page.ts'
+import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
+
+export { deliverBody } from '../shared/body.ts'
+export { type Cursors, createCursors } from './cursor.ts'
+export { comparePositions, instantKey, type Position } from './order.ts'
+export { cutPage, type Page } from './page.ts'
+export {
+  type ListRequest,
+  type ListRule,
+  type ListRules,
+  readListRequest,
+  type TextRule,
+  type WordRule,
+} from './parameters.ts'
+
+export interface PaginationOptions {
+  /** Sign the tokens: the first signs, all verify. Give the same ones to every process. */
+  readonly secrets: readonly [string, ...string[]]
+  /** Bytes of a JSON body on GET beyond which it is refused with 413. Default 1 MiB. */
+  readonly maxBodyBytes?: number
+}
+
+/** A list request that was read, and the page that answers it. */
+export interface Listing extends ListRequest {
+  /** @param caller whose list it is: a token works for nobody else */
+  page<Item extends Position>(items: readonly Item[], caller: string): Page<Item>
+}
+
+/**
+ * Macro `lists: rules`: reads the parameters from the query, and from a JSON body where the server delivers it (`deliverBody`), into one normal form,
+ * `listing`, whose `page` cuts the page out of what matches.
+ *
+ * Throws Problem 400 for a bad parameter, or a body that is announced and cannot be read; 413 for one that is too large.
+ */
+export const paginationNormalizer = (options: PaginationOptions) => {
+  const cursors = createCursors(options.secrets)
+  return new Elysia({ name: 'sluice/pagination-normalizer', seed: identity(options) }).macro({
+    lists: (rules: ListRules) => ({
+      resolve: ({ request }) => {
+        const read = readListRequest(rules, queryOf(request), readQueryBody(request, options.maxBodyBytes ?? 2 ** 20))
+        const listing: Listing = { ...read, page: (items, caller) => cutPage(items, read, caller, cursors) }
+        return { listing }
+      },
+    }),
+  })
+}
+
+/** Every parameter as often as it was sent: the framework's own query keeps the last of each. */
+const queryOf = ({ url }: Request): URLSearchParams => {
+  const mark = url.indexOf('?')
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark))
+}

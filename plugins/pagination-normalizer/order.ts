@@ -1,0 +1,27 @@
+/** What a list is ordered by: `key` by code units, then `id` likewise, both in one direction (reading 23). */
+export interface Position {
+  readonly key: string
+  readonly id: string
+}
+
+/** Ascending order of positions; negative when `a` comes first. */
+export const comparePositions = (a: Position, b: Position): number => compare(a.key, b.key) || compare(a.id, b.id)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d+))?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i
+
+/**
+ * A key that orders times as instants, however they are written: `2026-03-18T03:33:32Z`, `2026-03-18T11:33:32.5+08:00`, and
+ * `2026-03-18 03:33:32`, which is taken for UTC. Fractions count in full. What is no time comes before all times.
+ */
+export const instantKey = (time: string | undefined): string => {
+  const [, date, clock, fraction = '', zone = 'Z'] = instant.exec(time ?? '') ?? []
+  const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone
+  const seconds = Date.parse(`${date}T${clock}${offset.toUpperCase()}`) / 1000
+  if (!Number.isFinite(seconds)) return ''
+  // Shifted so that years before 1970 stay positive, and order as text.
+  const whole = String(seconds + 1e11).padStart(12, '0')
+  const digits = fraction.replace(/0+$/, '')
+  return digits === '' ? whole : `${whole}.${digits}`
+}
