@@ -1,0 +1,59 @@
+import { Problem } from '../shared/problem.ts'
+import type { Claim, ClaimStore } from './store.ts'
+
+/**
+ * What a failed call to the upstream may have left there: `none`: nothing; `doubtful`: it said no, but may have done it all the same (a status of 500 and
+ * above); `unknown`: it said nothing that could be understood, and may still be at it.
+ */
+export type Effect = 'none' | 'doubtful' | 'unknown'
+
+export interface ClaimedOptions<Made> {
+  readonly store: ClaimStore
+  readonly wanted: Omit<Claim, 'id' | 'state'>
+  /** Asks the upstream, once. */
+  readonly make: () => Promise<Made>
+  /** Id of the group that was made or renamed. */
+  readonly idOf: (made: Made) => string
+  readonly effectOf: (error: unknown) => Effect
+  /** Milliseconds since 1970. Default the system's clock. */
+  readonly now?: () => number
+}
+
+/**
+ * Creates or renames a group so that a crash at any point loses nothing: the name is claimed first, then the upstream is asked, then the claim is confirmed.
+ * What is left open is for `settle`.
+ *
+ * Throws Problem 400 when the name is taken, 500 when the store fails before or after, and whatever `make` throws.
+ */
+export const claimed = async <Made>(options: ClaimedOptions<Made>): Promise<Made> => {
+  const { store, wanted, make, idOf, effectOf, now = Date.now } = options
+  const claim = await store.claim(wanted).catch((cause: unknown) => {
+    throw new Problem(500, 'failed to check asset group', { cause })
+  })
+  if (!claim) throw new Problem(400, 'an asset group with the same Name and GroupType already exists')
+
+  let made: Made
+  try {
+    made = await make()
+  } catch (error) {
+    await leave(store, claim, effectOf(error))
+    throw error
+  }
+
+  const confirmed = await store.confirm(claim, { id: idOf(made), createdAt: now() }).catch((cause: unknown) => {
+    throw unrecorded(cause)
+  })
+  if (!confirmed) throw unrecorded(new Error(`the claim ${claim.id} was overtaken`))
+  return made
+}
+
+const unrecorded = (cause: unknown) => new Problem(500, 'failed to record asset group', { cause })
+
+const leave = async (store: ClaimStore, claim: Claim, effect: Effect): Promise<void> => {
+  try {
+    if (effect === 'none') await store.release(claim)
+    if (effect === 'doubtful') await store.doubt(claim, claim.dueAt)
+  } catch {
+    // The caller is to hear of the upstream's failure; the claim stays pending and is settled when it is due.
+  }
+}
