@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { announcesBody, deliverBody } from '../plugins/shared/body.ts'
+import { Problem } from '../plugins/shared/problem.ts'
+
+export interface FrontOptions {
+  readonly handle: (request: Request) => Response | Promise<Response>
+  /** Bytes of a body on GET that are read before the rest is left alone: one more than the app accepts is enough for it to say so. */
+  readonly maxQueryBodyBytes: number
+}
+
+/**
+ * A server on `node:http`, which alone delivers a body on GET: the runtimes' own servers throw it away. Such a body is handed over with `deliverBody`; every
+ * other request pays nothing for it.
+ */
+export const createFront = (options: FrontOptions): Server =>
+  createServer((incoming, outgoing) => {
+    answer(incoming, outgoing, options).catch(() => outgoing.destroy())
+  })
+
+const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, options: FrontOptions): Promise<void> => {
+  const gone = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort()
+  })
+  const request = await toRequest(incoming, gone.signal, options.maxQueryBodyBytes)
+  const response = request ? await options.handle(request) : new Problem(400, 'request is not valid').toResponse()
+  await send(response, outgoing, incoming.method === 'HEAD')
+}
+
+/** Undefined for a request that no server should have to understand. */
+const toRequest = async (
+  incoming: IncomingMessage,
+  signal: AbortSignal,
+  maxQueryBodyBytes: number,
+): Promise<Request | undefined> => {
+  const { method = 'GET', url: target = '', rawHeaders } = incoming
+  let hosts = 0
+  let request: Request
+  try {
+    const headers = new Headers()
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] ?? ''
+      if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+      headers.append(name, rawHeaders[at + 1] ?? '')
+    }
+    // RFC 9112 section 3.2: one Host, neither none nor two.
+    if (hosts !== 1) return undefined
+    const bodied = method !== 'GET' && method !== 'HEAD' && announcesBody(headers)
+    request = new Request(origin + pathOf(target), {
+      method,
+      headers,
+      signal,
+      ...(bodied && { body: Readable.toWeb(incoming) as unknown as ReadableStream, duplex: 'half' }),
+    })
+  } catch {
+    return undefined
+  }
+  if (method === 'GET' && announcesBody(request.headers)) {
+    deliverBody(request, await collect(incoming, maxQueryBodyBytes))
+  }
+  return request
+}
+
+/** The app knows its own address from its configuration: what the caller says of it (Host) is no part of any decision. */
+const origin = 'http://localhost'
+
+/** Path and query of a request target in origin form or absolute form (RFC 9112 section 3.2); throws for any other. */
+const pathOf = (target: string): string => {
+  if (target.startsWith('/')) return target
+  const { protocol, pathname, search } = new URL(target)
+  if (!/^https?:$/.test(protocol)) throw new TypeError('request target is not http')
+  return pathname + search
+}
+
+/** The first `most` bytes of a body, and one more if there are more. */
+const collect = async (incoming: IncomingMessage, most: number): Promise<Uint8Array> => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of incoming) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > most) break
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1)
+}
+
+const send = async (response: Response, outgoing: ServerResponse, headOnly: boolean): Promise<void> => {
+  outgoing.statusCode = response.status
+  for (const [name, value] of response.headers) {
+    if (name !== 'set-cookie') outgoing.setHeader(name, value)
+  }
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
+  if (headOnly || !response.body) {
+    if (!headOnly && response.status !== 204 && response.status !== 304) outgoing.setHeader('content-length', 0)
+    await response.body?.cancel()
+    outgoing.end()
+    return
+  }
+  if (!isStream(response.headers)) {
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    outgoing.setHeader('content-length', bytes.length)
+    outgoing.end(bytes)
+    return
+  }
+  outgoing.flushHeaders()
+  for await (const chunk of response.body) {
+    if (outgoing.destroyed) return
+    if (!outgoing.write(chunk)) await drained(outgoing)
+  }
+  outgoing.end()
+}
+
+/** Whether a body comes into being as it is sent, so that it must not be waited for. */
+const isStream = (headers: Headers): boolean => (headers.get('content-type') ?? '').startsWith('text/event-stream')
+
+const drained = (outgoing: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      outgoing.off('drain', end)
+      outgoing.off('close', end)
+      resolve()
+    }
+    outgoing.on('drain', end)
+    outgoing.on('close', end)
+  })

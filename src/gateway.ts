@@ -1,0 +1,96 @@
+import { Elysia } from 'elysia'
+import {
+  type ClaimStore,
+  type Freshness,
+  type Identify,
+  type OwnershipStore,
+  ownership,
+} from '../plugins/ownership/index.ts'
+import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
+import { identity } from '../plugins/shared/identity.ts'
+import { problemBody, renderProblems, silent } from '../plugins/shared/problem.ts'
+import {
+  createUpstream,
+  type MediaKind,
+  Unreachable,
+  type UpstreamOptions,
+  upstreamProxy,
+} from '../plugins/upstream-proxy/index.ts'
+import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
+import { type Evidence, type Library, locateAsset } from './routes/library.ts'
+import { settleGroups } from './routes/settling.ts'
+import { refuseUnknown } from './routes/unknown.ts'
+import { about } from './schema/about.ts'
+import { assetList, groupList } from './schema/lists.ts'
+
+export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
+  /** The asset library's upstream. Undefined: its routes answer 502. */
+  readonly kind: MediaKind | undefined
+  readonly store: OwnershipStore & ClaimStore
+  /** Who is calling: `identifyByToken`, or the host app's own. */
+  readonly identify: Identify
+  /** Sign page tokens: the first signs, all verify. The same ones for every process. */
+  readonly secrets: readonly [string, ...string[]]
+  /** The product word in `/api/media/…`, and in the type of errors. Default `media`. */
+  readonly segment?: string
+  /** Largest request body in bytes; beyond it 413. Default 64 MiB. */
+  readonly maxBodyBytes?: number
+  /** Milliseconds since 1970. Default the system's clock. */
+  readonly now?: () => number
+  /** Shared with `identifyByToken`, one question to the store serves both. */
+  readonly freshness?: Freshness
+  /** Settles open claims at once and every minute until it is aborted. Undefined: left to the caller, see `settleGroups`. */
+  readonly settleUntil?: AbortSignal
+}
+
+/** The asset library gateway, as a plugin: one chain that reads as the table of contents of the document. */
+export const gateway = (options: GatewayOptions) => {
+  const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
+  const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
+  const claimMs = 2 * (options.timeoutMs ?? 30_000)
+  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log }
+  if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
+
+  return new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
+    .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
+    .use(upstreamProxy(upstream))
+    .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes }))
+    .use(
+      ownership<Evidence>({
+        store,
+        identify: options.kind ? options.identify : refuseAfter(options.identify),
+        freshness: options.freshness,
+        locate: (asset, request) =>
+          locateAsset(upstream, asset, { headers: request?.headers, signal: request?.signal }),
+      }),
+    )
+    .post('/assets/groups', createGroup(library), { caller: true, ...about.createGroup })
+    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...about.listGroups })
+    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...about.getGroup })
+    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...about.updateGroup })
+    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...about.updateGroup })
+    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...about.deleteGroup })
+    .post('/assets', createAsset(library), { caller: true, ...about.createAsset })
+    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...about.listAssets })
+    .get('/assets/:asset_id', getAsset, { examinesAsset: 'asset_id', ...about.getAsset })
+    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...about.updateAsset })
+    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...about.updateAsset })
+    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...about.deleteAsset })
+    .use(refuseUnknown)
+}
+
+const unconfigured: MediaKind = {
+  secrets: [],
+  outgoing() {
+    throw new Unreachable(new Error('no upstream is configured'), false)
+  },
+}
+
+/** Without an upstream whoever may call is told so, on every route. */
+const refuseAfter =
+  (identify: Identify): Identify =>
+  async (request) => {
+    if (await identify(request)) throw new Unreachable(new Error('no upstream is configured'), false)
+    return undefined
+  }

@@ -1,0 +1,121 @@
+import type { OwnedAsset, OwnedGroup } from '../../plugins/ownership/index.ts'
+import { instantKey, type Listing } from '../../plugins/pagination-normalizer/index.ts'
+import { readJsonBody } from '../../plugins/shared/body.ts'
+import { readId } from '../../plugins/shared/id.ts'
+import type { Json } from '../../plugins/shared/json.ts'
+import { type Caller, collectItems, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
+import { envelope } from './envelope.ts'
+import { createdId, type Evidence, type Library, type Owners } from './library.ts'
+
+interface Creation {
+  readonly request: Request
+  readonly user: string
+  readonly owners: Owners
+}
+
+/** "create asset". The upstream is asked to the end even when the caller leaves (reading 11). */
+export const createAsset =
+  ({ upstream, maxBodyBytes, log }: Library) =>
+  async ({ request, user, owners }: Creation): Promise<Response> => {
+    const body = await readJsonBody(request, maxBodyBytes)
+    const { group: id, groupType } = readNewAsset(body)
+    const group = await owners.group(user, id, groupType)
+    for (const named of groupsNamed(body)) await owners.group(user, named)
+    const answer = await upstream.send(
+      { action: 'CreateAsset', group, body: withoutGroupType(body) },
+      { headers: request.headers },
+    )
+    const asset = createdId(answer)
+    // The asset exists, and its group can be asked for again: a record that cannot be written is no reason to call this a failure.
+    await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
+    return toResponse(answer)
+  }
+
+interface Listed {
+  readonly user: string
+  readonly owners: Owners
+  readonly listing: Listing
+  readonly caller: Caller
+}
+
+/** "list assets": always within the caller's groups, and never more than the filters let through, whatever the upstream answers. */
+export const listAssets =
+  ({ upstream, log }: Library) =>
+  async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
+    const { GroupType: type, GroupIds: ids, Name: name, Statuses: statuses } = listing.filter
+    const own = await owners.groupsOf(user, String(type))
+    const groups = owners.select(own, ids as readonly string[] | undefined)
+    const { items, answers } = await collectItems(
+      upstream,
+      'ListAssets',
+      groups,
+      {
+        groupType: String(type),
+        name: name as string | undefined,
+        statuses: statuses as readonly string[] | undefined,
+        sortBy: listing.sortBy,
+        sortOrder: listing.sortOrder,
+      },
+      caller,
+    )
+
+    const asked = new Map(groups.map((group) => [group.id, group]))
+    const rows = new Map<string, { id: string; key: string; item: Json }>()
+    let foreign = 0
+    for (const item of items) {
+      const id = readId(item.get('Id')?.string())
+      const group = asked.get(item.get('GroupId')?.string() ?? '')
+      if (id === undefined || !group) {
+        foreign++
+        continue
+      }
+      owners.learn(id, group)
+      const matches =
+        (name === undefined || item.get('Name')?.string() === name) &&
+        (statuses === undefined || statuses.includes(item.get('Status')?.string() ?? ''))
+      if (matches) rows.set(id, { id, key: sortKey(item, listing.sortBy), item })
+    }
+    if (foreign > 0)
+      log.error({ action: 'ListAssets', foreign }, 'upstream listed assets of groups that were not asked for')
+    return envelope(listing.page([...rows.values()], user), answers)
+  }
+
+const sortKey = (item: Json, field: string): string => {
+  const text = item.get(field)?.string()
+  return field === 'GroupId' ? (text ?? '') : instantKey(text)
+}
+
+/** "asset detail": one call to the upstream, whose answer is both the proof of ownership and what is forwarded. */
+export const getAsset = async ({ asset }: { asset: OwnedAsset<Evidence> }): Promise<Response> => {
+  const { evidence } = asset
+  if (!evidence || evidence instanceof Refusal) throw evidence ?? new Error('examined without evidence')
+  return toResponse(evidence)
+}
+
+interface Changed {
+  readonly request: Request
+  readonly user: string
+  readonly owners: Owners
+  readonly asset: OwnedAsset<Evidence>
+  readonly caller: Caller
+}
+
+/** "modify asset". A group that the body names has to be the caller's too: the asset may be moved there. */
+export const updateAsset =
+  ({ upstream, maxBodyBytes }: Library, method: 'PUT' | 'PATCH') =>
+  async ({ request, user, owners, asset, caller }: Changed): Promise<Response> => {
+    const body = await readJsonBody(request, maxBodyBytes)
+    readAssetChange(body, asset.id)
+    const named: OwnedGroup[] = []
+    for (const id of groupsNamed(body)) named.push(await owners.group(user, id))
+    const answer = await upstream.send({ action: 'UpdateAsset', asset, method, body }, caller)
+    if (named.length > 0) owners.moved(asset)
+    return toResponse(answer)
+  }
+
+/** "delete asset". */
+export const deleteAsset =
+  ({ upstream }: Library) =>
+  async ({ asset, caller }: { asset: OwnedAsset<Evidence>; caller: Caller }): Promise<Response> =>
+    toResponse(await upstream.send({ action: 'DeleteAsset', asset }, caller))
