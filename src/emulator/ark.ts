@@ -1,0 +1,49 @@
+import { isAction } from './actions.ts'
+import { SERVICE, VERSION } from './envelope.ts'
+import { fieldsOf } from './fields.ts'
+import { invalid, missing, Refusal, wrongMethod } from './refusal.ts'
+import type { Settings } from './settings.ts'
+import { bodyMembers, type Received, type Shape } from './shape.ts'
+import { checkSignature } from './signature.ts'
+
+const PROJECT_DEFAULT = 'default'
+
+/** The vendor's own shape: `POST /?Action=…&Version=2024-01-01`, signed. */
+export function arkShape(settings: Settings): Shape {
+  const { accessKey, secretKey, region, clock } = settings
+  const signer = { accessKey, secretKey, region, service: SERVICE }
+
+  function check(request: Received): void {
+    const { pathname, searchParams } = urlOf(request)
+    if (pathname !== '/') throw new Refusal(404, 'InvalidPath', 'The path must be /.')
+    if (request.method !== 'POST') throw wrongMethod(request.method, 'POST')
+    const action = searchParams.get('Action')
+    const version = searchParams.get('Version')
+    if (!action) throw missing('Action')
+    if (!version) throw missing('Version')
+    if (version !== VERSION || !isAction(action)) {
+      throw new Refusal(404, 'InvalidAction', `There is no action ${action} in version ${version}.`)
+    }
+    checkSignature({ ...request, body: request.bytes }, signer, clock())
+  }
+
+  return {
+    kind: 'ark',
+    actionOf: (request) => urlOf(request).searchParams.get('Action') ?? '',
+    askOf(request) {
+      check(request)
+      const members = bodyMembers(request)
+      const project = fieldsOf(members).text('ProjectName') || PROJECT_DEFAULT
+      if (project.length > 64) throw invalid('ProjectName', 'The parameter ProjectName is too long.')
+      return { action: urlOf(request).searchParams.get('Action') ?? '', plain: false, project, members }
+    },
+  }
+}
+
+function urlOf({ target }: Received): URL {
+  const [path = '/', query = ''] = target.split(/\?(.*)/s)
+  const url = new URL('http://upstream/')
+  url.pathname = path
+  url.search = query
+  return url
+}

@@ -1,0 +1,79 @@
+import { gzipSync } from 'node:zlib'
+import type { Answer, Ask } from './account.ts'
+import type { FaultKind } from './faults.ts'
+import { fieldsOf } from './fields.ts'
+import type { List } from './listing.ts'
+import { membersOf, objectOf } from './members.ts'
+
+/** An answer on its way out. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: Uint8Array
+  /** how many bytes of the body are sent before the connection closes; absent: all */
+  readonly keep?: number
+}
+
+const ERROR_BODY =
+  '{"ResponseMetadata":{"Error":{"Code":"InternalError","Message":"The service has an internal error."}}}'
+const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
+
+/** A reply with a text of JSON. */
+export function jsonReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: Buffer.from(text) }
+}
+
+/** The reply of a `status` or `redirect` fault. */
+export function plannedReply(fault: FaultKind): Reply | undefined {
+  if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? ERROR_BODY, fault.headers)
+  if (fault.kind !== 'redirect') return undefined
+  return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
+}
+
+/** What a fault makes of a finished reply. */
+export function spoiltReply(fault: FaultKind, reply: Reply): Reply {
+  switch (fault.kind) {
+    case 'status':
+      return plannedReply(fault) ?? reply
+    case 'truncate':
+      return { ...reply, keep: Math.min(fault.keep ?? reply.body.length >> 1, reply.body.length) }
+    case 'not-json':
+      return { ...reply, headers: { 'content-type': 'text/html' }, body: Buffer.from(fault.body ?? PAGE) }
+    case 'empty':
+      return { ...reply, status: 200, body: Buffer.alloc(0) }
+    case 'gzip':
+      return { ...reply, headers: { ...reply.headers, 'content-encoding': 'gzip' }, body: gzipSync(reply.body) }
+    case 'headers':
+      return { ...reply, headers: { ...reply.headers, ...fault.headers } }
+    default:
+      return reply
+  }
+}
+
+/** What a fault makes of an answer before it becomes text; only lists suffer. */
+export function spoiltAnswer(fault: FaultKind, answer: Answer, ask: Ask): Answer {
+  return 'list' in answer ? { list: spoiltList(fault, answer.list, ask) } : answer
+}
+
+function spoiltList(fault: FaultKind, list: List, ask: Ask): List {
+  switch (fault.kind) {
+    case 'foreign':
+      return { ...list, items: [list.stranger(), ...list.items] }
+    case 'missing-field':
+      return { ...list, items: list.items.map((item) => without(item, fault.field)) }
+    case 'no-data':
+      return { ...list, items: [], next: undefined, counts: list.counts.map(withoutTotal) }
+    case 'repeat-cursor':
+      return list.mode === 'page' ? list : { ...list, next: fieldsOf(ask.members).text('NextToken') || list.token }
+    default:
+      return list
+  }
+}
+
+function without(item: string, name: string): string {
+  return objectOf((membersOf(item) ?? []).filter((member) => member.name !== name))
+}
+
+function withoutTotal(count: { readonly raw: string }): { readonly raw: string } {
+  return { raw: count.raw.replace(/("TotalCount":)\d+/, '$10') }
+}

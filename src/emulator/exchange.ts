@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account } from './account.ts'
+import { perform } from './actions.ts'
+import { jsonReply, plannedReply, type Reply, spoiltAnswer, spoiltReply } from './damage.ts'
+import { envelopeOf } from './envelope.ts'
+import type { FaultKind } from './faults.ts'
+import { Refusal } from './refusal.ts'
+import type { Received, Shape } from './shape.ts'
+import type { Strike } from './switchboard.ts'
+
+/** How a request ends: with a reply, a reset connection, or silence. */
+export type End = Reply | 'reset' | 'silence'
+
+/** One request, its place in the order of requests, and the faults that strike it. */
+export interface Exchange {
+  readonly account: Account
+  readonly shape: Shape
+  readonly request: Received
+  readonly action: string
+  readonly number: number
+  readonly strikes: readonly Strike[]
+  /** aborted when the emulator stops: nothing is done after that */
+  readonly stopping: AbortSignal
+}
+
+/** Brings a request to its end: the faults before the work, the work, the faults after it. */
+export async function endOf(exchange: Exchange): Promise<End> {
+  const { strikes, stopping } = exchange
+  let end: End | undefined
+  for (const strike of strikes) {
+    if (end === undefined && isEarly(strike.fault)) end = await beforeWork(strike, stopping)
+    if (stopping.aborted) return 'silence'
+  }
+  end ??= work(exchange)
+  for (const strike of strikes) {
+    if (typeof end !== 'string' && !isEarly(strike.fault)) end = await afterWork(strike, end)
+  }
+  return end
+}
+
+/** Whether a fault strikes before the work. */
+function isEarly(fault: FaultKind): boolean {
+  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
+  if (fault.kind === 'hold') return fault.when !== 'after'
+  return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
+}
+
+async function beforeWork({ fault, hit, released }: Strike, stopping: AbortSignal): Promise<End | undefined> {
+  hit()
+  if (fault.kind === 'refuse') return 'reset'
+  if (fault.kind === 'hang') return 'silence'
+  if (fault.kind === 'hold') await released
+  // a stop cuts the delay short; the caller of this looks at the signal
+  if (fault.kind === 'delay') await sleep(fault.ms, undefined, { signal: stopping }).catch(() => undefined)
+  return plannedReply(fault)
+}
+
+async function afterWork({ fault, hit, released }: Strike, reply: Reply): Promise<End> {
+  hit()
+  if (fault.kind === 'reset-after') return 'reset'
+  if (fault.kind === 'hang') return 'silence'
+  if (fault.kind === 'hold') await released
+  return spoiltReply(fault, reply)
+}
+
+function work({ account, shape, request, action, number, strikes }: Exchange): Reply {
+  const envelope = envelopeOf(action, number, account.settings)
+  const headers = { 'x-request-id': envelope.requestId }
+  try {
+    const ask = shape.askOf(request)
+    const answer = strikes.reduce((sound, { fault }) => spoiltAnswer(fault, sound, ask), perform(account, ask))
+    return jsonReply(200, envelope.result(answer), headers)
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))
+    return jsonReply(refusal.status, envelope.error(refusal), { ...headers, ...refusal.headers })
+  }
+}

@@ -1,0 +1,80 @@
+import type { Member } from './members.ts'
+import { invalid, missing } from './refusal.ts'
+
+/** Reads the members of a request by name; of a doubled key the last one counts, `null` is as good as absent. */
+export interface Fields {
+  value(name: string): unknown
+  /** a string of at most `most` code points; undefined when absent */
+  text(name: string, most?: number): string | undefined
+  /** the same, refused when absent or empty */
+  needed(name: string, most?: number): string
+  /** one of a few words; undefined when absent or empty */
+  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
+  /** a list of strings, empty when absent */
+  list(name: string): string[]
+  /** a whole number within bounds; undefined when absent */
+  whole(name: string, least: number, most: number): number | undefined
+  /** a nested object; undefined when absent */
+  object(name: string): Record<string, unknown> | undefined
+}
+
+export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fields {
+  const last = new Map(members.map((member) => [member.name, member.value]))
+
+  function value(name: string): unknown {
+    const raw = last.get(name)
+    return raw === undefined ? undefined : ((JSON.parse(raw) as unknown) ?? undefined)
+  }
+
+  function text(name: string, most = 4096): string | undefined {
+    const given = value(name)
+    if (given === undefined) return undefined
+    if (typeof given !== 'string') throw invalid(name, `The parameter ${name} must be a string.`)
+    if ([...given].length > most) throw invalid(name, `The parameter ${name} must have at most ${most} characters.`)
+    return given
+  }
+
+  function needed(name: string, most?: number): string {
+    return text(name, most) || raise(missing(name))
+  }
+
+  function word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const given = text(name)
+    if (given === undefined || given === '') return undefined
+    const known = words.find((candidate) => candidate === given)
+    return known ?? raise(invalid(name, `The parameter ${name} must be one of ${words.join(', ')}.`))
+  }
+
+  function list(name: string): string[] {
+    const given = value(name) ?? []
+    const fine = Array.isArray(given) && given.every((item): item is string => typeof item === 'string')
+    return fine ? given : raise(invalid(name, `The parameter ${name} must be a list of strings.`))
+  }
+
+  function whole(name: string, least: number, most: number): number | undefined {
+    const given = value(name)
+    if (given === undefined) return undefined
+    if (typeof given === 'number' && Number.isInteger(given) && given >= least && given <= most) return given
+    throw invalid(name, `The parameter ${name} must be a whole number from ${least} to ${most}.`)
+  }
+
+  function object(name: string): Record<string, unknown> | undefined {
+    const given = value(name)
+    if (given === undefined) return undefined
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      throw invalid(name, `The parameter ${name} must be an object.`)
+    }
+    return { ...given }
+  }
+
+  return { value, text, needed, word, list, whole, object }
+}
+
+/** The fields of an object that is already parsed, such as `Filter`. */
+export function fieldsIn(object: Record<string, unknown>): Fields {
+  return fieldsOf(Object.entries(object).map(([name, value]) => ({ name, value: JSON.stringify(value ?? null) })))
+}
+
+function raise(error: Error): never {
+  throw error
+}

@@ -1,0 +1,62 @@
+import { type Account, type Action, type Ask, checkQuota } from './account.ts'
+import { fieldsOf } from './fields.ts'
+import { GROUP_ID } from './ids.ts'
+import { field, GROUP_FIELDS, groupText } from './items.ts'
+import { objectOf } from './members.ts'
+import type { Group } from './records.ts'
+import { invalid, missing, Refusal } from './refusal.ts'
+
+const NAME_MOST = 64
+const DESCRIPTION_MOST = 300
+
+/** Page 2318270. Names are not unique, and a repeated call makes a second group. */
+export const createAssetGroup: Action = (account, ask) => {
+  const fields = fieldsOf(ask.members)
+  const name = fields.needed('Name', NAME_MOST)
+  const description = fields.text('Description', DESCRIPTION_MOST)
+  fields.word('GroupType', ['AIGC'])
+  checkQuota(account)
+  const extra = ask.members.filter((member) => !GROUP_FIELDS.has(member.name))
+  const group = account.library.addGroup({ name, description, project: ask.project, extra })
+  return { result: objectOf([field('Id', group.id)]) }
+}
+
+/** Page 2318275. */
+export const getAssetGroup: Action = (account, ask) => {
+  const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
+  return { result: groupText(group, { settings: account.settings, plain: ask.plain, now: account.library.now() }) }
+}
+
+/** Page 2318276. */
+export const updateAssetGroup: Action = (account, ask) => {
+  const fields = fieldsOf(ask.members)
+  const group = groupAsked(account, ask, fields.needed('Id'))
+  const name = fields.text('Name', NAME_MOST)
+  const description = fields.text('Description', DESCRIPTION_MOST)
+  if (name === undefined && description === undefined) throw missing('Name')
+  if (name === '') throw invalid('Name', 'The parameter Name must not be empty.')
+  account.library.changeGroup(group.id, { name, description })
+  return { result: objectOf([field('Id', group.id)]) }
+}
+
+/** Page 2341606. Takes the assets along; a LivenessFace group stays as long as its authorisation is valid. */
+export const deleteAssetGroup: Action = (account, ask) => {
+  const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
+  if (group.type === 'LivenessFace') {
+    throw new Refusal(
+      403,
+      'OperationDenied.LivenessFace',
+      'The authorisation of this LivenessFace group is still valid.',
+    )
+  }
+  account.library.deleteGroup(group.id)
+  return { result: '{}' }
+}
+
+/** The group with an id in the caller's project; a group of another project is as good as none. */
+export function groupAsked({ library }: Account, { project }: Ask, id: string, name = 'GroupID'): Group {
+  const group = library.group(id)
+  if (group?.project === project) return group
+  if (!GROUP_ID.test(id)) throw invalid(name, `The group id ${id} is malformed.`)
+  throw new Refusal(404, 'NotFound.group_id', `The group ${id} is not found.`)
+}

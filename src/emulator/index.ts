@@ -1,0 +1,68 @@
+import { createAccount } from './account.ts'
+import { busiestSecond, type Call } from './calls.ts'
+import type { Faults } from './faults.ts'
+import type { Library } from './library.ts'
+import { REST_PATH } from './rest.ts'
+import { serve } from './server.ts'
+import { type EmulatorOptions, settingsOf } from './settings.ts'
+
+export type { Call } from './calls.ts'
+export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
+export type { Library, NewAsset, NewGroup } from './library.ts'
+export { DOCUMENTED_LIMITS } from './limits.ts'
+export { type Outcome, outcomeByUrl } from './outcome.ts'
+export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
+export type { EmulatorOptions } from './settings.ts'
+export type { Times } from './times.ts'
+
+/** A running emulator: one account, served in the rest and the ark shape. */
+export interface Emulator {
+  /** `http://127.0.0.1:PORT`; under `/_emulator/` it can be controlled from other languages */
+  readonly origin: string
+  /** base address, which ends with `/api/media/proxy`, and bearer key of the rest shape */
+  readonly rest: { readonly url: string; readonly key: string }
+  /** base address and credentials of the ark shape, and the project that the account works in */
+  readonly ark: {
+    readonly url: string
+    readonly accessKey: string
+    readonly secretKey: string
+    readonly region: string
+    readonly project: string
+  }
+  /** every request since the start or the last `clearCalls`, in order of arrival; grows until cleared */
+  readonly calls: readonly Call[]
+  /** ways to go wrong, switched on and off at any time */
+  readonly faults: Faults
+  /** what the account holds, to look at and to change from behind */
+  readonly library: Library
+  /** most calls of an action, accepted or refused, in any window of one second by the emulator's clock; 0 without calls */
+  perSecond(action: string): number
+  /** forgets the recorded calls, not what they did */
+  clearCalls(): void
+  /** closes the port and every connection, stalled ones too; calls that wait are given up without effect */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts an emulated media asset upstream with Ark's rules: signature, fuzzy names, exclusive paging modes, depth limit,
+ * rate limits, asynchronous processing. Rejects when an option makes no sense or the port is taken.
+ */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const settings = settingsOf(options)
+  const account = createAccount(settings)
+  const { origin, calls, faults, stop } = await serve(account)
+  const { accessKey, secretKey, region, project } = settings
+  return {
+    origin,
+    rest: { url: `${origin}${REST_PATH}`, key: settings.key },
+    ark: { url: origin, accessKey, secretKey, region, project },
+    calls,
+    faults,
+    library: account.library,
+    perSecond: (action) => busiestSecond(calls, action),
+    clearCalls: () => {
+      calls.length = 0
+    },
+    stop,
+  }
+}

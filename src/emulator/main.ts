@@ -1,0 +1,43 @@
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { startEmulator } from './index.ts'
+
+const USAGE = 'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON]'
+
+try {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '0' },
+      host: { type: 'string' },
+      'processing-ms': { type: 'string' },
+      limits: { type: 'string' },
+    },
+  })
+  const processing = values['processing-ms']
+  const { origin, rest, ark, stop } = await startEmulator({
+    port: Number(values.port),
+    host: values.host,
+    processingMs: processing === undefined ? undefined : Number(processing),
+    limits: values.limits === undefined ? undefined : JSON.parse(values.limits),
+  })
+  console.log(`emulator listening on ${origin}`)
+  console.log(`
+# a gateway in front of the rest shape
+MEDIA_UPSTREAM_KIND=rest
+MEDIA_UPSTREAM_URL=${rest.url}
+MEDIA_UPSTREAM_KEY=${rest.key}
+
+# a gateway in front of the ark shape
+MEDIA_UPSTREAM_KIND=ark
+MEDIA_UPSTREAM_URL=${ark.url}
+MEDIA_UPSTREAM_ACCESS_KEY=${ark.accessKey}
+MEDIA_UPSTREAM_SECRET_KEY=${ark.secretKey}
+MEDIA_UPSTREAM_REGION=${ark.region}
+MEDIA_UPSTREAM_PROJECT=${ark.project}`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stop().then(() => process.exit(0)))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  console.error(USAGE)
+  process.exitCode = 2
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { Fields } from './fields.ts'
+import { invalid, missing, Refusal } from './refusal.ts'
+
+/** Where a cursor stands: behind the item with this sort key and tie. */
+export interface Place {
+  readonly key: number | string
+  readonly tie: number
+}
+
+/** Which part of a sorted list is asked for, in one of two exclusive modes (pages 2318272, 2318273). */
+export type Window =
+  | { readonly mode: 'page'; readonly number: number; readonly size: number }
+  | { readonly mode: 'cursor'; readonly size: number; readonly after?: Place }
+
+/**
+ * Reads PageNumber and PageSize, or MaxResults and NextToken. `print` stands for filter and sort: a token that was given
+ * out under another one is refused. With nothing sent: the cursor mode, 10 items. An empty NextToken counts as absent.
+ */
+export function windowOf(fields: Fields, print: string, maxDepth: number): Window {
+  const number = fields.whole('PageNumber', 1, Number.MAX_SAFE_INTEGER)
+  const size = fields.whole('PageSize', 1, 100)
+  const most = fields.whole('MaxResults', 1, 100)
+  const token = fields.text('NextToken', Number.POSITIVE_INFINITY) || undefined
+  if (number === undefined && size === undefined) {
+    return { mode: 'cursor', size: most ?? 10, ...(token === undefined ? {} : { after: placeOf(token, print) }) }
+  }
+  if (most !== undefined || token !== undefined) {
+    throw new Refusal(
+      400,
+      'InvalidParameter',
+      'PageNumber and PageSize cannot be combined with MaxResults and NextToken.',
+    )
+  }
+  if (number === undefined) throw missing('PageNumber')
+  if (size === undefined) throw missing('PageSize')
+  if (number * size > maxDepth) throw invalid('PageNumber', `PageNumber times PageSize must be at most ${maxDepth}.`)
+  return { mode: 'page', number, size }
+}
+
+/** A short stand-in for a filter and a sort. */
+export function printOf(...parts: readonly unknown[]): string {
+  return sha256(JSON.stringify(parts)).slice(0, 16)
+}
+
+/** The opaque token for going on behind a place. */
+export function tokenOf({ key, tie }: Place, print: string): string {
+  const payload = JSON.stringify([print, key, tie])
+  return Buffer.from(seal(payload) + payload).toString('base64url')
+}
+
+function placeOf(token: string, print: string): Place {
+  const text = Buffer.from(token, 'base64url').toString()
+  const payload = text.slice(16)
+  if (text.slice(0, 16) !== seal(payload)) throw invalid('NextToken', 'NextToken is invalid.')
+  const [given, key, tie] = JSON.parse(payload) as [string, number | string, number]
+  if (given !== print) throw invalid('NextToken', 'NextToken belongs to another filter or sort.')
+  return { key, tie }
+}
+
+function seal(payload: string): string {
+  return sha256(`cursor ${payload}`).slice(0, 16)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

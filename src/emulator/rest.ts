@@ -1,0 +1,103 @@
+import type { Ask } from './account.ts'
+import { field } from './items.ts'
+import { type Member, membersOf, objectOf } from './members.ts'
+import { Refusal, wrongMethod } from './refusal.ts'
+import type { Settings } from './settings.ts'
+import { bodyMembers, type Received, type Shape } from './shape.ts'
+
+/** Where the rest shape lives. */
+export const REST_PATH = '/api/media/proxy'
+
+const FILTERS = ['GroupType', 'Name'] as const
+const LISTS = ['GroupIds', 'Statuses'] as const
+const WORDS = ['SortBy', 'SortOrder', 'NextToken'] as const
+const NUMBERS = ['PageNumber', 'PageSize', 'MaxResults'] as const
+
+type Methods = Readonly<Record<string, string>>
+
+const GROUPS: Methods = { GET: 'ListAssetGroups', POST: 'CreateAssetGroup' }
+const GROUP: Methods = {
+  ...{ GET: 'GetAssetGroup', PUT: 'UpdateAssetGroup', PATCH: 'UpdateAssetGroup', DELETE: 'DeleteAssetGroup' },
+}
+const ASSETS: Methods = { GET: 'ListAssets', POST: 'CreateAsset' }
+const ASSET: Methods = { GET: 'GetAsset', PUT: 'UpdateAsset', PATCH: 'UpdateAsset', DELETE: 'DeleteAsset' }
+
+interface Route {
+  readonly methods: Methods
+  readonly id?: string
+}
+
+/** The shape of a gateway: paths and a bearer key, no projects, lists from query strings. */
+export function restShape(settings: Settings): Shape {
+  return {
+    kind: 'rest',
+    actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
+    askOf(request): Ask {
+      if (request.headers.authorization !== `Bearer ${settings.key}`) {
+        throw new Refusal(401, 'AuthenticationError', 'The API key is missing or does not exist.')
+      }
+      const route = routeOf(request.target)
+      if (route === undefined) throw new Refusal(404, 'InvalidPath', 'There is nothing under this path.')
+      const action = route.methods[request.method]
+      if (action === undefined) throw wrongMethod(request.method, Object.keys(route.methods).join(', '))
+      return { action, plain: true, project: settings.project, members: membersFor(action, route, request) }
+    },
+  }
+}
+
+function membersFor(action: string, { id }: Route, request: Received): Member[] {
+  if (action.startsWith('List')) return queryMembers(request.target)
+  if (id === undefined) return bodyMembers(request)
+  const inBody = request.method === 'GET' || request.method === 'DELETE' ? [] : bodyMembers(request)
+  // the path names the object, whatever the body says
+  return [...inBody, ...made([field('Id', id)])]
+}
+
+/** A list's query as the body that ark would get; arrays repeated or with commas, an empty value counts as absent. */
+function queryMembers(target: string): Member[] {
+  const query = new URLSearchParams(target.split(/\?(.*)/s)[1] ?? '')
+  const given = (name: string) => query.get(name) || undefined
+  const filter = Object.fromEntries([
+    ...FILTERS.map((name) => [name, given(name)]),
+    ...LISTS.map((name) => [name, query.getAll(name).flatMap((value) => value.split(',').filter(Boolean))]),
+  ])
+  return made([
+    field('Filter', filter),
+    ...WORDS.flatMap((name) => (given(name) ? [field(name, given(name))] : [])),
+    ...NUMBERS.flatMap((name) => (given(name) ? [field(name, numeric(given(name) ?? ''))] : [])),
+  ])
+}
+
+function numeric(text: string): number | string {
+  return /^-?\d+$/.test(text) ? Number(text) : text
+}
+
+function made(fields: readonly { readonly raw: string }[]): Member[] {
+  return membersOf(objectOf(fields)) ?? []
+}
+
+/**
+ * The route of a target. Escapes are resolved before the path is cut up, and then `.`, `..` and doubled slashes, as a web
+ * server in front of an upstream does; so an id that was not kept from being a path reaches what it names.
+ */
+function routeOf(target: string): Route | undefined {
+  const [path = ''] = target.split('?')
+  const parts: string[] = []
+  for (const part of unescaped(path).split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  const [assets, groups, id, ...more] = parts.slice(REST_PATH.split('/').length - 1)
+  if (!`/${parts.join('/')}/`.startsWith(`${REST_PATH}/`) || assets !== 'assets' || more.length > 0) return undefined
+  if (groups === undefined) return { methods: ASSETS }
+  if (groups !== 'groups') return id === undefined ? { methods: ASSET, id: groups } : undefined
+  return id === undefined ? { methods: GROUPS } : { methods: GROUP, id }
+}
+
+function unescaped(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

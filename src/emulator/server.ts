@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Account } from './account.ts'
+import { arkShape } from './ark.ts'
+import type { OpenCall } from './calls.ts'
+import { CONTROL_PATH, controlled } from './control.ts'
+import type { Reply } from './damage.ts'
+import { endOf } from './exchange.ts'
+import { REST_PATH, restShape } from './rest.ts'
+import type { Received } from './shape.ts'
+import { createFaults } from './switchboard.ts'
+
+/** Serves an account in both shapes over one port. */
+export async function serve(account: Account) {
+  const { port, host, clock } = account.settings
+  const { faults, strikes } = createFaults()
+  const calls: OpenCall[] = []
+  const sockets = new Set<Socket>()
+  const stopping = new AbortController()
+  const ark = arkShape(account.settings)
+  const rest = restShape(account.settings)
+  let number = 0
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await received(incoming)
+    const { method, target: path, headers, body } = request
+    if (path.startsWith(CONTROL_PATH)) return send(incoming, response, controlled(request, { account, calls, faults }))
+
+    const shape = path.startsWith(`${REST_PATH}/`) ? rest : ark
+    const action = shape.actionOf(request)
+    const call: OpenCall = { at: clock(), kind: shape.kind, action, method, path, headers, body, ...parsed(body) }
+    calls.push(call)
+    const gone = () => {
+      call.aborted = true
+    }
+    response.once('close', gone)
+    const struck = strikes(shape.kind, action)
+    const exchange = { account, shape, request, action, number: ++number, strikes: struck, stopping: stopping.signal }
+    const end = await endOf(exchange)
+    if (end === 'silence' || call.aborted) return
+    // from here on a close is the emulator's doing, or comes too late to matter
+    if (end === 'reset' || end.keep !== undefined) response.off('close', gone)
+    else response.once('finish', () => response.off('close', gone))
+    if (end === 'reset') return void incoming.socket.resetAndDestroy()
+    call.status = end.status
+    send(incoming, response, end)
+  }
+
+  const server = createServer((incoming, response) => {
+    // a caller that breaks off while it sends was never heard
+    answer(incoming, response).catch(() => incoming.socket.destroy())
+  })
+  server.requestTimeout = 0
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    faults.clear()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  return { origin, calls, faults, stop }
+}
+
+async function received(incoming: IncomingMessage): Promise<Received> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  const bytes = Buffer.concat(chunks)
+  const headers = Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value = '']) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : value,
+    ]),
+  )
+  return { method: incoming.method ?? '', target: incoming.url ?? '/', headers, bytes, body: bytes.toString() }
+}
+
+function send(incoming: IncomingMessage, response: ServerResponse, { status, headers, body, keep }: Reply): void {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (status !== 204 && status !== 304) response.setHeader('content-length', body.length)
+  if (keep === undefined) return void response.end(body)
+  // one byte more than there is, so that even a whole body counts as cut off
+  response.setHeader('content-length', body.length + 1)
+  response.write(body.subarray(0, keep), () => incoming.socket.end())
+}
+
+function parsed(body: string): { readonly json?: unknown } {
+  try {
+    return { json: JSON.parse(body) as unknown }
+  } catch {
+    return {}
+  }
+}

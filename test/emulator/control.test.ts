@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import { rest } from './client.ts'
+
+let emulator: Emulator
+
+beforeAll(async () => {
+  emulator = await startEmulator({ limits: {} })
+})
+afterAll(() => emulator.stop())
+
+async function control(method: string, path: string, body?: unknown) {
+  const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(`${emulator.origin}/_emulator/${path}`, init)
+  return { status: response.status, json: JSON.parse(await response.text()) }
+}
+
+test('calls, groups and assets can be read over HTTP, and looking leaves no trace', async () => {
+  const group = emulator.library.addGroup({ name: 'g' })
+  const asset = emulator.library.addAsset({ groupId: group.id })
+  await rest(emulator, 'GET', '/assets')
+  expect((await control('GET', 'calls')).json).toMatchObject([{ action: 'ListAssets', status: 200 }])
+  expect((await control('GET', 'groups')).json).toEqual([group])
+  expect((await control('GET', `assets?group=${group.id}`)).json).toEqual([asset])
+  expect((await control('GET', 'assets?group=other')).json).toEqual([])
+  await control('DELETE', 'calls')
+  expect(emulator.calls).toEqual([])
+})
+
+test('faults can be switched on and off over HTTP', async () => {
+  const { json } = await control('POST', 'faults', { kind: 'empty', action: '/^LIST/i', times: 'Infinity' })
+  expect((await rest(emulator, 'GET', '/assets')).text).toBe('')
+  expect((await control('GET', 'faults')).json).toMatchObject([
+    { id: json.id, hits: 1, kind: 'empty', action: '/^LIST/i' },
+  ])
+  await control('DELETE', `faults/${json.id}`)
+  expect((await rest(emulator, 'GET', '/assets')).text).not.toBe('')
+  await control('POST', 'faults', { kind: 'empty' })
+  await control('DELETE', 'faults')
+  expect((await rest(emulator, 'GET', '/assets')).text).not.toBe('')
+})
+
+test('a fault that makes no sense is refused with the reason', async () => {
+  for (const fault of [{}, { kind: 'fire' }, { kind: 'status' }, { kind: 'headers', headers: 7 }, []]) {
+    const { status, json } = await control('POST', 'faults', fault)
+    expect([status, typeof json.error]).toEqual([400, 'string'])
+  }
+  expect((await control('GET', 'nothing')).status).toBe(404)
+})
