@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { Group } from '../../plugins/ownership/store.ts'
+import { type Database, sql } from './database.ts'
+import { Taken } from './error.ts'
+import { raiseRevision } from './revision.ts'
+
+/** Why a group was not adopted by hand: it has an owner; its new owner has, or is making, another one of that type and name. */
+export type Refused = 'group taken' | 'name taken'
+
+/** Who owns which group, and where assets lie. */
+export const groups = (database: Database) => {
+  const group = async (id: string): Promise<Group | undefined> => {
+    const [found] = await database.query<Group>(sql`
+      select group_id as id, user_id as "user", type, name, description, created_at as "createdAt"
+      from groups
+      where group_id = ${id}
+      and state = 'owned'`)
+    return found
+  }
+
+  return {
+    group,
+
+    async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
+      const found = await database.query<Group>(sql`
+        select group_id as id, user_id as "user", type, name, description, created_at as "createdAt"
+        from groups
+        where user_id = ${user}
+        and type = coalesce(${type}, type)
+        and state = 'owned'`)
+      // Not in the statement: databases differ in the order of texts.
+      return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    },
+
+    async groupOfAsset(asset: string): Promise<string | undefined> {
+      const [found] = await database.query<{ group: string }>(sql`
+        select group_id as "group"
+        from assets
+        where id = ${asset}`)
+      return found?.group
+    },
+
+    /** An asset stays where it was recorded first for as long as somebody owns that group. */
+    async recordAsset(asset: string, group: string): Promise<void> {
+      await database.query(sql`
+        insert into assets (id, group_id)
+        values (${asset}, ${group})
+        on conflict (id) do update
+        set group_id = excluded.group_id
+        where not exists (
+          select 1
+          from groups
+          where groups.group_id = assets.group_id
+          and groups.state = 'owned'
+        )`)
+    },
+
+    async removeGroup(id: string): Promise<void> {
+      await database.batch([
+        sql`
+          delete from assets
+          where group_id = ${id}`,
+        sql`
+          delete from groups
+          where group_id = ${id}
+          and state = 'owned'`,
+        raiseRevision,
+      ])
+    },
+
+    async describeGroup(id: string, description: string): Promise<void> {
+      await database.query(sql`
+        update groups
+        set description = ${description}
+        where group_id = ${id}
+        and state = 'owned'`)
+    },
+
+    /**
+     * Gives a group that exists upstream to a user, by hand; settles the oldest open claim that may be for it. Says why when it may not be.
+     * Raises the revision.
+     */
+    async adoptGroup(wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>): Promise<Refused | undefined> {
+      const { id, user, type, name, createdAt } = wanted
+      try {
+        const [settled, added] = await database.batch([
+          sql`
+            update groups
+            set state = 'owned', group_id = ${id}
+            where state <> 'owned'
+            and id = (
+              select id
+              from groups
+              where user_id = ${user}
+              and type = ${type}
+              and name = ${name}
+              and state <> 'owned'
+              and renames is null
+              and coalesce(group_id, ${id}) = ${id}
+              order by case when group_id is null then 1 else 0 end, created_at, id
+              limit 1
+            )
+            returning id`,
+          sql`
+            insert into groups (id, group_id, user_id, type, name, state, created_at)
+            select ${randomUUID()}, ${id}, ${user}, ${type}, ${name}, 'owned', ${createdAt}
+            where not exists (
+              select 1
+              from groups
+              where group_id = ${id}
+              and state = 'owned'
+            )
+            returning id`,
+          raiseRevision,
+        ])
+        return settled?.length || added?.length ? undefined : 'group taken'
+      } catch (error) {
+        if (error instanceof Taken) return (await group(id)) ? 'group taken' : 'name taken'
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import type { TokenStore } from '../../plugins/api-token/store.ts'
+import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
+import { claims } from './claims.ts'
+import { type Database, sql } from './database.ts'
+import { groups } from './groups.ts'
+import { migrate } from './migrations.ts'
+import { openPostgres } from './postgres.ts'
+import { readRevision } from './revision.ts'
+import { readSecret } from './secrets.ts'
+import { openSqlite } from './sqlite.ts'
+import { tokens } from './tokens.ts'
+import { users } from './users.ts'
+
+export type { OpenClaim } from './claims.ts'
+export { StoreError } from './error.ts'
+export type { Refused } from './groups.ts'
+export type { Token } from './tokens.ts'
+export type { User } from './users.ts'
+
+export interface StoreOptions {
+  /** Longest time for one question to PostgreSQL, waiting for a connection included. Milliseconds, default 3,000. */
+  readonly deadlineMs?: number
+  /** Milliseconds since 1970. Default the system's clock. */
+  readonly now?: () => number
+}
+
+type Records = ReturnType<typeof users> &
+  ReturnType<typeof tokens> &
+  ReturnType<typeof groups> &
+  ReturnType<typeof claims>
+
+/** Answers the questions of `ownership` and `api-token`, and those of an administrator. Everything rejects with StoreError, and in time. */
+export interface Store extends OwnershipStore, ClaimStore, TokenStore, Records {
+  /** A random secret, made at its first use, the same for all processes and for good. */
+  secret(name: string): Promise<string>
+  /** Makes or updates the tables; safe in several processes at once. Rejects when the database is newer than the program. */
+  migrate(): Promise<void>
+  /** Resolves when the database answers, within a second; else rejects. */
+  ready(): Promise<void>
+  /** Ends all connections, within 3 seconds. */
+  close(): Promise<void>
+}
+
+const readyMs = 1_000
+
+/**
+ * A store on `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Nothing is opened before the first question, so a database that is not there yet is
+ * no error here. Throws TypeError for any other address.
+ */
+export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: StoreOptions = {}): Store => {
+  const database = openDatabase(url, deadlineMs)
+  return {
+    ...users(database),
+    ...tokens(database),
+    ...groups(database),
+    ...claims(database),
+    revision: () => readRevision(database),
+    secret: (name) => readSecret(database, name),
+    migrate: () => database.exclusively(() => migrate(now())),
+    ready: async () => {
+      await database.query(sql`select 1 as ready`, Math.min(readyMs, deadlineMs))
+    },
+    close: () => database.close(),
+  }
+}
+
+const openDatabase = (url: string, deadlineMs: number): Database => {
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, { deadlineMs })
+  const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
+  if (path === undefined) throw new TypeError('a store is at sqlite:PATH or postgres://…')
+  return openSqlite(path)
+}

@@ -1,0 +1,69 @@
+import { type Statement, type Steps, sql } from './database.ts'
+import { StoreError } from './error.ts'
+
+/** The schema's history, in words that both databases know. What was released is never changed: add to the end. */
+export const migrations: readonly (readonly Statement[])[] = [
+  [
+    sql`
+      create table users (
+        id text primary key,
+        name text not null unique,
+        password text,
+        created_at bigint not null,
+        disabled_at bigint
+      )`,
+    sql`
+      create table tokens (
+        id text primary key,
+        user_id text not null references users (id),
+        hash text not null unique,
+        start text not null,
+        label text,
+        created_at bigint not null,
+        expires_at bigint,
+        revoked_at bigint
+      )`,
+    sql`create index tokens_of_user on tokens (user_id)`,
+    // Users of groups are whoever the host app knows, so nothing refers to the table of users.
+    sql`
+      create table groups (
+        id text primary key,
+        group_id text,
+        user_id text not null,
+        type text not null,
+        name text not null,
+        description text,
+        renames text,
+        state text not null check (state in ('pending', 'unresolved', 'owned')),
+        created_at bigint not null,
+        due_at bigint,
+        check (state <> 'owned' or group_id is not null),
+        check (state = 'owned' or due_at is not null)
+      )`,
+    sql`create unique index one_group_a_name on groups (user_id, type, name) where state <> 'unresolved'`,
+    sql`create unique index one_owner_a_group on groups (group_id) where state = 'owned'`,
+    sql`create index claims_by_due on groups (due_at) where state <> 'owned'`,
+    sql`create table assets (id text primary key, group_id text not null)`,
+    sql`create index assets_of_group on assets (group_id)`,
+    sql`create table revision (id integer primary key check (id = 1), value bigint not null)`,
+    sql`insert into revision (id, value) values (1, 1)`,
+    sql`create table secrets (name text primary key, value text not null)`,
+  ],
+]
+
+/** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */
+export function* migrate(now: number, known = migrations): Steps {
+  yield sql`create table if not exists sluice_migrations (id integer primary key, applied_at bigint not null)`
+  const [newest] = yield sql`select max(id) as id from sluice_migrations`
+  const applied = Number(newest?.id ?? 0)
+  if (applied > known.length) {
+    throw new StoreError(
+      `the database is newer than this program: it has migration ${applied}, this program knows ${known.length}`,
+    )
+  }
+  for (const [index, statements] of known.entries()) {
+    if (index < applied) continue
+    for (const statement of statements) yield statement
+    yield sql`insert into sluice_migrations (id, applied_at) values (${index + 1}, ${now})`
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { type Database, type Statement, sql } from './database.ts'
+import { raiseRevision } from './revision.ts'
+
+/** Somebody who may call. Times are milliseconds since 1970. */
+export interface User {
+  readonly id: string
+  /** Unique. */
+  readonly name: string
+  /** Hash of the password (PHC string); a user without one has no web login. */
+  readonly password?: string
+  readonly createdAt: number
+  /** A disabled user's tokens do not work. */
+  readonly disabledAt?: number
+}
+
+/** The users of an installation that has none of its own. */
+export const users = (database: Database) => {
+  const change = async (statement: Statement): Promise<boolean> => {
+    const [changed] = await database.batch([statement, raiseRevision])
+    return changed?.length === 1
+  }
+
+  return {
+    /** The new user's id; undefined when the name is taken. */
+    async addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined> {
+      const [added] = await database.query<{ id: string }>(sql`
+        insert into users (id, name, password, created_at)
+        values (${randomUUID()}, ${user.name}, ${user.password}, ${user.createdAt})
+        on conflict do nothing
+        returning id`)
+      return added?.id
+    },
+
+    async userByName(name: string): Promise<User | undefined> {
+      const [user] = await database.query<User>(sql`
+        select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
+        from users
+        where name = ${name}`)
+      return user
+    },
+
+    /** Oldest first. */
+    async listUsers(): Promise<readonly User[]> {
+      return database.query<User>(sql`
+        select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
+        from users
+        order by created_at, id`)
+    },
+
+    /** False when there is no such user. A user who is disabled already stays so since then. Raises the revision. */
+    disableUser: (name: string, now: number): Promise<boolean> =>
+      change(sql`
+        update users
+        set disabled_at = coalesce(disabled_at, ${now})
+        where name = ${name}
+        returning id`),
+
+    /** False when there is no such user. Raises the revision. */
+    enableUser: (name: string): Promise<boolean> =>
+      change(sql`
+        update users
+        set disabled_at = null
+        where name = ${name}
+        returning id`),
+
+    /** Replaces the hash of a user's password. False when there is no such user. Raises the revision. */
+    setPassword: (name: string, password: string): Promise<boolean> =>
+      change(sql`
+        update users
+        set password = ${password}
+        where name = ${name}
+        returning id`),
+  }
+}
