@@ -1,0 +1,267 @@
+/** Calls a second by action; an action that is not named is not limited. */
+export type Limits = Readonly<Record<string, number>>
+
+/** What is fixed when a server starts. Times are milliseconds. */
+export interface Config {
+  readonly http: {
+    readonly host: string
+    /** 0: any free port. */
+    readonly port: number
+    /** Address that browsers use, without a slash at its end. Undefined: `http://HOST:PORT`. */
+    readonly publicUrl?: string
+    /** Whether bodies of GET requests are read (reading 19). */
+    readonly getBodies: boolean
+    readonly maxBodyBytes: number
+    readonly drainMs: number
+    readonly workers: number
+  }
+  readonly store: { readonly url: string }
+  readonly media: {
+    /** The product word in `/api/media/…`. */
+    readonly segment: string
+    /** Undefined: there is none, and the asset library answers 502. */
+    readonly upstream?: MediaUpstream
+    readonly timeoutMs: number
+    readonly limits: Limits
+    readonly queueMs: number
+  }
+  readonly face: { readonly taskMs: number }
+  readonly text: {
+    /** Undefined: there is none, and text generation answers 502. */
+    readonly upstream?: { readonly url: string; readonly key?: string }
+    readonly timeoutMs: number
+    /** Undefined: a request that names no maximum stays as it is. */
+    readonly defaultMaxTokens?: number
+  }
+  /** The first signs, all verify. None: one is made and kept in the database. */
+  readonly sessionSecrets: readonly string[]
+  /** Undefined: no metrics over HTTP. */
+  readonly metricsToken?: string
+  readonly logLevel: LogLevel
+  /** Everything above that must never be logged. */
+  readonly secrets: readonly string[]
+}
+
+export type MediaUpstream =
+  | { readonly kind: 'rest'; readonly url: string; readonly key: string }
+  | {
+      readonly kind: 'ark'
+      readonly url: string
+      readonly accessKey: string
+      readonly secretKey: string
+      readonly region: string
+      readonly project: string
+    }
+
+/** What is wrong with an environment: a sentence for each problem, which names the variable and what it should be. */
+export interface Problems {
+  readonly problems: readonly string[]
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** The vendor's documented limits (CreateAsset: 300 a minute). */
+export const arkLimits: Limits = {
+  CreateAssetGroup: 10,
+  CreateAsset: 5,
+  ListAssetGroups: 10,
+  ListAssets: 10,
+  GetAsset: 100,
+  GetAssetGroup: 10,
+  UpdateAsset: 10,
+  UpdateAssetGroup: 10,
+  DeleteAsset: 10,
+  DeleteAssetGroup: 5,
+  CreateVisualValidateSession: 3,
+  GetVisualValidateResult: 3,
+}
+
+/** The configuration in an environment (contract section 2), or all that is wrong with it. An empty variable counts as unset. */
+export const readConfig = (env: Environment): Config | Problems => {
+  const problems: string[] = []
+  const complain = (problem: string) => {
+    problems.push(problem)
+  }
+  const read = reader(env, complain)
+
+  const storeUrl = read('DATABASE_URL', databaseForm, databaseUrl) ?? defaultDatabase
+  const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
+  if (workers > 1 && storeUrl === 'sqlite::memory:') {
+    complain('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
+  }
+  const kind =
+    read('MEDIA_UPSTREAM_KIND', 'must be rest or ark', oneOf<MediaUpstream['kind']>(['rest', 'ark'])) ?? 'rest'
+  const upstream = readMediaUpstream(kind, env, read, complain)
+  const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
+  const textKey = read('TEXT_UPSTREAM_KEY', printable, key)
+  const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
+  const sessionSecrets =
+    read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
+  const metricsToken = read('METRICS_TOKEN', printable, key)
+
+  const config: Config = {
+    http: {
+      host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
+      port: read('PORT', 'must be an integer from 0 to 65535', integer(0, 65_535)) ?? 3_000,
+      publicUrl: read('PUBLIC_URL', webAddress, address),
+      getBodies: (read('GET_BODIES', 'must be on or off', oneOf(['on', 'off'])) ?? 'on') === 'on',
+      maxBodyBytes:
+        read('MAX_BODY_BYTES', 'must be an integer from 1 to 2147483647', integer(1, 2_147_483_647)) ?? 67_108_864,
+      drainMs: read('DRAIN_SECONDS', secondsFrom0, seconds(0)) ?? 210_000,
+      workers,
+    },
+    store: { url: storeUrl },
+    media: {
+      segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
+      upstream,
+      timeoutMs: read('MEDIA_UPSTREAM_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 30_000,
+      limits:
+        read('MEDIA_UPSTREAM_LIMITS', 'must be a JSON object of action names and calls per second above 0', limits) ??
+        (kind === 'ark' ? arkLimits : {}),
+      queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
+    },
+    face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
+    text: {
+      upstream: textUrl === undefined ? undefined : { url: textUrl, key: textKey },
+      timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
+      defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
+    },
+    sessionSecrets,
+    metricsToken,
+    logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
+    secrets: [...mediaSecrets(upstream), textKey, metricsToken, ...sessionSecrets, ...passwordOf(storeUrl)].filter(
+      (secret) => secret !== undefined,
+    ),
+  }
+  return problems.length > 0 ? { problems } : config
+}
+
+/** The same of this process's environment. */
+export const configFromEnvironment = (): Config | Problems => readConfig(process.env)
+
+/** `DATABASE_URL` alone, or its default: all that an administrator's command needs. */
+export const readDatabaseUrl = (env: Environment): string | Problems => {
+  const problems: string[] = []
+  const url = reader(env, (problem) => problems.push(problem))('DATABASE_URL', databaseForm, databaseUrl)
+  return problems.length > 0 ? { problems } : (url ?? defaultDatabase)
+}
+
+type Read = <Value>(name: string, expected: string, parse: (text: string) => Value | undefined) => Value | undefined
+
+/** Reads one variable: undefined when it is unset, or when `parse` refuses it, which is a problem. Problems never quote a value: it may be a secret. */
+const reader =
+  (env: Environment, complain: (problem: string) => void): Read =>
+  (name, expected, parse) => {
+    const text = env[name]
+    if (text === undefined || text === '') return undefined
+    const value = parse(text)
+    if (value === undefined) complain(`${name} ${expected}`)
+    return value
+  }
+
+const readMediaUpstream = (
+  kind: MediaUpstream['kind'],
+  env: Environment,
+  read: Read,
+  complain: (problem: string) => void,
+): MediaUpstream | undefined => {
+  const url = read('MEDIA_UPSTREAM_URL', webAddress, address)
+  const needed = (name: string): string => {
+    if (env.MEDIA_UPSTREAM_URL && !env[name]) complain(`${name} is needed for a MEDIA_UPSTREAM_URL of kind ${kind}`)
+    return read(name, printable, key) ?? ''
+  }
+  if (kind === 'rest') {
+    const upstream = { kind, key: needed('MEDIA_UPSTREAM_KEY') } as const
+    return url === undefined ? undefined : { ...upstream, url }
+  }
+  const upstream = {
+    kind,
+    accessKey: needed('MEDIA_UPSTREAM_ACCESS_KEY'),
+    secretKey: needed('MEDIA_UPSTREAM_SECRET_KEY'),
+    region: read('MEDIA_UPSTREAM_REGION', segmentForm, segment) ?? 'cn-beijing',
+    project: read('MEDIA_UPSTREAM_PROJECT', printable, key) ?? 'default',
+  } as const
+  return url === undefined ? undefined : { ...upstream, url }
+}
+
+const mediaSecrets = (upstream: MediaUpstream | undefined): readonly string[] => {
+  if (!upstream) return []
+  return upstream.kind === 'rest' ? [upstream.key] : [upstream.accessKey, upstream.secretKey]
+}
+
+const passwordOf = (url: string): readonly string[] => {
+  if (!url.startsWith('postgres')) return []
+  const { password } = new URL(url)
+  return password === '' ? [] : [decodeURIComponent(password)]
+}
+
+const defaultDatabase = 'sqlite:data/sluice.db'
+const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
+const printable = 'must be of printable ASCII characters without blanks'
+const segmentForm = 'must be of lower-case letters, digits and hyphens'
+const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
+const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
+
+const integer =
+  (from: number, to = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number | undefined =>
+    /^\d{1,16}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
+
+/** Seconds as milliseconds. */
+const seconds =
+  (fromMs: number) =>
+  (text: string): number | undefined => {
+    const ms = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * 1_000) : -1
+    return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
+  }
+
+const oneOf =
+  <Word extends string>(words: readonly Word[]) =>
+  (text: string): Word | undefined =>
+    words.find((word) => word === text)
+
+const matching =
+  (pattern: RegExp) =>
+  (text: string): string | undefined =>
+    pattern.test(text) ? text : undefined
+
+const key = matching(/^[\x21-\x7e]+$/)
+const segment = matching(/^[a-z0-9-]+$/)
+const hostName = matching(/^[^\s/]+$/)
+
+const address = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (!url || !/^https?:\/\//i.test(text) || url.username || url.password || /[?#]/.test(text)) return undefined
+  return url.href.replace(/\/+$/, '')
+}
+
+const textAddress = (text: string): string | undefined => {
+  const url = address(text)
+  return url?.endsWith('/v1') ? url : undefined
+}
+
+const databaseUrl = (text: string): string | undefined => {
+  if (/^sqlite:./.test(text)) return text
+  return /^postgres(ql)?:\/\//.test(text) && URL.parse(text)?.hostname ? text : undefined
+}
+
+const secretList = (text: string): readonly string[] | undefined => {
+  const secrets = text.split(',').map((secret) => secret.trim())
+  return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
+}
+
+const limits = (text: string): Limits | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const valid = Object.values(parsed).every((rate) => typeof rate === 'number' && rate > 0 && Number.isFinite(rate))
+  return valid ? (parsed as Limits) : undefined
+}

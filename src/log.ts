@@ -1,0 +1,76 @@
+import { pino, stdSerializers } from 'pino'
+import type { Log } from '../plugins/shared/problem.ts'
+import type { LogLevel } from './config.ts'
+
+export interface LogOptions {
+  readonly level: LogLevel
+  /** Values that must never be written, whole or as part of anything. */
+  readonly secrets: readonly string[]
+  /** Takes each line, its line end included. Default: standard error, at once. */
+  readonly write?: (line: string) => void
+}
+
+/**
+ * A log of one JSON object a line. Errors under `err` are written with their causes.
+ *
+ * Callers do not log secrets; this is the last wall, for the one that does: configured values, in the forms they take in addresses and in JSON, and
+ * whatever looks like a token, are replaced by `[redacted]`.
+ */
+export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): Log => {
+  const redact = wall(secrets)
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: stdSerializers.errWithCause },
+    },
+    { write: (line: string) => write(redact(line)) },
+  )
+}
+
+const toStandardError = (): ((line: string) => void) => {
+  const destination = pino.destination({ fd: 2, sync: true })
+  return (line) => destination.write(line)
+}
+
+const redacted = '[redacted]'
+const tokens = String.raw`\bsk-[A-Za-z0-9._~+/-]{6,}=*|\b(?:bearer|basic)(?:\s|%20|\+)+[A-Za-z0-9._~+/%-]+=*`
+
+const wall = (secrets: readonly string[]): ((line: string) => string) => {
+  const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
+  // The longest first: a secret may begin with another.
+  const known = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
+  const forbidden = new RegExp([...known, tokens].join('|'), 'gi')
+  const clean = (text: string) => text.replace(forbidden, redacted)
+  return (line) => {
+    if (line.search(forbidden) === -1) return line
+    try {
+      return `${JSON.stringify(cleaned(JSON.parse(line), clean))}\n`
+    } catch {
+      return `${JSON.stringify({ level: 'error', msg: clean(line) })}\n`
+    }
+  }
+}
+
+/** In place of the line's text, which would no longer be JSON where a secret is a number or holds a quote. */
+const cleaned = (value: unknown, clean: (text: string) => string): unknown => {
+  if (typeof value === 'string') return clean(value)
+  if (typeof value === 'number') return clean(String(value)) === String(value) ? value : redacted
+  if (Array.isArray(value)) return value.map((element) => cleaned(element, clean))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [clean(key), cleaned(member, clean)]))
+}
+
+const formsOf = (secret: string): readonly string[] => {
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  return [
+    secret,
+    inJson,
+    JSON.stringify(inJson).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    encodeURI(secret.toWellFormed()),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+  ]
+}
