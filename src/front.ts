@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { Readable } from 'node:stream'
 import { announcesBody, deliverBody } from '../plugins/shared/body.ts'
 import { Problem } from '../plugins/shared/problem.ts'
@@ -86,30 +92,24 @@ const collect = async (incoming: IncomingMessage, most: number): Promise<Uint8Ar
 }
 
 const send = async (response: Response, outgoing: ServerResponse, headOnly: boolean): Promise<void> => {
-  outgoing.statusCode = response.status
-  for (const [name, value] of response.headers) {
-    if (name !== 'set-cookie') outgoing.setHeader(name, value)
-  }
-  const cookies = response.headers.getSetCookie()
-  if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
-  if (headOnly || !response.body) {
-    if (!headOnly && response.status !== 204 && response.status !== 304) outgoing.setHeader('content-length', 0)
-    await response.body?.cancel()
+  const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
+  if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
+  const { status, body } = response
+  if (body && !headOnly && isStream(response.headers)) {
+    outgoing.writeHead(status, headers)
+    outgoing.flushHeaders()
+    for await (const chunk of body) {
+      if (outgoing.destroyed) return
+      if (!outgoing.write(chunk)) await drained(outgoing)
+    }
     outgoing.end()
     return
   }
-  if (!isStream(response.headers)) {
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    outgoing.setHeader('content-length', bytes.length)
-    outgoing.end(bytes)
-    return
-  }
-  outgoing.flushHeaders()
-  for await (const chunk of response.body) {
-    if (outgoing.destroyed) return
-    if (!outgoing.write(chunk)) await drained(outgoing)
-  }
-  outgoing.end()
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  // RFC 9110 section 8.6: these two have no body, and no length of one.
+  if (status !== 204 && status !== 304) headers['content-length'] = bytes.length
+  outgoing.writeHead(status, headers)
+  outgoing.end(headOnly ? undefined : bytes)
 }
 
 /** Whether a body comes into being as it is sent, so that it must not be waited for. */

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Log } from '../plugins/shared/problem.ts'
+
+export interface WorkersOptions {
+  readonly count: number
+  /** Command and arguments of one worker. */
+  readonly command: readonly [string, ...string[]]
+  /** Environment of the worker with that number, from 1. */
+  readonly environment: (worker: number) => Record<string, string | undefined>
+  /** A line on its standard output by which a worker says that it listens. */
+  readonly isListening: (line: string) => boolean
+  readonly log: Log
+}
+
+export interface Workers {
+  /** Resolves when every worker listens; rejects with its exit status when one ends before it does. */
+  readonly listening: Promise<void>
+  /** Tells all to finish, and resolves when they have. */
+  stop(): Promise<void>
+}
+
+/** Processes that share one port. One that dies is replaced, after a second, for as long as the others run. */
+export const startWorkers = ({ count, command, environment, isListening, log }: WorkersOptions): Workers => {
+  const [program, ...args] = command
+  const running = new Map<number, ChildProcess>()
+  let stopping = false
+
+  const start = (worker: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit'] })
+      running.set(worker, child)
+      let listening = false
+      child.stdout?.on('data', (chunk: Buffer) => {
+        listening ||= isListening(String(chunk))
+        if (listening) resolve()
+      })
+      child.on('exit', (code, signal) => {
+        running.delete(worker)
+        if (!listening) reject(code ?? 1)
+        if (!listening || stopping) return
+        log.error({ worker, code, signal }, 'worker died')
+        setTimeout(() => {
+          if (!stopping) start(worker).catch(() => log.error({ worker }, 'worker could not be replaced'))
+        }, 1000)
+      })
+    })
+
+  return {
+    listening: Promise.all(Array.from({ length: count }, (_, index) => start(index + 1))).then(() => {}),
+    async stop() {
+      stopping = true
+      const ends = [...running.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)))
+      for (const child of running.values()) child.kill('SIGTERM')
+      await Promise.all(ends)
+    },
+  }
+}
