@@ -1,0 +1,23 @@
+/** The asset library gateway inside an app of your own, which listens through `node:http` so that JSON bodies on GET arrive. */
+import { Elysia } from 'elysia'
+import { createFront, gateway } from 'sluice'
+import { identifyByToken } from 'sluice/api-token'
+import { openStore } from 'sluice/store'
+import { rest } from 'sluice/upstream-proxy'
+
+const store = openStore('sqlite:data/embedded.db')
+await store.migrate()
+
+const app = new Elysia({ handler: { standardHostname: false } })
+  .get('/', () => 'my own app')
+  .use(
+    gateway({
+      kind: rest({ url: 'https://upstream.example/api/media/proxy', key: 'the account’s key' }),
+      store,
+      identify: identifyByToken({ store }),
+      secrets: [await store.secret('pages')],
+      settleUntil: AbortSignal.timeout(2 ** 31 - 1),
+    }),
+  )
+
+createFront({ handle: (request) => app.handle(request), maxQueryBodyBytes: 2 ** 20 }).listen(3000, '127.0.0.1')

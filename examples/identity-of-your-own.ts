@@ -1,0 +1,28 @@
+/** The gateway for the users of your own app: whoever your session says it is. Try it with `bun run emulator` beside it. */
+import { Elysia } from 'elysia'
+import { gateway, type Identify } from 'sluice'
+import { openStore } from 'sluice/store'
+import { rest } from 'sluice/upstream-proxy'
+
+/** Your own sessions, by cookie. */
+const sessions = new Map([['s3cret', 'ann']])
+
+const identify: Identify = (request) => {
+  const session = /(?:^|; *)session=([^;]+)/.exec(request.headers.get('cookie') ?? '')?.[1]
+  const user = session && sessions.get(session)
+  return user ? { user } : undefined
+}
+
+const store = openStore('sqlite::memory:')
+await store.migrate()
+
+export const app = new Elysia().use(
+  gateway({
+    kind: rest({ url: 'http://127.0.0.1:4000/api/media/proxy', key: 'emulator-key' }),
+    store,
+    identify,
+    secrets: [await store.secret('pages')],
+  }),
+)
+
+if (import.meta.main) app.listen(3000)

@@ -1,0 +1,75 @@
+/** `bun run demo`: the emulated upstream and the gateway, with a user and lines to paste. Ctrl-C ends everything. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createToken, hashToken } from '../plugins/api-token/index.ts'
+import { hashPassword } from '../plugins/web-session/password.ts'
+import { readConfig } from './config.ts'
+import { startEmulator } from './emulator/index.ts'
+import { serve, stopOnSignal } from './server.ts'
+import { openStore } from './store/index.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
+const url = `sqlite:${join(folder, 'demo.db')}`
+const emulator = await startEmulator()
+
+const store = openStore(url)
+await store.migrate()
+const password = randomBytes(9).toString('base64url')
+const token = createToken()
+const createdAt = Date.now()
+const user = (await store.addUser({ name: 'demo', password: await hashPassword(password), createdAt })) ?? ''
+await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), label: 'demo', createdAt })
+await store.close()
+
+const config = readConfig({
+  DATABASE_URL: url,
+  MEDIA_UPSTREAM_KIND: 'ark',
+  MEDIA_UPSTREAM_URL: emulator.ark.url,
+  MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,
+  MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
+  MEDIA_UPSTREAM_REGION: emulator.ark.region,
+  MEDIA_UPSTREAM_PROJECT: emulator.ark.project,
+  LOG_LEVEL: 'warn',
+})
+if ('problems' in config) throw new Error(config.problems.join('\n'))
+
+const cleanUp = async () => {
+  await emulator.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+const gateway = await serve(config).catch(async (error: unknown) => {
+  await cleanUp()
+  throw error
+})
+stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
+
+const library = `${gateway.url}/api/media/proxy`
+console.log(`sluice demo on ${gateway.url}, before an emulated upstream on ${emulator.origin}
+
+  user      demo
+  password  ${password}
+  token     ${token}
+
+Paste these lines, one after the other:
+
+  TOKEN=${token}
+  ask() { curl -sS -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; echo; }
+  id() { sed 's/.*"Id":"\\([^"]*\\)".*/\\1/'; }
+
+  # A group, and an asset in it; the asset is processed for two seconds.
+  GROUP=$(ask ${library}/assets/groups -d '{"Name":"holidays"}' | id); echo $GROUP
+  ASSET=$(ask ${library}/assets -d '{"GroupId":"'$GROUP'","URL":"https://example.com/beach.png","AssetType":"Image","Name":"beach"}' | id); echo $ASSET
+  ask ${library}/assets/$ASSET
+  sleep 3; ask ${library}/assets/$ASSET
+
+  # The same list, asked for by query and by a JSON body on GET.
+  ask "${library}/assets?GroupIds=$GROUP&Statuses=Active&PageSize=5"
+  ask -X GET ${library}/assets -d '{"Filter":{"GroupIds":["'$GROUP'"],"Statuses":["Active"]},"PageSize":5}'
+
+  # What is nobody's looks like what is somebody else's.
+  ask ${library}/assets/asset-20260101000000-aaaaa
+
+API documentation: ${gateway.url}/openapi
+Ctrl-C ends everything.`)
