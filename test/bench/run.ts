@@ -1,0 +1,12 @@
+/** `bun run bench NAME`: prints figures, asserts nothing. CPU time rather than wall time, and ratios within one run: the machine may be busy. */
+import { front } from './front.ts'
+
+const benches: Readonly<Record<string, () => Promise<void>>> = { front }
+
+const name = process.argv[2] ?? ''
+const bench = benches[name]
+if (!bench) {
+  console.error(`usage: bun run bench ${Object.keys(benches).join(' | ')}`)
+  process.exit(2)
+}
+await bench()

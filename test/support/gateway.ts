@@ -1,0 +1,144 @@
+import { Agent, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
+import { Freshness } from '../../plugins/ownership/index.ts'
+import { type Log, silent } from '../../plugins/shared/problem.ts'
+import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
+import { createApp, type Handle } from '../../src/app.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
+import { createFront } from '../../src/front.ts'
+import type { GatewayOptions } from '../../src/gateway.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
+
+/** A caller of the gateway: an authenticated way to ask it. */
+export interface User {
+  readonly id: string
+  readonly token: string
+  /** Asks below `/api/media/proxy`, the path as it stands. A body that is no string is sent as JSON, also with GET. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+export interface TestGateway extends AsyncDisposable {
+  readonly url: string
+  readonly emulator: Emulator
+  readonly store: Store
+  addUser(name: string): Promise<User>
+}
+
+export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'>> {
+  readonly store?: Store
+  readonly emulator?: EmulatorOptions | Emulator
+  readonly kindOf?: (emulator: Emulator) => MediaKind
+  /** Stands between the socket and the app. */
+  readonly around?: (handle: Handle) => Handle
+  readonly log?: Log
+}
+
+/** A gateway on a real socket, before an emulated upstream without rate limits, on a database in memory unless told otherwise. */
+export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
+  const given = options.emulator
+  const emulator = given && 'faults' in given ? given : await startEmulator({ limits: {}, processingMs: 0, ...given })
+  const store = options.store ?? openStore('sqlite::memory:')
+  await store.migrate()
+  const freshness = new Freshness(() => store.revision())
+  const app = createApp({
+    gateway: {
+      kind: (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator),
+      secrets: ['a secret of the test suite'],
+      identify: identifyByToken({ store, freshness }),
+      freshness,
+      ...options,
+      store,
+    },
+    health: { database: () => store.ready(), draining: () => false },
+    metricsToken: undefined,
+    log: options.log ?? silent,
+  })
+  const handle = options.around?.(app) ?? app
+  const front = createFront({ handle, maxQueryBodyBytes: options.maxBodyBytes ?? 2 ** 20 })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+
+  return {
+    url,
+    emulator,
+    store,
+    async addUser(name) {
+      const id = await store.addUser({ name, createdAt: Date.now() })
+      if (id === undefined) throw new Error(`${name} exists already`)
+      const token = createToken()
+      await store.addToken({ user: id, hash: hashToken(token), start: token.slice(0, 9), createdAt: Date.now() })
+      return userAt(url, id, token)
+    },
+    async [Symbol.asyncDispose]() {
+      front.closeAllConnections()
+      await new Promise((resolve) => front.close(resolve))
+      if (!options.store) await store.close()
+      if (emulator !== given) await emulator.stop()
+    },
+  }
+}
+
+export const userAt = (url: string, id: string, token: string): User => ({
+  id,
+  token,
+  async ask(method, path, body, headers = {}) {
+    const target = `/api/media/proxy${path}`
+    const given = {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    }
+    // `fetch` sends no body with GET, and makes sense of paths before it sends them.
+    if ((method === 'GET' && body !== undefined) || hasOddSegments(path)) return askRaw(url, target, given)
+    const response = await fetch(url + target, { ...given, redirect: 'manual' })
+    return replyOf(response.status, response.headers, await response.text())
+  },
+})
+
+/** Sends a request exactly as it is written, over a socket of its own. */
+export const askRaw = (
+  url: string,
+  target: string,
+  given: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const length = given.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(given.body)) }
+    const headers = { ...length, ...given.headers }
+    const sent = request({ hostname, port, path: target, method: given.method, headers, agent }, (answer) => {
+      const chunks: Uint8Array[] = []
+      answer.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const pairs = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as [string, string])
+        resolve(replyOf(answer.statusCode ?? 0, new Headers(pairs), Buffer.concat(chunks).toString()))
+      })
+    })
+    sent.on('error', reject)
+    sent.end(given.body)
+  })
+
+const agent = new Agent({ keepAlive: false })
+
+const hasOddSegments = (path: string): boolean =>
+  /[\\#\t\n]|\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(path)
+
+const replyOf = (status: number, headers: Headers, text: string): Reply => ({
+  status,
+  headers,
+  text,
+  json: text.startsWith('{') ? JSON.parse(text) : undefined,
+})

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+const root = new URL('../../', import.meta.url).pathname
+
+export interface ServerProcess {
+  /** Where it listens. */
+  readonly url: string
+  readonly pid: number
+  /** All it has written to standard output and to standard error. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Resolves with the exit status, null after a signal. */
+  readonly ended: Promise<number | null>
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** What a process printed that ended before it listened. */
+export class NotListening extends Error {
+  constructor(
+    readonly status: number | null,
+    readonly stdout: string,
+    readonly stderr: string,
+  ) {
+    super(`the server ended with ${status} before it listened: ${stderr}`)
+  }
+}
+
+const running = new Set<ChildProcess>()
+// A test process that ends, however, takes its servers with it.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+const commands = {
+  bun: () => [process.execPath, 'src/server.ts'],
+  deno: () => ['node_modules/.bin/deno', 'run', '-A', 'src/server.ts'],
+} as const
+
+export type Runtime = keyof typeof commands
+
+/** The default server as its own process, on a free port. Rejects with NotListening when it ends before it listens. */
+export const startServer = (
+  environment: Record<string, string | undefined>,
+  runtime: Runtime = 'bun',
+): Promise<ServerProcess> => {
+  const [program = '', ...args] = commands[runtime]()
+  const child = spawn(program, args, {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NO_COLOR: '1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let stdout = ''
+  let stderr = ''
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const ended = new Promise<number | null>((resolve) =>
+    child.on('close', (status) => {
+      running.delete(child)
+      resolve(status)
+    }),
+  )
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+      const url = /^sluice listening on (http\S+)$/m.exec(stdout)?.[1]
+      if (!url) return
+      resolve({
+        url,
+        pid: child.pid ?? 0,
+        stdout: () => stdout,
+        stderr: () => stderr,
+        ended,
+        kill: (signal) => {
+          child.kill(signal)
+          return ended
+        },
+      })
+    })
+    void ended.then((status) => reject(new NotListening(status, stdout, stderr)))
+  })
+}
