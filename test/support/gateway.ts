@@ -133,8 +133,7 @@ export const askRaw = (
 
 const agent = new Agent({ keepAlive: false })
 
-const hasOddSegments = (path: string): boolean =>
-  /[\\#\t\n]|\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(path)
+const hasOddSegments = (path: string): boolean => /[\\#\t\n]|\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(path)
 
 const replyOf = (status: number, headers: Headers, text: string): Reply => ({
   status,

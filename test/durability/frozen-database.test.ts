@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { postgresServer } from '../support/database.ts'
+import { openWorkplace } from '../support/workplace.ts'
+
+test('a frozen database gives the document’s 500, leaves the process alive, and comes back without a restart', async () => {
+  await using place = await openWorkplace('postgres')
+  const ann = await place.addUser('ann')
+  const server = await place.start()
+  const user = ann.at(server)
+  expect((await user.ask('POST', '/assets/groups', { Name: 'before' })).status).toBe(200)
+
+  const thaw = await (await postgresServer()).freeze()
+  try {
+    const refused = await user.ask('POST', '/assets/groups', { Name: 'during' })
+    expect(refused.status).toBe(500)
+    expect(refused.json).toEqual({
+      success: false,
+      error: { message: expect.any(String), type: 'media_proxy_error' },
+    })
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    const ready = await fetch(`${server.url}/readyz`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ database: 'down' })
+  } finally {
+    thaw()
+  }
+
+  let status = 500
+  for (let tries = 0; tries < 50 && status === 500; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    status = (await user.ask('POST', '/assets/groups', { Name: 'after' })).status
+  }
+  expect(status).toBe(200)
+  expect(place.emulator.library.groups().map((group) => group.name)).not.toContain('during')
+}, 60_000)
+
+test('a database that is not there at the start is waited for', async () => {
+  await using place = await openWorkplace('postgres')
+  const ann = await place.addUser('ann')
+  const thaw = await (await postgresServer()).freeze()
+  const starting = place.start()
+  try {
+    const server = await starting
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+    expect((await ann.at(server).ask('GET', '/assets/groups')).status).toBe(500)
+  } finally {
+    thaw()
+  }
+  const server = await starting
+  let status = 500
+  for (let tries = 0; tries < 100 && status === 500; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    status = (await ann.at(server).ask('GET', '/assets/groups')).status
+  }
+  expect(status).toBe(200)
+}, 60_000)

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { openWorkplace } from '../support/workplace.ts'
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} lets a request in flight finish, refuses new ones, and ends with status 0`, async () => {
+    await using place = await openWorkplace()
+    const user = await place.addUser('ann')
+    const server = await place.start()
+    const hold = place.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
+    const inFlight = user.at(server).ask('POST', '/assets/groups', { Name: 'one' })
+    await hold.struck()
+    const ended = server.kill(signal)
+    let refused = false
+    for (let tries = 0; tries < 100 && !refused; tries++) {
+      refused = await fetch(`${server.url}/healthz`, { keepalive: false }).then(
+        () => false,
+        () => true,
+      )
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(refused).toBe(true)
+    hold.release()
+    expect((await inFlight).status).toBe(200)
+    expect(await ended).toBe(0)
+  }, 20_000)
+}
+
+test('a request that does not finish within DRAIN_SECONDS does not keep the server', async () => {
+  await using place = await openWorkplace()
+  const user = await place.addUser('ann')
+  const server = await place.start({ DRAIN_SECONDS: '0.2' })
+  const hold = place.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
+  const inFlight = user
+    .at(server)
+    .ask('POST', '/assets/groups', { Name: 'one' })
+    .catch(() => undefined)
+  await hold.struck()
+  expect(await server.kill('SIGTERM')).toBe(0)
+  expect(await inFlight).toBe(undefined)
+}, 20_000)
+
+test('two workers share one port, and end together', async () => {
+  await using place = await openWorkplace()
+  const user = await place.addUser('ann')
+  const server = await place.start({ WORKERS: '2' })
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, nth) => user.at(server).ask('POST', '/assets/groups', { Name: `group ${nth}` })),
+  )
+  expect(replies.every((reply) => reply.status === 200)).toBe(true)
+  expect(server.stdout().match(/listening/g)).toHaveLength(1)
+  expect(await server.kill('SIGTERM')).toBe(0)
+}, 20_000)

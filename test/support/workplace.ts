@@ -1,0 +1,56 @@
+import { createToken, hashToken } from '../../plugins/api-token/index.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { freshDatabase, type TestDatabase } from './database.ts'
+import { type User, userAt } from './gateway.ts'
+import { type Runtime, type ServerProcess, startServer } from './server.ts'
+
+/** What default servers, as processes of their own, work with: a database, an emulated upstream, and users. All of it ends together. */
+export interface Workplace extends AsyncDisposable {
+  readonly emulator: Emulator
+  readonly store: Store
+  /** Settings of a server on this database and upstream. */
+  readonly environment: Readonly<Record<string, string>>
+  start(environment?: Record<string, string | undefined>, runtime?: Runtime): Promise<ServerProcess>
+  /** A user with a token, who can ask any of the servers. */
+  addUser(name: string): Promise<{ readonly id: string; readonly token: string; at(server: ServerProcess): User }>
+}
+
+export const openWorkplace = async (
+  kind: TestDatabase['kind'] = 'sqlite',
+  options: EmulatorOptions = {},
+): Promise<Workplace> => {
+  const database = await freshDatabase(kind)
+  const emulator = await startEmulator({ limits: {}, processingMs: 0, ...options })
+  const store = openStore(database.url)
+  await store.migrate()
+  const servers: ServerProcess[] = []
+  const environment = {
+    DATABASE_URL: database.url,
+    MEDIA_UPSTREAM_URL: emulator.rest.url,
+    MEDIA_UPSTREAM_KEY: emulator.rest.key,
+  }
+  return {
+    emulator,
+    store,
+    environment,
+    async start(more, runtime) {
+      const server = await startServer({ ...environment, ...more }, runtime)
+      servers.push(server)
+      return server
+    },
+    async addUser(name) {
+      const id = await store.addUser({ name, createdAt: Date.now() })
+      if (id === undefined) throw new Error(`${name} exists already`)
+      const token = createToken()
+      await store.addToken({ user: id, hash: hashToken(token), start: token.slice(0, 9), createdAt: Date.now() })
+      return { id, token, at: (server) => userAt(server.url, id, token) }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => server.kill('SIGKILL')))
+      await store.close()
+      await emulator.stop()
+      await database.remove()
+    },
+  }
+}
