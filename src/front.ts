@@ -5,7 +5,6 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { Readable } from 'node:stream'
 import { announcesBody, deliverBody } from '../plugins/shared/body.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 
@@ -57,7 +56,7 @@ const toRequest = async (
       method,
       headers,
       signal,
-      ...(bodied && { body: Readable.toWeb(incoming) as unknown as ReadableStream, duplex: 'half' }),
+      ...(bodied && { body: streamOf(incoming), duplex: 'half' }),
     })
   } catch {
     return undefined
@@ -66,6 +65,40 @@ const toRequest = async (
     deliverBody(request, await collect(incoming, maxQueryBodyBytes))
   }
   return request
+}
+
+/**
+ * A body as it arrives, no faster than it is read. Not `Readable.toWeb`, which on Deno ends the process when the stream is cancelled with more to come. What is
+ * left of a cancelled body is read and dropped, so that its sender gets to see the answer.
+ */
+const streamOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
+  let wanted = true
+  return new ReadableStream({
+    start(controller) {
+      incoming.pause()
+      incoming.on('data', (chunk: Uint8Array) => {
+        if (!wanted) return
+        controller.enqueue(chunk)
+        if ((controller.desiredSize ?? 0) <= 0) incoming.pause()
+      })
+      const end = (error?: Error) => {
+        if (!wanted) return
+        wanted = false
+        if (error) controller.error(error)
+        else controller.close()
+      }
+      incoming.once('end', () => end())
+      incoming.once('error', end)
+      incoming.once('close', () => end(new Error('the caller left in the middle of its request')))
+    },
+    pull() {
+      incoming.resume()
+    },
+    cancel() {
+      wanted = false
+      incoming.resume()
+    },
+  })
 }
 
 /** The app knows its own address from its configuration: what the caller says of it (Host) is no part of any decision. */
@@ -79,17 +112,20 @@ const pathOf = (target: string): string => {
   return pathname + search
 }
 
-/** The first `most` bytes of a body, and one more if there are more. */
-const collect = async (incoming: IncomingMessage, most: number): Promise<Uint8Array> => {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of incoming) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length > most) break
-  }
-  return Buffer.concat(chunks).subarray(0, most + 1)
-}
+/** The first `most` bytes of a body, and one more if there are more; the rest is read and dropped. */
+const collect = (incoming: IncomingMessage, most: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    incoming.on('data', (chunk: Uint8Array) => {
+      if (length > most) return
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > most) resolve(Buffer.concat(chunks).subarray(0, most + 1))
+    })
+    incoming.once('end', () => resolve(Buffer.concat(chunks)))
+    incoming.once('close', () => reject(new Error('the caller left in the middle of its request')))
+  })
 
 const send = async (response: Response, outgoing: ServerResponse, headOnly: boolean): Promise<void> => {
   const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
 
 const root = new URL('../../', import.meta.url).pathname
 
@@ -33,8 +34,15 @@ process.on('exit', () => {
 
 const commands = {
   bun: () => [process.execPath, 'src/server.ts'],
-  deno: () => ['node_modules/.bin/deno', 'run', '-A', 'src/server.ts'],
+  deno: () => [denoBinary(), 'run', '-A', 'src/server.ts'],
 } as const
+
+/** The program itself: signals do not pass the script that npm puts before it. */
+const denoBinary = (): string => {
+  const [found] = globSync('node_modules/@deno/*/deno', { cwd: root })
+  if (!found) throw new Error('deno is not installed')
+  return found
+}
 
 export type Runtime = keyof typeof commands
 
