@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { app as identities } from '../../examples/identity-of-your-own.ts'
+import { app as books } from '../../examples/one-plugin-alone.ts'
+import { app as folders } from '../../examples/store-of-your-own.ts'
+
+interface App {
+  handle(request: Request): Response | Promise<Response>
+}
+
+const ask = async (app: App, path: string, headers: Record<string, string> = {}) => {
+  const response = await app.handle(new Request(`http://localhost${path}`, { headers }))
+  return { status: response.status, text: await response.text() }
+}
+
+test('one plugin alone pages a list of its own by token', async () => {
+  const first = JSON.parse((await ask(books, '/books?Author=Le%20Guin&PageSize=1&SortBy=Year')).text)
+  expect(first).toMatchObject({ items: [{ title: 'The Dispossessed' }], totalCount: 2 })
+  const second = JSON.parse(
+    (await ask(books, `/books?Author=Le%20Guin&PageSize=1&SortBy=Year&NextToken=${first.nextToken}`)).text,
+  )
+  expect(second).toMatchObject({ items: [{ title: 'The Lathe of Heaven' }], nextToken: '' })
+  expect((await ask(books, '/books?PageSize=many')).status).toBe(400)
+})
+
+test('a store of your own decides what is whose', async () => {
+  expect(await ask(folders, '/folders/f1', { 'x-user': 'ann' })).toEqual({ status: 200, text: 'Holidays, yours' })
+  expect(await ask(folders, '/files/picture', { 'x-user': 'ann' })).toEqual({ status: 200, text: 'picture, yours' })
+  expect((await ask(folders, '/files/picture', { 'x-user': 'bob' })).status).toBe(403)
+  expect((await ask(folders, '/folders/f2', { 'x-user': 'ann' })).status).toBe(403)
+})
+
+test('the sessions of a host app let its users in, and nobody else', async () => {
+  const path = '/api/media/proxy/assets'
+  expect((await ask(identities, path, { cookie: 'session=s3cret' })).status).toBe(200)
+  expect((await ask(identities, path, { cookie: 'session=guessed' })).status).toBe(401)
+  expect((await ask(identities, path, { authorization: 'Bearer sk-0123456789' })).status).toBe(401)
+})
+
+test('each example is one idea of at most 50 lines, importing the package by its name', () => {
+  const folder = new URL('../../examples/', import.meta.url)
+  for (const file of readdirSync(folder)) {
+    const text = readFileSync(new URL(file, folder), 'utf8')
+    expect(text.split('\n').length).toBeLessThanOrEqual(50)
+    expect(text).not.toMatch(/from '\.{1,2}\//)
+  }
+})
