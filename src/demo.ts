@@ -41,7 +41,8 @@ const cleanUp = async () => {
 }
 const gateway = await serve(config).catch(async (error: unknown) => {
   await cleanUp()
-  throw error
+  console.error(`port ${config.http.port} cannot be had: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
 })
 stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
 

@@ -18,10 +18,14 @@ export interface FrontOptions {
  * A server on `node:http`, which alone delivers a body on GET: the runtimes' own servers throw it away. Such a body is handed over with `deliverBody`; every
  * other request pays nothing for it.
  */
-export const createFront = (options: FrontOptions): Server =>
-  createServer((incoming, outgoing) => {
+export const createFront = (options: FrontOptions): Server => {
+  const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing, options).catch(() => outgoing.destroy())
   })
+  // Longer than balancers keep theirs (60 s): who closes first must not be the one whose requests come in.
+  server.keepAliveTimeout = 75_000
+  return server
+}
 
 const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, options: FrontOptions): Promise<void> => {
   const gone = new AbortController()
@@ -31,6 +35,8 @@ const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, optio
   const request = await toRequest(incoming, gone.signal, options.maxQueryBodyBytes)
   const response = request ? await options.handle(request) : new Problem(400, 'request is not valid').toResponse()
   await send(response, outgoing, incoming.method === 'HEAD')
+  // Nobody wanted the body: it has to be out of the way of the connection's next request.
+  if (request?.body && !request.bodyUsed) await request.body.cancel()
 }
 
 /** Undefined for a request that no server should have to understand. */
@@ -134,22 +140,30 @@ const send = async (response: Response, outgoing: ServerResponse, headOnly: bool
   if (body && !headOnly && isStream(response.headers)) {
     outgoing.writeHead(status, headers)
     outgoing.flushHeaders()
-    for await (const chunk of body) {
-      if (outgoing.destroyed) return
-      if (!outgoing.write(chunk)) await drained(outgoing)
-    }
-    outgoing.end()
+    await relay(body, outgoing)
     return
   }
   const bytes = new Uint8Array(await response.arrayBuffer())
-  // RFC 9110 section 8.6: these two have no body, and no length of one.
-  if (status !== 204 && status !== 304) headers['content-length'] = bytes.length
+  // RFC 9110 section 8.6: two statuses have no length; and what answers HEAD without a body does not know it.
+  if (status !== 204 && status !== 304 && (!headOnly || bytes.length > 0)) headers['content-length'] = bytes.length
   outgoing.writeHead(status, headers)
   outgoing.end(headOnly ? undefined : bytes)
 }
 
 /** Whether a body comes into being as it is sent, so that it must not be waited for. */
 const isStream = (headers: Headers): boolean => (headers.get('content-type') ?? '').startsWith('text/event-stream')
+
+/** No faster than the caller reads, and no longer than it is there: also a stream that is silent when its caller leaves is cancelled. */
+const relay = async (body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> => {
+  const reader = body.getReader()
+  const leave = () => void reader.cancel().catch(() => {})
+  outgoing.once('close', leave)
+  for (let read = await reader.read(); !read.done && !outgoing.destroyed; read = await reader.read()) {
+    if (!outgoing.write(read.value)) await drained(outgoing)
+  }
+  outgoing.off('close', leave)
+  outgoing.end()
+}
 
 const drained = (outgoing: ServerResponse): Promise<void> =>
   new Promise((resolve) => {

@@ -36,22 +36,18 @@ const toStandardError = (): ((line: string) => void) => {
 }
 
 const redacted = '[redacted]'
-const tokens = String.raw`\bsk-[A-Za-z0-9._~+/-]{6,}=*|\b(?:bearer|basic)(?:\s|%20|\+)+[A-Za-z0-9._~+/%-]+=*`
+// Where something precedes `sk-`, as in `task-…`, only what is as long as a token is taken for one.
+const tokens = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
 
 const wall = (secrets: readonly string[]): ((line: string) => string) => {
   const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
   // The longest first: a secret may begin with another.
   const known = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
   const forbidden = new RegExp([...known, tokens].join('|'), 'gi')
+  // In a line's text a line break is written `\n`, which would stand before `sk-` like a letter.
+  const suspicious = new RegExp([...known, 'sk-', 'bearer'].join('|'), 'i')
   const clean = (text: string) => text.replace(forbidden, redacted)
-  return (line) => {
-    if (line.search(forbidden) === -1) return line
-    try {
-      return `${JSON.stringify(cleaned(JSON.parse(line), clean))}\n`
-    } catch {
-      return `${JSON.stringify({ level: 'error', msg: clean(line) })}\n`
-    }
-  }
+  return (line) => (suspicious.test(line) ? `${JSON.stringify(cleaned(JSON.parse(line), clean))}\n` : line)
 }
 
 /** In place of the line's text, which would no longer be JSON where a secret is a number or holds a quote. */
@@ -63,14 +59,17 @@ const cleaned = (value: unknown, clean: (text: string) => string): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [clean(key), cleaned(member, clean)]))
 }
 
+/** How a secret looks in addresses, in JSON, and in JSON that is text in JSON. */
 const formsOf = (secret: string): readonly string[] => {
-  const inJson = JSON.stringify(secret).slice(1, -1)
+  const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
+  const wellFormed = secret.toWellFormed()
   return [
     secret,
-    inJson,
-    JSON.stringify(inJson).slice(1, -1),
-    encodeURIComponent(secret.toWellFormed()),
-    encodeURI(secret.toWellFormed()),
+    escaped(secret),
+    escaped(escaped(secret)),
+    escaped(escaped(escaped(secret))),
+    encodeURIComponent(wellFormed),
+    encodeURI(wellFormed),
     new URLSearchParams([['', secret]]).toString().slice(1),
   ]
 }

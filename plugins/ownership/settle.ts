@@ -8,6 +8,8 @@ export interface SettleOptions {
   readonly find: (type: string, name: string) => Promise<readonly { id: string; createdAt: number | undefined }[]>
   /** How long one process keeps a claim to itself. Milliseconds, default 60,000. */
   readonly leaseMs?: number
+  /** Longest that the upstream may take to make a group. Milliseconds, default 60,000. */
+  readonly callMs?: number
   /** How far the upstream's clock may be off. Milliseconds, default 300,000. */
   readonly skewMs?: number
   /** Milliseconds since 1970. Default the system's clock. */
@@ -37,10 +39,10 @@ export const settle = async (options: SettleOptions): Promise<void> => {
 }
 
 const settleCreation = async (claim: Claim, options: SettleOptions): Promise<string> => {
-  const { store, find, skewMs = 300_000, now = Date.now } = options
+  const { store, find, callMs = 60_000, skewMs = 300_000, now = Date.now } = options
   const fitting: { id: string; createdAt: number }[] = []
   for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name)) {
-    const timely = createdAt >= claim.createdAt - skewMs && createdAt <= claim.dueAt + skewMs
+    const timely = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
     if (timely && !(await store.group(id))) fitting.push({ id, createdAt })
   }
   const [only, ...others] = fitting

@@ -31,7 +31,8 @@ export const createCursors = (secrets: readonly [string, ...string[]]): Cursors 
       const token = request.nextToken
       if (token === undefined || token.length > 1024 || !/^[\w-]+$/.test(token)) return undefined
       const bytes = Buffer.from(token, 'base64url')
-      if (bytes.length <= macBytes) return undefined
+      // Unused bits of the last character could be changed unseen.
+      if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return undefined
       const text = bytes.subarray(macBytes).toString()
       const mac = bytes.subarray(0, macBytes)
       const bound = binding(request, caller)

@@ -9,11 +9,11 @@ export const comparePositions = (a: Position, b: Position): number => compare(a.
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d+))?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i
+const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,64}))?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i
 
 /**
  * A key that orders times as instants, however they are written: `2026-03-18T03:33:32Z`, `2026-03-18T11:33:32.5+08:00`, and
- * `2026-03-18 03:33:32`, which is taken for UTC. Fractions count in full. What is no time comes before all times.
+ * `2026-03-18 03:33:32`, which is taken for UTC. Fractions count in full, up to 64 digits. What is no time comes before all times.
  */
 export const instantKey = (time: string | undefined): string => {
   const [, date, clock, fraction = '', zone = 'Z'] = instant.exec(time ?? '') ?? []

@@ -139,7 +139,7 @@ const array = (name: string, json: Json | undefined): readonly string[] | undefi
 
 /** Without empty and repeated entries; undefined when none is left. */
 const present = (entries: readonly string[]): readonly string[] | undefined => {
-  const kept = new Set(entries.map((entry) => entry.trim()).filter((entry) => entry !== ''))
+  const kept = new Set(entries.filter((entry) => entry !== ''))
   return kept.size === 0 ? undefined : [...kept]
 }
 

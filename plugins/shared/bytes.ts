@@ -8,7 +8,10 @@ export const collect = async (
   const announced = body.headers.get('content-length')
   const coded = body.headers.has('content-encoding') || body.headers.has('transfer-encoding')
   if (announced !== null && !coded) {
-    if (Number(announced) <= maxBytes) return new Uint8Array(await body.arrayBuffer())
+    if (Number(announced) <= maxBytes) {
+      const bytes = new Uint8Array(await body.arrayBuffer())
+      return bytes.length <= maxBytes ? bytes : undefined
+    }
     await body.body?.cancel()
     return undefined
   }

@@ -1,7 +1,7 @@
-const forbidden = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}/\\?#%,\ufffd]/u
+const forbidden = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}/\\?#%,"\ufffd]/u
 
 /**
- * An id as the gateway knows ids: 1 to 256 bytes of text without control characters, blanks, or any of `/ \ ? # % ,`, and not a dot segment. Undefined
+ * An id as the gateway knows ids: 1 to 256 bytes of text without control characters, blanks, or any of `/ \ ? # % , "`, and not a dot segment. Undefined
  * for anything else, which nobody owns. So an id can stand in a path, in a comma-separated list and in a log line and stay one id.
  */
 export const readId = (text: unknown): string | undefined => {

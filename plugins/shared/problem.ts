@@ -56,13 +56,14 @@ const byCode: Readonly<Record<string, [number, string]>> = {
 
 /**
  * An `onError` hook that answers in one shape: problems as they are, the framework's own refusals by status, anything else as a 500 that
- * says nothing. Whatever has a cause, or is unexpected, is logged.
+ * says nothing. Whatever has a cause, or is unexpected, is logged; not so what a caller's leaving brings about.
  */
 export const renderProblems =
   (body: ProblemBody, log: Log = silent) =>
-  ({ error, code }: { error: unknown; code: unknown }): Response => {
+  ({ error, code, request }: { error: unknown; code: unknown; request?: Request }): Response => {
     if (error instanceof Problem) {
-      if (error.cause !== undefined) log.warn({ status: error.status, err: error.cause }, error.message)
+      const level = request?.signal.aborted ? 'debug' : 'warn'
+      if (error.cause !== undefined) log[level]({ status: error.status, err: error.cause }, error.message)
       return error.toResponse(body)
     }
     const known = byCode[String(code)]

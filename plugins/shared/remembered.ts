@@ -34,11 +34,19 @@ export class Freshness {
   check(): Promise<void> | undefined {
     const age = this.#now() - this.#readAt
     if (age < this.#refreshAfter) return undefined
+    if (age >= this.#staleAfter) return this.#readSince(this.#now() - this.#staleAfter)
     this.#pending ??= this.#refresh()
-    if (age >= this.#staleAfter) return this.#pending
     // A failure in the background shows itself to the first use that has to wait.
     this.#pending.catch(() => {})
     return undefined
+  }
+
+  /** Waits for a reading that was begun after `time`: one under way may have been begun long ago, by a store that is slow to answer. */
+  async #readSince(time: number): Promise<void> {
+    while (this.#readAt <= time) {
+      this.#pending ??= this.#refresh()
+      await this.#pending
+    }
   }
 
   async #refresh(): Promise<void> {

@@ -31,7 +31,7 @@ export const collectItems = async (
     const ask = (nextToken?: string) =>
       upstream.send({ action, query: { ...query, groups: [first, ...others], maxResults: 100, nextToken } }, caller)
     for await (const answer of walk(ask)) {
-      items.push(...itemsOf(answer))
+      for (const item of itemsOf(answer)) items.push(item)
       answers.push(answer)
     }
   }
@@ -48,12 +48,21 @@ export const findGroups = async (upstream: Upstream, groupType: string, name: st
   return items
 }
 
+/** Most pages in a row that bring nothing new, as an upstream gives that filters after it has paged. */
+const barrenPages = 100
+
 async function* walk(ask: (nextToken?: string) => Promise<Answer>): AsyncGenerator<Answer> {
   const seen = new Set<string>()
+  const ids = new Set<string>()
+  let barren = 0
   let token: string | undefined
   do {
     const answer = await ask(token)
     yield answer
+    const known = ids.size
+    for (const item of itemsOf(answer)) ids.add(item.get('Id')?.raw ?? '')
+    barren = ids.size > known ? 0 : barren + 1
+    if (barren > barrenPages) throw new Invalid('a list that never ends')
     // At the end the token is absent, or empty where the upstream is a gateway like this one.
     token = answer.json?.get('Result')?.get('NextToken')?.string() || undefined
     if (token !== undefined && seen.has(token)) throw new Invalid('a list that turns in a circle')

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../shared/body.ts'
 import type { ListQuery, MediaKind, Operation, Outgoing } from './operation.ts'
-import { path } from './path.ts'
+import { nowhere, path } from './path.ts'
 import { withoutProject } from './project.ts'
 
 export interface RestOptions {
@@ -43,14 +43,20 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
         case 'ListAssets':
           return outgoing('GET', `/assets?${listParameters(operation.query)}`)
         case 'GetAsset':
-          return outgoing('GET', path`/assets/${operation.id}`)
+          return outgoing('GET', assetPath(operation.id))
         case 'UpdateAsset':
-          return outgoing(operation.method, path`/assets/${operation.asset.id}`, operation.body)
+          return outgoing(operation.method, assetPath(operation.asset.id), operation.body)
         case 'DeleteAsset':
-          return outgoing('DELETE', path`/assets/${operation.asset.id}`)
+          return outgoing('DELETE', assetPath(operation.asset.id))
       }
     },
   }
+}
+
+/** `/assets/groups` is another path, and so no asset (reading 32). */
+const assetPath = (id: string): string => {
+  if (id.toLowerCase() === 'groups') throw nowhere()
+  return path`/assets/${id}`
 }
 
 const listParameters = (query: ListQuery): URLSearchParams => {

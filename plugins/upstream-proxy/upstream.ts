@@ -103,7 +103,8 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       if (caller.signal?.aborted) abort()
       caller.signal?.addEventListener('abort', abort, { once: true })
       const startedAt = performance.now()
-      let status = 0
+      /** Undefined while nothing can be said of the upstream: it was not asked, or its caller did not wait for the answer. */
+      let status: number | undefined
       try {
         const response = await ask(operation, caller, deadline.signal).catch((error: unknown) => {
           if (error instanceof Problem || deadline.signal.aborted || !isRead(operation)) throw error
@@ -116,11 +117,13 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
         return check(operation, { status, headers: responseHeaders(response.headers), bytes }, kind, log)
       } catch (error) {
         if (error instanceof Problem) throw error
+        if (!caller.signal?.aborted) status ??= 0
         throw new Unreachable(error, !neverSent(error))
       } finally {
         clearTimeout(timer)
         caller.signal?.removeEventListener('abort', abort)
-        observe?.({ action: operation.action, status, seconds: (performance.now() - startedAt) / 1000 })
+        const seconds = (performance.now() - startedAt) / 1000
+        if (status !== undefined) observe?.({ action: operation.action, status, seconds })
       }
     },
   }
@@ -140,10 +143,12 @@ const init = (outgoing: Outgoing, headers: Headers, repeatable: boolean): Reques
 }
 
 const check = (operation: Operation, answer: Omit<Answer, 'json'>, kind: MediaKind, log: Log): Answer => {
-  const { status, bytes } = answer
-  if (status >= 400) {
-    const text = new TextDecoder().decode(bytes)
-    if (kind.secrets.some((secret) => text.includes(secret))) throw new Invalid('an error that contains a credential')
+  const { status, headers, bytes } = answer
+  if (status >= 400 && status <= 599) {
+    const text = [new TextDecoder().decode(bytes), ...headers.values()].join('\n')
+    if (kind.secrets.some((secret) => secret.length >= shortestSecret && text.includes(secret))) {
+      throw new Invalid('an error that contains a credential')
+    }
     log.info({ action: operation.action, status }, 'upstream refused')
     throw new Refusal(answer)
   }
@@ -157,6 +162,9 @@ const check = (operation: Operation, answer: Omit<Answer, 'json'>, kind: MediaKi
   }
   throw new Invalid(`${operation.action} answered ${status} without a JSON object`)
 }
+
+/** What is shorter may as well be a word of an error's text. */
+const shortestSecret = 8
 
 const mayBeEmpty: ReadonlySet<string> = new Set([
   'UpdateAssetGroup',

@@ -4,6 +4,8 @@ import { readJsonBody } from '../../plugins/shared/body.ts'
 import { type Json, toJson } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { type Answer, type Caller, collectItems, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import { refuseOtherId } from '../schema/ambiguous.ts'
+import { groupsNamed } from '../schema/asset.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { envelope, result200 } from './envelope.ts'
 import { createdId, type Library, type Owners, underClaim } from './library.ts'
@@ -62,6 +64,8 @@ export const updateGroup =
   async ({ request, user, owners, group, caller }: Changed): Promise<Response> => {
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { name, description } = readGroupChange(body)
+    refuseOtherId(body.json, group.id)
+    for (const named of groupsNamed(body)) await owners.group(user, named)
     // What is remembered may be a moment old; whether a name has to be claimed must not depend on that.
     const current = (await owners.groupsOf(user, group.type)).find(({ id }) => id === group.id)
     const renamed = name !== undefined && name !== current?.name

@@ -33,7 +33,7 @@ export const locateAsset = async (upstream: Upstream, id: string, caller: Caller
   try {
     const evidence = await upstream.send({ action: 'GetAsset', id }, caller)
     const asset = evidence.json?.get('Result')
-    const group = asset?.get('GroupId')?.string()
+    const group = readId(asset?.get('GroupId')?.string())
     if (group === undefined) throw new Invalid('an asset without GroupId')
     if ((asset?.get('Id')?.string() ?? id) !== id) throw new Invalid('another asset than the one asked for')
     return { group, evidence }

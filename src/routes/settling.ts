@@ -15,6 +15,7 @@ export const settleGroups = (
     now,
     log,
     leaseMs: claimMs,
+    callMs: claimMs,
     find: async (type, name) =>
       (await findGroups(upstream, type, name)).flatMap((group) => {
         const id = readId(group.get('Id')?.string())

@@ -3,7 +3,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 
 const hidden = { config: {}, detail: { hide: true } }
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Gives every other method of the paths above it 405 with `Allow`, and every other path below the prefix 404 (reading 9). */
 export const refuseUnknown = <App extends AnyElysia>(app: App): App => {

@@ -28,3 +28,9 @@ const refuseIn = (object: Json, watched: ReadonlySet<string>): void => {
     seen.add(folded)
   }
 }
+
+/** Throws Problem 400 for a body with an id of its own, in whatever spelling, that is not the one in the path: an upstream might prefer it. */
+export const refuseOtherId = (json: Json, id: string): void => {
+  const own = json.members().find(({ key }) => foldKey(key) === 'id')
+  if (own && own.value.string() !== id) throw new Problem(400, 'Id must be that of the path')
+}

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { foldKey, refuseAmbiguous } from './ambiguous.ts'
+import { foldKey, refuseAmbiguous, refuseOtherId } from './ambiguous.ts'
 import { groupTypes } from './lists.ts'
 
 /** Checks what of "create asset" is the gateway's to check; the rest the upstream validates. */
@@ -35,6 +35,5 @@ export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[]
 /** Checks the body of "modify asset": an id in it may only repeat that of the path. */
 export const readAssetChange = (body: JsonBody, asset: string): void => {
   refuseAmbiguous(body.json)
-  const id = body.json.members().find(({ key }) => foldKey(key) === 'id')
-  if (id && id.value.string() !== asset) throw new Problem(400, 'Id must be that of the path')
+  refuseOtherId(body.json, asset)
 }

@@ -1,4 +1,5 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
+import type { Json } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { limitLength } from '../../plugins/shared/text.ts'
 import { refuseAmbiguous } from './ambiguous.ts'
@@ -11,8 +12,8 @@ export interface GroupFields {
 
 /** Checks the body of "create asset group", in the order of the document's table. */
 export const readNewGroup = (body: JsonBody): GroupFields & { readonly name: string } => {
-  const { name, description } = readGroupChange(body)
-  if (name === undefined) throw required()
+  if (!body.json.get('Name')) throw required()
+  const { name = '', description } = readGroupChange(body)
   const type = body.json.get('GroupType')
   if (type && type.string() !== 'AIGC') throw new Problem(400, 'GroupType only supports AIGC')
   return { name, description }
@@ -21,6 +22,7 @@ export const readNewGroup = (body: JsonBody): GroupFields & { readonly name: str
 /** Checks the body of a change to a group: what is absent stays as it is. */
 export const readGroupChange = ({ json }: JsonBody): GroupFields => {
   refuseAmbiguous(json)
+  refuseMisspelt(json)
   const name = json.get('Name')?.string()
   if (json.get('Name') && !name) throw required()
   if (name !== undefined) {
@@ -34,6 +36,14 @@ export const readGroupChange = ({ json }: JsonBody): GroupFields => {
     requireStorable('Description', description)
   }
   return { name, description }
+}
+
+/** Spelled otherwise, an upstream that folds case would take for the name or type what was not checked as such. */
+const refuseMisspelt = (json: Json): void => {
+  for (const { key } of json.members()) {
+    const meant = ['Name', 'GroupType'].find((name) => name.toLowerCase() === key.toLowerCase())
+    if (meant !== undefined && meant !== key) throw new Problem(400, `${key} has to be written ${meant}`)
+  }
 }
 
 const required = () => new Problem(400, 'Name is required')

@@ -45,7 +45,10 @@ for (const { runtime, mode, getBodies } of shores) {
     let user: User
     beforeAll(async () => {
       place = await openWorkplace()
-      server = await place.start({ NODE_ENV: mode, GET_BODIES: getBodies, MAX_BODY_BYTES: '100000', LOG_LEVEL: 'trace' }, runtime)
+      server = await place.start(
+        { NODE_ENV: mode, GET_BODIES: getBodies, MAX_BODY_BYTES: '100000', LOG_LEVEL: 'trace' },
+        runtime,
+      )
       user = (await place.addUser('ann')).at(server)
     }, 30_000)
     afterAll(() => place[Symbol.asyncDispose]())

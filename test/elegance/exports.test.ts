@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { doors } from './sources.ts'
+
+/** What can be imported from each subpath, sorted: a change here is a change of the package's surface. */
+const surface: Readonly<Record<string, readonly string[]>> = {
+  './api-token': ['Freshness', 'apiToken', 'createToken', 'hashToken', 'identifyByToken'],
+  './ownership': ['Freshness', 'claimed', 'createOwnership', 'ownership', 'settle', 'settleRegularly'],
+  './pagination-normalizer': [
+    'comparePositions',
+    'createCursors',
+    'cutPage',
+    'deliverBody',
+    'instantKey',
+    'paginationNormalizer',
+    'readListRequest',
+  ],
+  './upstream-proxy': [
+    'Invalid',
+    'Refusal',
+    'Unreachable',
+    'ark',
+    'arkAuthorization',
+    'arkDate',
+    'collectItems',
+    'createUpstream',
+    'findGroups',
+    'requestHeaders',
+    'responseHeaders',
+    'rest',
+    'toResponse',
+    'upstreamProxy',
+  ],
+}
+
+describe('the surface is pinned', () => {
+  for (const [subpath, names] of Object.entries(surface)) {
+    const file = doors().get(subpath)
+    test.skipIf(file === undefined || !existsSync(file))(`${subpath} exports just these names`, async () => {
+      expect(Object.keys(await import(file ?? '')).sort()).toEqual([...names].sort())
+    })
+  }
+
+  test('every subpath leads to a door', () => {
+    for (const [subpath, file] of doors()) {
+      expect(`${subpath} ${file.replace(/^.*\/(?=(?:plugins|src)\/)/, '')}`).toMatch(
+        /^\.(?:\/[a-z-]+)? (?:plugins\/[a-z-]+|src|src\/[a-z-]+)\/index\.ts$/,
+      )
+    }
+  })
+})

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+
+/** A source file, by its path from the root of the repository. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+/** All TypeScript below some folders; none where a folder does not exist. */
+export const sources = (...folders: readonly string[]): readonly Source[] =>
+  folders.flatMap((folder) => list(folder)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+const list = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => `${folder}/${path}`)
+      .sort()
+  } catch {
+    return []
+  }
+}
+
+export interface Import {
+  /** As written; for a relative one, the path from the root. */
+  readonly to: string
+  readonly typeOnly: boolean
+}
+
+const statement = /^(?:import|export)(\s+type)?\b(?:[^'"`;=()]*?\bfrom)?\s*'([^']+)'/gm
+const dynamic = /\bimport\('([^']+)'\)/g
+
+export const importsOf = ({ path, text }: Source): readonly Import[] => [
+  ...[...text.matchAll(statement)].map(([, type, to = '']) => ({
+    to: resolve(path, to),
+    typeOnly: type !== undefined,
+  })),
+  ...[...text.matchAll(dynamic)].map(([, to = '']) => ({ to: resolve(path, to), typeOnly: false })),
+]
+
+const resolve = (path: string, to: string): string => (to.startsWith('.') ? normalize(join(dirname(path), to)) : to)
+
+/** Code without its comments. */
+export const codeOf = ({ text }: Source): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+
+/** The doors of the package: subpath of `exports` to the file behind it. */
+export const doors = (): ReadonlyMap<string, string> => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Record<string, { bun: string }>
+  }
+  return new Map(Object.entries(exports).map(([subpath, { bun }]) => [subpath, join(root, bun)]))
+}

@@ -1,0 +1,133 @@
+import type { Claim, ClaimStore, Group, OwnershipStore } from '../../plugins/ownership/index.ts'
+
+type Method = keyof OwnershipStore | keyof ClaimStore
+
+/** A store in memory that keeps the port's promises, and fails where it is told to. */
+export class MemoryStore implements OwnershipStore, ClaimStore {
+  readonly owned = new Map<string, Group>()
+  readonly places = new Map<string, string>()
+  readonly open = new Map<string, Claim>()
+  /** Every question asked, in order. */
+  readonly asked: Method[] = []
+  /** Methods that reject. */
+  readonly broken = new Set<Method>()
+  #revision = 0
+  #claims = 0
+
+  add(group: Partial<Group> & Pick<Group, 'id' | 'user'>): Group {
+    const full = { type: 'AIGC', name: group.id, createdAt: 0, ...group }
+    this.owned.set(full.id, full)
+    return full
+  }
+
+  raise(): void {
+    this.#revision++
+  }
+
+  #note(method: Method): void {
+    this.asked.push(method)
+    if (this.broken.has(method)) throw new Error(`the store's secret reason against ${method}`)
+  }
+
+  async groupsOf(user: string, type?: string) {
+    this.#note('groupsOf')
+    return [...this.owned.values()].filter((group) => group.user === user && (!type || group.type === type))
+  }
+
+  async group(id: string) {
+    this.#note('group')
+    return this.owned.get(id)
+  }
+
+  async groupOfAsset(asset: string) {
+    this.#note('groupOfAsset')
+    return this.places.get(asset)
+  }
+
+  async recordAsset(asset: string, group: string) {
+    this.#note('recordAsset')
+    this.places.set(asset, group)
+  }
+
+  async removeGroup(id: string) {
+    this.#note('removeGroup')
+    this.owned.delete(id)
+    for (const [asset, group] of this.places) if (group === id) this.places.delete(asset)
+    this.raise()
+  }
+
+  async describeGroup(id: string, description: string) {
+    this.#note('describeGroup')
+    const group = this.owned.get(id)
+    if (group) this.owned.set(id, { ...group, description })
+  }
+
+  async revision() {
+    this.#note('revision')
+    return this.#revision
+  }
+
+  #taken({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>, except?: string): boolean {
+    const same = (other: { user: string; type: string; name: string }) =>
+      other.user === user && other.type === type && other.name === name
+    return (
+      [...this.owned.values()].some((group) => group.id !== except && same(group)) ||
+      [...this.open.values()].some((claim) => claim.state === 'pending' && same(claim))
+    )
+  }
+
+  async claim(wanted: Omit<Claim, 'id' | 'state'>) {
+    this.#note('claim')
+    if (this.#taken(wanted)) return undefined
+    const claim: Claim = { ...wanted, id: String(++this.#claims), state: 'pending' }
+    this.open.set(claim.id, claim)
+    return claim
+  }
+
+  async confirm(claim: Claim, { id, createdAt }: { id: string; createdAt: number }) {
+    this.#note('confirm')
+    this.open.delete(claim.id)
+    const present = this.owned.get(id)
+    if (this.#taken(claim, claim.renames) || (present && present.id !== claim.renames)) {
+      this.open.set(claim.id, { ...claim, state: 'unresolved' })
+      return false
+    }
+    const { user, type, name, description = present?.description } = claim
+    this.owned.set(id, { id, user, type, name, description, createdAt })
+    return true
+  }
+
+  async release(claim: Claim) {
+    this.#note('release')
+    this.open.delete(claim.id)
+  }
+
+  async doubt(claim: Claim, dueAt: number) {
+    this.#note('doubt')
+    if (this.open.has(claim.id)) this.open.set(claim.id, { ...claim, state: 'unresolved', dueAt })
+  }
+
+  async lease(now: number, until: number) {
+    this.#note('lease')
+    const due = [...this.open.values()].filter((claim) => claim.dueAt <= now)
+    const leased = due.map((claim) => ({ ...claim, dueAt: until }))
+    for (const claim of leased) this.open.set(claim.id, claim)
+    return leased
+  }
+
+  async adopt(claim: Claim, group: { id: string; createdAt: number }) {
+    this.#note('adopt')
+    const rival = [...this.open.values()].some(
+      (other) => other.id !== claim.id && other.type === claim.type && other.name === claim.name,
+    )
+    if (rival) return 'rival'
+    if (this.owned.has(group.id) || this.#taken(claim, undefined) !== (claim.state === 'pending')) return 'taken'
+    return (await this.confirm(claim, group)) ? 'adopted' : 'taken'
+  }
+
+  async nextDue() {
+    this.#note('nextDue')
+    const due = [...this.open.values()].map((claim) => claim.dueAt)
+    return due.length === 0 ? undefined : Math.min(...due)
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { deliverBody, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { rules } from './asking.ts'
+
+const app = () =>
+  new Elysia()
+    .use(paginationNormalizer({ secrets: ['s'], maxBodyBytes: 200 }))
+    .get('/things', ({ listing }) => ({ ...listing.filter, size: listing.pageSize }), { lists: rules })
+
+const get = async (query: string, headers: Record<string, string> = {}, body?: string | Uint8Array) => {
+  const request = new Request(`http://localhost/things${query}`, { headers })
+  if (body !== undefined) deliverBody(request, typeof body === 'string' ? new TextEncoder().encode(body) : body)
+  const response = await app().handle(request)
+  return [response.status, await response.json()] as const
+}
+
+const announcing = (type: string, length = '20') => ({ 'content-type': type, 'content-length': length })
+const json = announcing('application/json')
+const whole = [200, { GroupType: 'AIGC', size: 10 }] as const
+const refusal = (status: number, message: string) =>
+  [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
+
+describe('a body on GET is read, or refused, never lost', () => {
+  test('the query alone', async () => {
+    expect(await get('')).toEqual(whole)
+    expect(await get('?GroupIds=a&GroupIds=b&PageSize=5')).toEqual([
+      200,
+      { GroupType: 'AIGC', GroupIds: ['a', 'b'], size: 5 },
+    ])
+    expect(await get('?')).toEqual(whole)
+  })
+
+  test('a delivered one is merged', async () => {
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      ' application/json ;x',
+    ]) {
+      expect(await get('', announcing(type), '{"PageSize":5}')).toEqual([200, { GroupType: 'AIGC', size: 5 }])
+    }
+    expect(
+      await get(
+        '?PageSize=6',
+        { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+        '{"PageSize":5}',
+      ),
+    ).toEqual([200, { GroupType: 'AIGC', size: 6 }])
+  })
+
+  test('one that is announced and was not delivered is refused', async () => {
+    const message = 'this server cannot read a body on GET; give the parameters in the query string'
+    expect(await get('', json)).toEqual(refusal(400, message))
+    expect(await get('?PageSize=5', { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })).toEqual(
+      refusal(400, message),
+    )
+  })
+
+  test('one of another type, or of no length, is ignored', async () => {
+    for (const type of ['text/plain', 'application/jsonp', 'application/json-patch+json', '']) {
+      expect(await get('', announcing(type), '{"PageSize":5}')).toEqual(whole)
+    }
+    expect(await get('', announcing('application/json', '0'))).toEqual(whole)
+    expect(await get('', { 'content-type': 'application/json' })).toEqual(whole)
+    expect(await get('', json, '')).toEqual(whole)
+  })
+
+  test('one that is no JSON object is refused', async () => {
+    for (const text of ['{', 'x', ' ', '{"a":1}}', "{'a':1}", '\ufeff{}']) {
+      expect(await get('', json, text)).toEqual(refusal(400, 'request body is not valid JSON'))
+    }
+    for (const text of ['[]', '"x"', '5', 'null'])
+      expect(await get('', json, text)).toEqual(refusal(400, 'request body must be a JSON object'))
+    expect(await get('', json, new Uint8Array([0x7b, 0xff, 0x7d]))).toEqual(
+      refusal(400, 'request body is not valid UTF-8'),
+    )
+    expect(await get('', json, `{"a":${'['.repeat(64)}${']'.repeat(64)}}`)).toEqual(
+      refusal(400, 'request body is nested deeper than 64 levels'),
+    )
+  })
+
+  test('one that is too large is refused', async () => {
+    expect(await get('', json, `{"a":"${'x'.repeat(200)}"}`)).toEqual(refusal(413, 'request body is too large'))
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createCursors, cutPage, type ListRequest } from '../../plugins/pagination-normalizer/index.ts'
+import { read } from './asking.ts'
+
+const cursors = createCursors(['first secret'])
+const position = { key: '099999999999', id: 'asset-1' }
+const list = 'GroupType=AIGC&GroupIds=a,b&Name=n&SortBy=UpdateTime&SortOrder=Asc'
+const token = cursors.issue(read(list), 'ann', position)
+
+const redeem = (query: string, nextToken: string, caller = 'ann') =>
+  cursors.redeem({ ...read(query), nextToken }, caller)
+
+describe('a token is the gateway’s own', () => {
+  test('it gives back the position it was issued for', () => {
+    expect(redeem(list, token)).toEqual(position)
+  })
+
+  test('it is URL-safe, and holds no secret, caller or filter', () => {
+    expect(token).toMatch(/^[\w-]+$/)
+    const held = Buffer.from(token, 'base64url').toString('latin1')
+    for (const text of ['first secret', 'ann', 'AIGC', 'UpdateTime']) expect(held).not.toContain(text)
+  })
+
+  test('it has at most 1024 characters, for the longest ids', () => {
+    for (const letter of ['x', '\u{1f600}', 'é', "'", '<']) {
+      const id = letter.repeat(256 / Buffer.byteLength(letter))
+      const long = cursors.issue(read(list), 'ann', { key: id, id })
+      expect(long.length).toBeLessThanOrEqual(1024)
+      expect(redeem(list, long)).toEqual({ key: id, id })
+    }
+  })
+})
+
+describe('a token is bound to its list', () => {
+  test('page size and page number may change, and the same filters may be written otherwise', () => {
+    for (const query of [
+      `${list}&PageSize=3`,
+      `${list}&MaxResults=50&PageNumber=4`,
+      'SortOrder=Asc&SortBy=UpdateTime&Name=n&GroupIds=b&GroupIds=a&GroupIds=b',
+    ]) {
+      expect(redeem(query, token)).toEqual(position)
+    }
+    const body = { SortBy: 'UpdateTime', Filter: { SortOrder: 'Asc', Name: 'n', GroupIds: ['b', 'a'] } }
+    expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual(position)
+  })
+
+  test('another filter, sort, caller or endpoint does not take it', () => {
+    for (const query of [
+      list.replace('AIGC', 'LivenessFace'),
+      list.replace('a,b', 'a'),
+      list.replace('a,b', 'a,b,c'),
+      list.replace('Name=n', 'Name=m'),
+      list.replace('Name=n', ''),
+      list.replace('UpdateTime', 'CreateTime'),
+      list.replace('Asc', 'Desc'),
+      `${list}&Statuses=Active`,
+    ]) {
+      expect([query, redeem(query, token)]).toEqual([query, undefined])
+    }
+    for (const caller of ['bob', 'Ann', '', 'ann ', 'ann"']) expect(redeem(list, token, caller)).toBeUndefined()
+    expect(cursors.redeem({ ...read(list), endpoint: 'others', nextToken: token }, 'ann')).toBeUndefined()
+  })
+
+  test('fields cannot be shifted into one another', () => {
+    const request = (filter: ListRequest['filter']) => ({ ...read(''), filter })
+    const issued = cursors.issue(request({ A: 'x', B: 'y' }), 'ann', position)
+    const others: readonly ListRequest['filter'][] = [
+      { A: 'x,B:y' },
+      { A: ['x'], B: 'y' },
+      { AB: 'xy' },
+      { B: 'x', A: 'y' },
+    ]
+    for (const filter of others) {
+      expect(cursors.redeem({ ...request(filter), nextToken: issued }, 'ann')).toBeUndefined()
+    }
+  })
+})
+
+describe('a token that was tampered with is none', () => {
+  test('every bit counts, also the unused ones of the last character', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    for (const id of ['a', 'ab', 'abc']) {
+      const issued = cursors.issue(read(list), 'ann', { ...position, id })
+      for (let at = 0; at < issued.length; at++) {
+        for (const letter of at === issued.length - 1 ? alphabet : 'A-z') {
+          const forged = issued.slice(0, at) + letter + issued.slice(at + 1)
+          if (forged !== issued) expect(redeem(list, forged)).toBeUndefined()
+        }
+      }
+    }
+  })
+
+  test('cut, lengthened or padded', () => {
+    for (let length = 0; length < token.length; length++) expect(redeem(list, token.slice(0, length))).toBeUndefined()
+    for (const forged of [
+      `${token}A`,
+      `${token}=`,
+      `${token}==`,
+      ` ${token}`,
+      `${token}\n`,
+      token + token,
+      `${token}.`,
+    ]) {
+      expect(redeem(list, forged)).toBeUndefined()
+    }
+  })
+
+  test('anything else', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: 'binary', maxLength: 2000 })),
+        (forged) => {
+          expect(redeem(list, forged)).toBeUndefined()
+        },
+      ),
+    )
+    for (const forged of ['x'.repeat(100_000), '__proto__', '../..', '0']) expect(redeem(list, forged)).toBeUndefined()
+  })
+
+  test('and means page mode, with the page number that stands beside it', () => {
+    const items = ['a', 'b', 'c'].map((id) => ({ key: '1', id }))
+    const page = (query: string, nextToken: string) =>
+      cutPage(items, { ...read(query), nextToken }, 'ann', cursors).items.map(({ id }) => id)
+    expect(page('PageSize=1&SortOrder=Asc', 'forged')).toEqual(['a'])
+    expect(page('PageSize=1&SortOrder=Asc&PageNumber=3', 'forged')).toEqual(['c'])
+    expect(page('PageSize=1&SortOrder=Asc&PageNumber=3', '')).toEqual(['c'])
+    const good = cursors.issue(read('SortOrder=Asc'), 'ann', { key: '1', id: 'a' })
+    expect(page('PageSize=1&SortOrder=Asc&PageNumber=3', good)).toEqual(['b'])
+  })
+})
+
+describe('secrets can be changed', () => {
+  const issued = (secrets: [string, ...string[]]) => createCursors(secrets).issue(read(list), 'ann', position)
+  const taken = (secrets: [string, ...string[]], nextToken: string) =>
+    createCursors(secrets).redeem({ ...read(list), nextToken }, 'ann')
+
+  test('the first signs, all verify', () => {
+    expect(issued(['new', 'old'])).toBe(issued(['new']))
+    expect(taken(['new', 'old'], issued(['old']))).toEqual(position)
+    expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual(position)
+    expect(taken(['new'], issued(['old']))).toBeUndefined()
+  })
+})

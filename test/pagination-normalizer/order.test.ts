@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { comparePositions, instantKey } from '../../plugins/pagination-normalizer/index.ts'
+
+const pad = (value: number, digits = 2) => String(value).padStart(digits, '0')
+
+/** One instant as `Z`, with an offset, and without a zone, which means UTC. */
+const spellings = (time: number, minutes: number, fraction: string): readonly string[] => {
+  const utc = new Date(time).toISOString().slice(0, 19)
+  const local = new Date(time + minutes * 60_000).toISOString().slice(0, 19)
+  const sign = minutes < 0 ? '-' : '+'
+  const [hours, rest] = [pad(Math.floor(Math.abs(minutes) / 60)), pad(Math.abs(minutes) % 60)]
+  return [
+    `${utc}${fraction}Z`,
+    `${utc}${fraction}+00:00`,
+    `${local}${fraction}${sign}${hours}:${rest}`,
+    `${local}${fraction}${sign}${hours}${rest}`,
+    `${utc.replace('T', ' ')}${fraction}`,
+  ]
+}
+
+const instant = fc.record({
+  time: fc
+    .integer({ min: Date.parse('0001-02-01T00:00:00Z'), max: Date.UTC(9998, 1) })
+    .map((time) => Math.floor(time / 1000) * 1000),
+  minutes: fc.integer({ min: -14 * 60, max: 14 * 60 }),
+  fraction: fc.option(
+    fc.nat({ max: 999_999_999 }).map((nanos) => `.${pad(nanos, 9)}`),
+    { nil: '' },
+  ),
+})
+
+describe('times are ordered as instants', () => {
+  test('all spellings of one instant have one key', () => {
+    fc.assert(
+      fc.property(instant, ({ time, minutes, fraction }) => {
+        expect(new Set(spellings(time, minutes, fraction).map(instantKey)).size).toBe(1)
+      }),
+    )
+  })
+
+  test('keys order as the instants do, to the nanosecond', () => {
+    const nanos = ({ time, fraction }: { time: number; fraction: string }) =>
+      BigInt(time) * 1_000_000n + BigInt(fraction.slice(1) || '0')
+    fc.assert(
+      fc.property(instant, instant, fc.nat(4), fc.nat(4), fc.boolean(), (a, other, first, second, near) => {
+        const b = near ? { ...other, time: a.time } : other
+        const keys = [
+          instantKey(spellings(a.time, a.minutes, a.fraction)[first]),
+          instantKey(spellings(b.time, b.minutes, b.fraction)[second]),
+        ] as const
+        const expected = nanos(a) < nanos(b) ? -1 : nanos(a) > nanos(b) ? 1 : 0
+        expect(comparePositions({ key: keys[0], id: '' }, { key: keys[1], id: '' })).toBe(expected)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('the document’s three forms', () => {
+    const ordered = [
+      '2026-03-18T11:33:31+08:00',
+      '2026-03-18 03:33:32',
+      '2026-03-18T03:33:32.5Z',
+      '2026-03-18T03:33:33Z',
+      '2026-03-18T11:33:34+08',
+      '2026-03-18 03:33:35.000001',
+    ]
+    expect(ordered.toSorted((a, b) => (instantKey(a) < instantKey(b) ? -1 : 1))).toEqual(ordered)
+  })
+
+  test('what is no time comes before all times', () => {
+    for (const text of [
+      undefined,
+      '',
+      'soon',
+      '2026',
+      '2026-13-01T00:00:00Z',
+      '2026-03-18T03:33:32+99:99',
+      '1770000000',
+      `2026-03-18T03:33:32.${'1'.repeat(100_000)}Z`,
+    ]) {
+      expect(instantKey(text)).toBe('')
+    }
+  })
+
+  test('a key is short, whatever an upstream writes', () => {
+    expect(instantKey(`2026-03-18T03:33:32.${'1'.repeat(64)}Z`).length).toBeLessThan(100)
+  })
+})

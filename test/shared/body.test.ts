@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'bun:test'
+import { announcesBody, deliverBody, isJson, JsonBody, readJsonBody, readQueryBody } from '../../plugins/shared/body.ts'
+import { collect } from '../../plugins/shared/bytes.ts'
+import { readJson, toJson } from '../../plugins/shared/json.ts'
+
+const post = (body: RequestInit['body'], headers: Record<string, string> = {}) =>
+  new Request('http://localhost/', { method: 'POST', body, headers })
+
+/** A body of so many chunks of ten bytes; `read` counts those that were asked for. */
+const dripping = (chunks: number) => {
+  const state = { read: 0, cancelled: false }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (state.read === chunks) return controller.close()
+        state.read++
+        controller.enqueue(new Uint8Array(10).fill(0x20))
+      },
+      cancel() {
+        state.cancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { state, stream }
+}
+
+const refusal = async (reading: Promise<unknown>) =>
+  reading.then(
+    () => 'accepted',
+    (error: { status: number; message: string }) => `${error.status} ${error.message}`,
+  )
+
+describe('a body is collected up to its bound', () => {
+  test('exactly the bound is fine, one byte more is not', async () => {
+    for (const bytes of ['x'.repeat(100), 'é'.repeat(50)]) {
+      expect((await collect(post(bytes), 100))?.length).toBe(100)
+      expect(await collect(post(bytes), 99)).toBeUndefined()
+      expect((await collect(new Response(bytes), 100))?.length).toBe(100)
+      expect(await collect(new Response(bytes), 99)).toBeUndefined()
+    }
+  })
+
+  test('what comes in chunks is counted as it comes, and the rest is left', async () => {
+    const { state, stream } = dripping(1000)
+    expect(await collect(new Response(stream), 35)).toBeUndefined()
+    expect(state.read).toBeLessThan(10)
+    expect(state.cancelled).toBeTrue()
+    expect((await collect(new Response(dripping(3).stream), 30))?.length).toBe(30)
+  })
+
+  test('what announces too much is not read at all', async () => {
+    const { state, stream } = dripping(1000)
+    expect(await collect(new Response(stream, { headers: { 'content-length': '10000' } }), 35)).toBeUndefined()
+    expect(state.read).toBe(0)
+  })
+
+  test('a length that is none, or untrue, is no way around it', async () => {
+    for (const length of ['x', '-1', '1', '0', '', '1, 1', 'Infinity']) {
+      const { stream } = dripping(1000)
+      const collected = await collect(new Response(stream, { headers: { 'content-length': length } }), 35)
+      expect(collected?.length ?? 0).toBeLessThanOrEqual(35)
+    }
+  })
+
+  test('no body is an empty one', async () => {
+    expect(await collect(new Response(null), 0)).toEqual(new Uint8Array())
+    expect(await collect(new Request('http://localhost/'), 0)).toEqual(new Uint8Array())
+  })
+})
+
+describe('a body has to be a JSON object', () => {
+  test('and keeps its bytes', async () => {
+    const text = ' {"a":1.0,"a":2} '
+    const body = await readJsonBody(post(text), 100)
+    expect(new TextDecoder().decode(body.bytes as Uint8Array)).toBe(text)
+    expect(body.edit((json) => json)).toBe(body)
+    expect(body.edit((json) => json.with('b', toJson(1))).bytes).toBe('{"a":1.0,"a":2,"b":1}')
+  })
+
+  test('whatever its content type', async () => {
+    for (const type of ['', 'text/plain', 'APPLICATION/JSON', 'multipart/form-data; boundary=x']) {
+      expect((await readJsonBody(post('{}', { 'content-type': type }), 10)).json.isObject).toBeTrue()
+    }
+  })
+
+  test('or is refused for what it is', async () => {
+    for (const [text, message] of [
+      ['', '400 request body is not valid JSON'],
+      ['[]', '400 request body must be a JSON object'],
+      ['"{}"', '400 request body must be a JSON object'],
+      ['{"a":}', '400 request body is not valid JSON'],
+      [`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, '400 request body is nested deeper than 64 levels'],
+      [`{"a":"${'x'.repeat(1000)}"}`, '413 request body is too large'],
+    ] as const) {
+      expect(await refusal(readJsonBody(post(text), 1000))).toBe(message)
+    }
+    expect(await refusal(readJsonBody(post(new Uint8Array([0x7b, 0xff, 0x7d])), 10))).toBe(
+      '400 request body is not valid UTF-8',
+    )
+  })
+
+  test('made from JSON, its bytes are its text', () => {
+    expect(new JsonBody(readJson(' {} ')).bytes).toBe('{}')
+  })
+})
+
+describe('a body on GET is delivered beside the request', () => {
+  const get = (headers: Record<string, string>) => new Request('http://localhost/', { headers })
+
+  test('to that request alone', () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '7' }
+    const [one, other] = [get(headers), get(headers)]
+    deliverBody(one, new TextEncoder().encode('{"a":1}'))
+    expect(readQueryBody(one, 7)?.raw).toBe('{"a":1}')
+    expect(() => readQueryBody(other, 7)).toThrow('cannot read a body on GET')
+    expect(() => readQueryBody(one, 6)).toThrow('too large')
+  })
+
+  test('one is announced by a length, or by chunks', () => {
+    for (const [headers, announced] of [
+      [{}, false],
+      [{ 'content-length': '0' }, false],
+      [{ 'content-length': '1' }, true],
+      [{ 'content-length': '00' }, true],
+      [{ 'transfer-encoding': 'chunked' }, true],
+      [{ 'transfer-encoding': 'chunked', 'content-length': '0' }, true],
+    ] as const) {
+      expect(announcesBody(new Headers(headers as Record<string, string>))).toBe(announced)
+    }
+  })
+
+  test('JSON is told by its type', () => {
+    const json = (type: string) => isJson(new Headers({ 'content-type': type }))
+    for (const type of ['application/json', 'Application/Json;charset=x', 'application/json ;'])
+      expect(json(type)).toBeTrue()
+    for (const type of ['', 'application/json5', 'application/vnd.x+json', 'text/json', 'x application/json'])
+      expect(json(type)).toBeFalse()
+    expect(isJson(new Headers())).toBeFalse()
+  })
+})

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia, t } from 'elysia'
+import { requireIdentity } from '../../plugins/shared/identify.ts'
+import { identity } from '../../plugins/shared/identity.ts'
+import { Problem, problemBody, renderProblems, silent } from '../../plugins/shared/problem.ts'
+
+const problem = new Problem(418, 'short and stout', {
+  cause: new Error('secret reason'),
+  headers: { 'retry-after': '5' },
+})
+const shown = { success: false, error: { message: 'short and stout', type: 'media_proxy_error' } }
+
+const secret = () => {
+  throw new Error('secret: postgres://user:password@10.0.0.1')
+}
+
+const get = async (app: { handle(request: Request): Promise<Response> }, path = '/', init?: RequestInit) => {
+  const response = await app.handle(new Request(`http://localhost${path}`, init))
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+describe('a problem renders itself', () => {
+  test('in an app that knows nothing about it, from a handler and from a hook', async () => {
+    const app = new Elysia()
+      .get('/', () => {
+        throw problem
+      })
+      .get('/hook', () => 'never', {
+        beforeHandle() {
+          throw problem
+        },
+      })
+    for (const path of ['/', '/hook']) {
+      const { status, headers, text } = await get(app, path)
+      expect([status, JSON.parse(text), headers.get('retry-after'), headers.get('content-type')]).toEqual([
+        418,
+        shown,
+        '5',
+        'application/json',
+      ])
+    }
+  })
+
+  test('its cause is never shown', async () => {
+    expect(await problem.toResponse().text()).not.toContain('secret')
+    expect(JSON.stringify(problemBody()(problem))).not.toContain('secret')
+  })
+
+  test('in the shape that it is asked for', async () => {
+    expect(await problem.toResponse(problemBody('video_proxy_error')).json()).toMatchObject({
+      error: { type: 'video_proxy_error' },
+    })
+    expect(await problem.toResponse(({ message }) => ({ message })).json()).toEqual({ message: 'short and stout' })
+  })
+})
+
+describe('everything that goes wrong has one shape', () => {
+  const logged: string[] = []
+  const note = (_: object, message: string) => {
+    logged.push(message)
+  }
+  const app = new Elysia()
+    .onError(renderProblems(problemBody(), { ...silent, warn: note, error: note }))
+    .get('/secret', secret)
+    .get('/string', () => {
+      throw 'secret text'
+    })
+    .get('/problem', () => {
+      throw problem
+    })
+    .post('/typed', () => 'fine', { body: t.Object({ a: t.Number() }) })
+    .get('/rejecting', async () => secret())
+
+  for (const [path, status, message, init] of [
+    ['/secret', 500, 'internal error', undefined],
+    ['/rejecting', 500, 'internal error', undefined],
+    ['/string', 500, 'internal error', undefined],
+    ['/problem', 418, 'short and stout', undefined],
+    ['/nowhere', 404, 'not found', undefined],
+    [
+      '/typed',
+      400,
+      'request is not valid',
+      { method: 'POST', body: '{"a":"secret"}', headers: { 'content-type': 'application/json' } },
+    ],
+    [
+      '/typed',
+      400,
+      'request body could not be read',
+      { method: 'POST', body: '{secret', headers: { 'content-type': 'application/json' } },
+    ],
+  ] as const) {
+    test(`${path} answers ${status} ${message}`, async () => {
+      const answer = await get(app, path, init)
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([
+        status,
+        { success: false, error: { message, type: 'media_proxy_error' } },
+      ])
+      expect(answer.text).not.toContain('secret')
+    })
+  }
+
+  test('and what was hidden is in the log', () => {
+    expect(logged).toContain('unexpected error')
+    expect(logged).toContain('short and stout')
+  })
+})
+
+describe('nobody in particular is 401', () => {
+  test('with a challenge, and one answer for every reason', async () => {
+    const refused = await requireIdentity(() => undefined, new Request('http://localhost/')).catch(
+      (error: Problem) => error,
+    )
+    expect(refused).toBeInstanceOf(Problem)
+    expect(refused).toMatchObject({
+      status: 401,
+      message: 'not authenticated',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+    expect(await requireIdentity(async () => ({ user: 'ann' }), new Request('http://localhost/'))).toEqual({
+      user: 'ann',
+    })
+  })
+})
+
+describe('objects are told apart by a number', () => {
+  test('the same for the same, another for another', () => {
+    const [one, other] = [{}, {}]
+    expect(identity(one)).toBe(identity(one))
+    expect(identity(one)).not.toBe(identity(other))
+    expect(identity(() => 1)).not.toBe(identity(() => 1))
+  })
+})

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import {
+  createUpstream,
+  Invalid,
+  type Operation,
+  Refusal,
+  rest,
+  toResponse,
+  Unreachable,
+} from '../../plugins/upstream-proxy/index.ts'
+import { bodyOf, failure, json, key, own, scripted } from './scripted.ts'
+
+const read = { action: 'GetAsset', id: 'a' } as const
+const unavailable = { status: 502, message: 'Seedance upstream unavailable' }
+const invalid = { status: 502, message: 'upstream returned an invalid response' }
+
+/** An upstream that writes these bytes, whatever it is asked, and closes. */
+const raw = async (text: string): Promise<{ url: string; server: Server }> => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(text))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+describe('an upstream that gives no answer is unavailable', () => {
+  test('nothing listens: certainly never sent', async () => {
+    const { url, server } = await raw('')
+    await new Promise((resolve) => server.close(resolve))
+    const { send } = createUpstream({ kind: rest({ url, key }) })
+    for (const operation of [read, { action: 'CreateAssetGroup', body: bodyOf('{}') }] as const) {
+      const error = await failure(send(operation))
+      expect(error).toBeInstanceOf(Unreachable)
+      expect(error).toMatchObject({ ...unavailable, sent: false })
+    }
+  })
+
+  test('an unknown host: certainly never sent', async () => {
+    const { send } = createUpstream({ kind: rest({ url: 'http://upstream.invalid', key }) })
+    expect(await failure(send({ action: 'DeleteAsset', asset: own('a') }))).toMatchObject({
+      ...unavailable,
+      sent: false,
+    })
+  })
+
+  test('the deadline passes before, or during, the answer: perhaps sent', async () => {
+    await using silent = await scripted(() => {})
+    await using slow = await scripted((response) => response.writeHead(200).write('{"Result":'))
+    for (const upstream of [silent, slow]) {
+      const { send } = upstream.upstream({ timeoutMs: 50 })
+      expect(await failure(send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject({
+        ...unavailable,
+        sent: true,
+      })
+      await upstream.closed
+    }
+  })
+
+  test('an answer cut short is none', async () => {
+    for (const text of [
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"Result":{}}',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nd\r\n{"Result":{}}\r\n',
+      'HTTP/1.1 400 Bad\r\ncontent-length: 100\r\n\r\n{"error"',
+    ]) {
+      const { url, server } = await raw(text)
+      expect(await failure(createUpstream({ kind: rest({ url, key }) }).send(read))).toMatchObject({ status: 502 })
+      server.close()
+    }
+  })
+
+  test('what is not HTTP at all says nothing of itself to the caller', async () => {
+    for (const text of [
+      '',
+      'SSH-2.0-internal\r\n',
+      'HTTP/1.1 2x0 OK\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nbad header\r\n\r\n',
+    ]) {
+      const { url, server } = await raw(text)
+      const error = await failure(createUpstream({ kind: rest({ url, key }) }).send(read))
+      expect(error).toMatchObject({ status: 502 })
+      expect(await (error as Unreachable).toResponse().text()).not.toMatch(/127\.0\.0\.1|SSH|socket|header/i)
+      server.close()
+    }
+  })
+})
+
+describe('an answer that cannot be passed on is invalid', () => {
+  test('a redirect is not followed', async () => {
+    await using elsewhere = await scripted(json('{"Result":{"Id":"stolen"}}'))
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using upstream = await scripted((response) => {
+        response.writeHead(status, { location: `${elsewhere.url}/base/assets/a` }).end()
+      })
+      expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
+    }
+    expect(elsewhere.seen).toEqual([])
+  })
+
+  test('nor is one taken for a success because of its body', async () => {
+    await using upstream = await scripted((response) => {
+      response.writeHead(300, { 'content-type': 'application/json' }).end('{"Result":{"Id":"a"}}')
+    })
+    expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
+  })
+
+  for (const [what, text] of [
+    ['empty', ''],
+    ['blank', ' '],
+    ['not JSON', '<html>'],
+    ['an array', '[]'],
+    ['a string', '"{}"'],
+    ['two objects', '{}{}'],
+    ['half an object', '{"Result":{}'],
+    ['too deep', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`],
+  ] as const) {
+    test(`a success that is ${what}`, async () => {
+      await using upstream = await scripted(json(text))
+      expect(await failure(upstream.upstream().send(read))).toBeInstanceOf(Invalid)
+      expect(await failure(upstream.upstream().send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject(
+        invalid,
+      )
+    })
+  }
+
+  test('a success that is not UTF-8', async () => {
+    await using upstream = await scripted((response) =>
+      response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
+    )
+    expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
+  })
+
+  test('an answer beyond the bound, announced or not, good or bad', async () => {
+    const text = JSON.stringify({ Result: { a: 'x'.repeat(2000) } })
+    for (const status of [200, 400]) {
+      await using announced = await scripted(json(text, status, { 'content-length': String(text.length) }))
+      await using chunked = await scripted((response) => {
+        response.writeHead(status).write(text.slice(0, 1000))
+        response.end(text.slice(1000))
+      })
+      for (const upstream of [announced, chunked]) {
+        expect(await failure(upstream.upstream({ maxAnswerBytes: 1000 }).send(read))).toMatchObject(invalid)
+        expect(
+          (
+            await upstream
+              .upstream({ maxAnswerBytes: text.length })
+              .send(read)
+              .catch((e: Refusal) => e)
+          ).status,
+        ).toBe(status)
+      }
+    }
+  })
+
+  test('a status that HTTP does not know', async () => {
+    const { url, server } = await raw('HTTP/1.1 799 Odd\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}')
+    expect(await failure(createUpstream({ kind: rest({ url, key }) }).send(read))).toMatchObject({ status: 502 })
+    server.close()
+  })
+})
+
+describe('an answer is passed on as it came', () => {
+  test('an empty success is one where nothing had to be said', async () => {
+    for (const status of [200, 204]) {
+      await using upstream = await scripted((response) => response.writeHead(status).end())
+      const changes: readonly Operation[] = [
+        { action: 'DeleteAsset', asset: own('a') },
+        { action: 'DeleteAssetGroup', group: own('g') },
+        { action: 'UpdateAsset', asset: own('a'), method: 'PUT', body: bodyOf('{}') },
+        { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body: bodyOf('{}') },
+      ]
+      for (const operation of changes) {
+        const answer = await upstream.upstream().send(operation)
+        expect([answer.status, answer.json, toResponse(answer).status]).toEqual([status, undefined, status])
+      }
+    }
+  })
+
+  test('byte for byte, with numbers, order, repeated keys and space', async () => {
+    const text = '\t{ "Result" : {"b":1.0,"a":12345678901234567890, "a":1e400,"\\u0041":"\\/"} }\n'
+    await using upstream = await scripted(json(text, 201))
+    const answer = await upstream.upstream().send(read)
+    expect(answer.status).toBe(201)
+    expect(await toResponse(answer).text()).toBe(text)
+  })
+
+  test('a coded one is decoded, and no longer says that it is coded', async () => {
+    const text = JSON.stringify({ Result: { a: 'ä'.repeat(5000) } })
+    await using upstream = await scripted((response) => {
+      const bytes = gzipSync(text)
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'content-length': bytes.length,
+      })
+      response.end(bytes)
+    })
+    const response = toResponse(await upstream.upstream().send(read))
+    expect(await response.text()).toBe(text)
+    expect([response.headers.get('content-encoding'), response.headers.get('content-length')]).toEqual([null, null])
+  })
+
+  test('a small coded answer cannot grow beyond the bound', async () => {
+    await using upstream = await scripted((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`{"a":"${'x'.repeat(5_000_000)}"}`))
+    })
+    expect(await failure(upstream.upstream({ maxAnswerBytes: 100_000 }).send(read))).toMatchObject(invalid)
+  })
+})
+
+describe('an upstream’s error is the caller’s to read', () => {
+  for (const [status, type, body] of [
+    [400, 'application/json', '{"a":1.0,  "b":12345678901234567890}'],
+    [403, 'text/html; charset=gbk', '<h1>\u00e4</h1>'],
+    [404, 'application/problem+json', '{}'],
+    [418, 'text/plain', ''],
+    [429, 'application/json', 'not json'],
+    [500, 'application/octet-stream', '\0\u0001'],
+    [503, 'application/json', '[]'],
+    [599, 'application/json', '{}'],
+  ] as const) {
+    test(`${status} ${type} keeps status, type and bytes`, async () => {
+      const bytes = Buffer.from(body, 'latin1')
+      await using upstream = await scripted((response) => {
+        response.writeHead(status, { 'content-type': type, 'retry-after': '3', 'x-request-id': 'r' }).end(bytes)
+      })
+      const error = await failure(upstream.upstream().send(read))
+      expect(error).toBeInstanceOf(Refusal)
+      const response = (error as Refusal).toResponse()
+      expect([response.status, response.headers.get('content-type')]).toEqual([status, type])
+      expect([response.headers.get('retry-after'), response.headers.get('x-request-id')]).toEqual(['3', 'r'])
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
+    })
+  }
+
+  test('unless it echoes the account’s credential, in its body or its headers', async () => {
+    for (const step of [
+      json(`{"message":"bad key Bearer ${key}"}`, 401),
+      json('{}', 403, { 'x-debug': `authorization=${key}` }),
+    ]) {
+      await using upstream = await scripted(step)
+      const error = await failure(upstream.upstream().send(read))
+      expect(error).toMatchObject(invalid)
+      const response = (error as Invalid).toResponse()
+      expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(key)
+    }
+  })
+})

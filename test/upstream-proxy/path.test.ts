@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Refusal, rest } from '../../plugins/upstream-proxy/index.ts'
+import { bodyOf, failure, json, own, scripted } from './scripted.ts'
+
+const kind = rest({ url: 'http://upstream.test/api/media/proxy', key: 'k' })
+
+const hostile = [
+  '../x',
+  '..\\x',
+  'a/b',
+  'a%2fb',
+  'a?b',
+  'a#b',
+  'a;b',
+  'a b',
+  '%2e%2e',
+  '..%2f',
+  '%',
+  'é',
+  '\u202e',
+  '\0',
+  '\r\nX: y',
+  '...',
+  '.a',
+  '@evil',
+  '//evil',
+  'groups/x',
+  'Groups/',
+  '\'"<>',
+  '\u{1f600}',
+]
+
+const pathOf = (id: string) => {
+  const { url } = kind.outgoing({ action: 'GetAsset', id }) as { url: string }
+  return new URL(url)
+}
+
+describe('an id is data, never a path', () => {
+  for (const id of hostile) {
+    test(`${JSON.stringify(id)} is one segment`, () => {
+      const { pathname, search, hash, host } = pathOf(id)
+      expect([host, search, hash]).toEqual(['upstream.test', '', ''])
+      const segments = pathname.split('/')
+      expect(segments.slice(0, 5)).toEqual(['', 'api', 'media', 'proxy', 'assets'])
+      expect(segments.slice(5).map(decodeURIComponent)).toEqual([id])
+    })
+  }
+
+  test('any text is one segment, or nowhere', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (id) => {
+        try {
+          expect(decodeURIComponent(pathOf(id).pathname.slice('/api/media/proxy/assets/'.length))).toBe(id)
+        } catch (error) {
+          expect(error).toBeInstanceOf(Refusal)
+          expect(id === '' || id === '.' || id === '..' || id.toLowerCase() === 'groups').toBeTrue()
+        }
+      }),
+    )
+  })
+
+  for (const id of ['', '.', '..', 'groups', 'GROUPS', '\ud800']) {
+    test(`${JSON.stringify(id)} would be another path, and is answered 404 without asking`, async () => {
+      await using upstream = await scripted(json('{"Result":{}}'))
+      for (const operation of [
+        { action: 'GetAsset', id },
+        { action: 'DeleteAsset', asset: own<'asset'>(id) },
+        { action: 'UpdateAsset', asset: own<'asset'>(id), method: 'PUT', body: bodyOf('{}') },
+      ] as const) {
+        const error = await failure(upstream.upstream().send(operation))
+        expect(error).toBeInstanceOf(Refusal)
+        expect((error as Refusal).status).toBe(404)
+      }
+      expect(upstream.seen).toEqual([])
+    })
+  }
+
+  test('what stands on the wire is what was built', async () => {
+    await using upstream = await scripted(json('{"Result":{}}'))
+    for (const id of hostile) await upstream.upstream().send({ action: 'GetAsset', id })
+    expect(upstream.seen.map(({ target }) => decodeURIComponent(target.slice('/base/assets/'.length)))).toEqual(hostile)
+  })
+})

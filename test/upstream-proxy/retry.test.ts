@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import { type Operation, Unreachable } from '../../plugins/upstream-proxy/index.ts'
+import { bodyOf, failure, json, own, reset, scripted } from './scripted.ts'
+
+const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', maxResults: 100 } as const
+const reads: readonly Operation[] = [
+  { action: 'GetAsset', id: 'a' },
+  { action: 'ListAssets', query: { ...query, groups: [own('g')] } },
+  { action: 'ListAssetGroups', query: { ...query, groups: [own('g')] } },
+  { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n' },
+]
+const changes: readonly Operation[] = [
+  { action: 'CreateAssetGroup', body: bodyOf('{}') },
+  { action: 'CreateAsset', group: own('g'), body: bodyOf('{}') },
+  { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body: bodyOf('{}') },
+  { action: 'UpdateAsset', asset: own('a'), method: 'PATCH', body: bodyOf('{}') },
+  { action: 'DeleteAssetGroup', group: own('g') },
+  { action: 'DeleteAsset', asset: own('a') },
+]
+
+describe('what changes nothing is tried twice', () => {
+  for (const operation of reads) {
+    test(`${operation.action} is asked again when the connection broke before any answer`, async () => {
+      await using upstream = await scripted(reset, json('{"Result":{}}'))
+      expect((await upstream.upstream().send(operation)).status).toBe(200)
+      expect(upstream.seen).toHaveLength(2)
+    })
+  }
+
+  test('but not three times', async () => {
+    await using upstream = await scripted(reset)
+    const error = await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
+    expect(error).toMatchObject({ status: 502, message: 'Seedance upstream unavailable', sent: true })
+    // A runtime may add one of its own for a connection that it had kept; here every connection is new.
+    expect(upstream.seen).toHaveLength(2)
+  })
+
+  test('and not when an answer had begun, or said no', async () => {
+    for (const step of [json('{}', 500), json('{}', 429)]) {
+      await using upstream = await scripted(step)
+      await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
+      expect(upstream.seen).toHaveLength(1)
+    }
+    await using cut = await scripted((response, _, socket) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"Result"')
+      response.once('drain', () => {})
+      setImmediate(() => socket.destroy())
+    })
+    expect(await failure(cut.upstream().send({ action: 'GetAsset', id: 'a' }))).toBeInstanceOf(Unreachable)
+    expect(cut.seen).toHaveLength(1)
+  })
+})
+
+describe('what changes something is sent once', () => {
+  for (const operation of changes) {
+    test(`${operation.action} is not sent again on a broken connection`, async () => {
+      await using upstream = await scripted(reset, json('{"Result":{}}'))
+      expect(await failure(upstream.upstream().send(operation))).toMatchObject({ status: 502, sent: true })
+      expect(upstream.seen).toHaveLength(1)
+    })
+
+    test(`${operation.action} is not sent again when a kept connection turns out dead`, async () => {
+      let requests = 0
+      await using upstream = await scripted((response, seen, socket) => {
+        if (requests++ > 2) return reset(response, seen, socket)
+        json('{"Result":{"Id":"x"}}')(response)
+      })
+      const { send } = upstream.upstream()
+      for (let warm = 0; warm < 3; warm++) await send({ action: 'GetAsset', id: 'a' })
+      await failure(send(operation))
+      expect(upstream.seen).toHaveLength(4)
+    })
+  }
+})

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { JsonBody } from '../../plugins/shared/body.ts'
+import { readJson } from '../../plugins/shared/json.ts'
+import type { Owned } from '../../plugins/shared/owned.ts'
+import {
+  createUpstream,
+  type MediaKind,
+  rest,
+  type Upstream,
+  type UpstreamOptions,
+} from '../../plugins/upstream-proxy/index.ts'
+
+/** A request as it stood on the wire. */
+export interface Seen {
+  readonly method: string
+  readonly target: string
+  readonly headers: IncomingMessage['headers']
+  readonly rawHeaders: readonly string[]
+  readonly body: string
+}
+
+export interface Scripted extends AsyncDisposable {
+  readonly url: string
+  readonly seen: Seen[]
+  /** Connections whose other side has gone. */
+  readonly closed: Promise<void>
+  upstream(options?: Partial<UpstreamOptions>): Upstream
+}
+
+export const key = 'upstream-key-5f1c'
+
+/** An upstream on a real socket that answers by script: the n-th request gets the n-th step, further ones the last. */
+export const scripted = async (
+  ...steps: readonly ((response: ServerResponse, seen: Seen, socket: Socket) => void)[]
+): Promise<Scripted> => {
+  const seen: Seen[] = []
+  let left = () => {}
+  const closed = new Promise<void>((resolve) => {
+    left = resolve
+  })
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    response.on('close', () => left())
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const { method = '', url: target = '', headers, rawHeaders } = request
+      const entry = { method, target, headers, rawHeaders, body: Buffer.concat(chunks).toString() }
+      seen.push(entry)
+      const step = steps[Math.min(seen.length, steps.length) - 1]
+      step?.(response, entry, request.socket)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    seen,
+    closed,
+    upstream: (options) => createUpstream({ kind: rest({ url: `${url}/base/`, key }), ...options }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export const json =
+  (text: string, status = 200, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): void => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+  }
+
+/** The connection breaks without an answer. */
+export const reset = (_: ServerResponse, __: Seen, socket: Socket): void => {
+  socket.destroy()
+}
+
+export const bodyOf = (text: string): JsonBody => new JsonBody(readJson(text), new TextEncoder().encode(text))
+
+/** An id that counts as checked. */
+export const own = <Kind extends 'group' | 'asset'>(id: string): Owned<Kind> => ({ id }) as Owned<Kind>
+
+/** What a promise was rejected with. */
+export const failure = async (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => {
+      throw new Error('it succeeded')
+    },
+    (error: unknown) => error,
+  )
+
+/** A request as a kind builds it, with its body as text. */
+export const built = async (kind: MediaKind, operation: Parameters<MediaKind['outgoing']>[0]) => {
+  const { body, ...outgoing } = await kind.outgoing(operation)
+  return { ...outgoing, body: typeof body === 'string' || body === undefined ? body : new TextDecoder().decode(body) }
+}
