@@ -8,28 +8,25 @@ interface Made {
   readonly createdAt: number
 }
 
-/** A claim as an operator sees it. */
-export interface OpenClaim extends Claim {
-  /** Name of its user, where the user is one of the store's own. */
-  readonly userName?: string
-  /** Id of the group that the upstream made for it, where that is known. */
-  readonly group?: string
-}
-
 /** Names taken before the upstream is asked. Two unique indexes are the last guard of everything here; each statement may meet any other at any time. */
-export const claims = (database: Database) => {
-  /** Undefined when an index refuses: the name or the group is somebody else's by now. */
-  const unlessTaken = async <Result>(attempt: Promise<Result>): Promise<Result | undefined> => {
-    try {
-      return await attempt
-    } catch (error) {
-      if (error instanceof Taken) return undefined
-      throw error
+export const claims = (database: Database): ClaimStore => {
+  /**
+   * Undefined when an index refuses: the name or the group is somebody else's by now. Asked twice, because `on conflict` heeds one index: when two
+   * insert the same record at once, another index may refuse the slower one, who then finds what it wanted.
+   */
+  const unlessTaken = async <Result>(attempt: () => Promise<Result>): Promise<Result | undefined> => {
+    for (let again = true; ; again = false) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!(error instanceof Taken)) throw error
+        if (!again) return undefined
+      }
     }
   }
 
   const own = async (claim: Claim, group: Made): Promise<boolean> => {
-    const owned = await unlessTaken(
+    const owned = await unlessTaken(() =>
       database.query(sql`
         insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
         values (
@@ -46,7 +43,7 @@ export const claims = (database: Database) => {
   }
 
   const rename = async (claim: Claim): Promise<boolean> => {
-    const changed = await unlessTaken(
+    const changed = await unlessTaken(() =>
       database.batch([
         // The claim lets go of the name before the group takes it.
         sql`
@@ -112,7 +109,7 @@ export const claims = (database: Database) => {
     return rivals.length > 0
   }
 
-  const store: ClaimStore = {
+  return {
     async claim(wanted) {
       const id = randomUUID()
       const made = await database.query(sql`
@@ -146,22 +143,27 @@ export const claims = (database: Database) => {
     },
 
     async lease(now, until) {
-      const leased = await database.query<Claim>(sql`
-        update groups
-        set due_at = ${until}
+      const due = await database.query<{ id: string }>(sql`
+        select id
+        from groups
         where state <> 'owned'
         and due_at <= ${now}
-        and id in (
-          select id
-          from groups
-          where state <> 'owned'
-          and due_at <= ${now}
-          order by created_at, id
-          limit 100
-        )
-        returning id, user_id as "user", type, name, description, renames, state, created_at as "createdAt",
-          due_at as "dueAt"`)
-      return leased.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+        order by created_at, id
+        limit 100`)
+      // One by one and in one order for all: two that lease at once would else wait for each other's rows.
+      const leased = await database.batch(
+        due.map(
+          ({ id }) => sql`
+            update groups
+            set due_at = ${until}
+            where id = ${id}
+            and state <> 'owned'
+            and due_at <= ${now}
+            returning id, user_id as "user", type, name, description, renames, state, created_at as "createdAt",
+              due_at as "dueAt"`,
+        ),
+      )
+      return leased.flat() as unknown as Claim[]
     },
 
     async adopt(claim, group) {
@@ -169,7 +171,7 @@ export const claims = (database: Database) => {
         if (await hasRival(claim)) return 'rival'
         return (await rename(claim)) ? 'adopted' : 'taken'
       }
-      const adopted = await unlessTaken(
+      const adopted = await unlessTaken(() =>
         database.query(sql`
           insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
           select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
@@ -198,32 +200,6 @@ export const claims = (database: Database) => {
         from groups
         where state <> 'owned'`)
       return row?.due
-    },
-  }
-
-  return {
-    ...store,
-
-    /** Claims that are not settled, oldest first. */
-    async openClaims(): Promise<readonly OpenClaim[]> {
-      return database.query<OpenClaim>(sql`
-        select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
-          groups.description, groups.renames, groups.state, groups.group_id as "group",
-          groups.created_at as "createdAt", groups.due_at as "dueAt"
-        from groups
-        left join users on users.id = groups.user_id
-        where groups.state <> 'owned'
-        order by groups.created_at, groups.id`)
-    },
-
-    /** Ends an open claim by hand. False when there is none with that id. */
-    async dropClaim(id: string): Promise<boolean> {
-      const dropped = await database.query(sql`
-        delete from groups
-        where id = ${id}
-        and state <> 'owned'
-        returning id`)
-      return dropped.length === 1
     },
   }
 }

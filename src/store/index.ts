@@ -4,6 +4,7 @@ import { claims } from './claims.ts'
 import { type Database, sql } from './database.ts'
 import { groups } from './groups.ts'
 import { migrate } from './migrations.ts'
+import { pending } from './pending.ts'
 import { openPostgres } from './postgres.ts'
 import { readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
@@ -11,9 +12,9 @@ import { openSqlite } from './sqlite.ts'
 import { tokens } from './tokens.ts'
 import { users } from './users.ts'
 
-export type { OpenClaim } from './claims.ts'
 export { StoreError } from './error.ts'
 export type { Refused } from './groups.ts'
+export type { OpenClaim } from './pending.ts'
 export type { Token } from './tokens.ts'
 export type { User } from './users.ts'
 
@@ -27,9 +28,12 @@ export interface StoreOptions {
 type Records = ReturnType<typeof users> &
   ReturnType<typeof tokens> &
   ReturnType<typeof groups> &
-  ReturnType<typeof claims>
+  ReturnType<typeof pending>
 
-/** Answers the questions of `ownership` and `api-token`, and those of an administrator. Everything rejects with StoreError, and in time. */
+/**
+ * Answers the questions of `ownership` and `api-token`, and those of an administrator. Rejects in time: with StoreError when the database cannot be
+ * asked, with TypeError for text that it would not keep (NUL, lone surrogates).
+ */
 export interface Store extends OwnershipStore, ClaimStore, TokenStore, Records {
   /** A random secret, made at its first use, the same for all processes and for good. */
   secret(name: string): Promise<string>
@@ -54,6 +58,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: S
     ...tokens(database),
     ...groups(database),
     ...claims(database),
+    ...pending(database),
     revision: () => readRevision(database),
     secret: (name) => readSecret(database, name),
     migrate: () => database.exclusively(() => migrate(now())),

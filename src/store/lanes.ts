@@ -85,7 +85,7 @@ export class Lanes<Lane> {
 const late = () => new StoreError('the database did not answer in time')
 
 /** The promise, or a StoreError after `ms`. */
-export const within = <Result>(promise: Promise<Result>, ms: number): Promise<Result> =>
+const within = <Result>(promise: Promise<Result>, ms: number): Promise<Result> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), Math.max(0, ms))
     promise.finally(() => clearTimeout(timer)).then(resolve, reject)

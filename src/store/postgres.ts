@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { type Database, numbered, type Row, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
-import { Lanes, within } from './lanes.ts'
+import { Lanes } from './lanes.ts'
 
 export interface PostgresOptions {
   /** Milliseconds that a query or a batch may take, waiting included. */
@@ -10,11 +10,13 @@ export interface PostgresOptions {
 
 const connections = 10
 const migrationMs = 30_000
-const closeMs = 2_000
+const closeSeconds = 2
 /** Any number that no other program is likely to lock. */
 const migrationLock = 7_584_231_906
 const int8 = 20
 const uniqueViolation = '23505'
+/** Deadlock, and a lock that was not to be had: nothing took effect, and who stood in the way is gone or was as stuck. */
+const codesOfStandstill: readonly unknown[] = ['40P01', '55P03']
 
 const textOf = numbered('$')
 
@@ -37,17 +39,21 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
         application_name: 'sluice',
         // A slow statement is ended by the server before it costs the connection.
         statement_timeout: Math.ceil(deadlineMs * 0.8),
-        lock_timeout: Math.ceil(deadlineMs / 3),
+        lock_timeout: Math.ceil(deadlineMs / 5),
         idle_in_transaction_session_timeout: deadlineMs * 2,
       },
     })
   const lanes = new Lanes({ size: connections, open, drop: giveUp, patienceMs: deadlineMs })
 
   const run = async <Result>(work: (lane: Lane) => Promise<Result>, ms: number): Promise<Result> => {
-    try {
-      return await lanes.run(work, ms)
-    } catch (cause) {
-      throw storeError(cause, (code) => code === uniqueViolation)
+    const until = performance.now() + ms
+    for (let again = true; ; again = false) {
+      try {
+        return await lanes.run(work, until - performance.now())
+      } catch (cause) {
+        if (again && codesOfStandstill.includes(codeOf(cause))) continue
+        throw storeError(cause, (code) => code === uniqueViolation)
+      }
     }
   }
 
@@ -58,16 +64,16 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
       run((lane) => lane.begin((tx) => Promise.all(statements.map((each) => ask(tx, each)))), deadlineMs),
     exclusively: (steps) => run((lane) => lane.begin((tx) => inTurn(tx, steps())), migrationMs),
     close: async () => {
-      await within(
-        Promise.allSettled(lanes.all.map((lane) => lane.end({ timeout: closeMs / 1000 }))),
-        closeMs + 500,
-      ).catch(() => {})
+      // Without a timeout the driver may wait for ever for a connection that died.
+      await Promise.allSettled(lanes.all.map((lane) => lane.end({ timeout: closeSeconds })))
     },
   }
 }
 
 type Lane = ReturnType<typeof postgres>
 type Asked = Pick<Lane, 'unsafe'>
+
+const codeOf = (cause: unknown): unknown => (cause instanceof postgres.PostgresError ? cause.code : undefined)
 
 const ask = async (lane: Asked, statement: Statement): Promise<Row[]> => {
   const rows = await lane.unsafe(textOf(statement), [...statement.values], { prepare: true })

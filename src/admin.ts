@@ -1,0 +1,237 @@
+import { parseArgs } from 'node:util'
+import { createToken, hashToken } from '../plugins/api-token/token.ts'
+import { readId } from '../plugins/shared/id.ts'
+import { hashPassword } from '../plugins/web-session/password.ts'
+import { readDatabaseUrl } from './config.ts'
+import { openStore, type Store, type User } from './store/index.ts'
+
+const usage = `usage: admin COMMAND
+  user add NAME [--password PASSWORD]        prints the user's id; without a password there is no web login
+  user list
+  user disable NAME
+  user enable NAME
+  user password NAME --password PASSWORD
+  token add NAME [--label TEXT] [--expires ISO]
+                                             prints the token, once
+  token list [NAME]
+  token revoke ID
+  group adopt NAME GROUP_ID --type AIGC|LivenessFace --name TEXT
+                                             gives an existing upstream group to a user
+  group pending                              lists creations and renamings whose end is unknown
+  group release ID                           drops one of them
+PASSWORD - is read from standard input. ISO is a date (2030-01-31), or a date and time, UTC unless it says otherwise.`
+
+/** What a command works with. */
+export interface Surroundings {
+  readonly store: Store
+  /** Takes a line of the result. */
+  readonly out: (line: string) => void
+  /** Takes a line of what went wrong. */
+  readonly err: (line: string) => void
+  /** The whole standard input. */
+  readonly stdin: () => Promise<string>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Not a command: status 2. */
+class Misused extends Error {}
+/** A command that cannot be done: status 1. */
+class Refused extends Error {}
+
+type Flags = Readonly<Partial<Record<'password' | 'label' | 'expires' | 'type' | 'name', string>>>
+type Command = (words: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
+
+/**
+ * Runs one administration command (contract section 3) on a store, which it migrates first. The exit status: 0, 1 when it cannot be done, 2 when there
+ * is no such command. Never rejects.
+ */
+export const runAdmin = async (args: readonly string[], surroundings: Surroundings): Promise<number> => {
+  try {
+    const { command, words, flags } = understand(args)
+    await surroundings.store.migrate()
+    await command(words, flags, surroundings)
+    return 0
+  } catch (error) {
+    surroundings.err(error instanceof Error ? error.message : String(error))
+    if (error instanceof Misused) surroundings.err(usage)
+    return error instanceof Misused ? 2 : 1
+  }
+}
+
+const understand = (args: readonly string[]): { command: Command; words: readonly string[]; flags: Flags } => {
+  const [noun = '', verb = '', ...rest] = args
+  const entry = commands[`${noun} ${verb}`]
+  if (!entry) throw new Misused(args.length === 0 ? 'a command is missing' : 'there is no such command')
+  const { words, flags } = parse(rest, entry.flags)
+  if (words.length < entry.words[0] || words.length > entry.words[1]) throw new Misused('wrong number of arguments')
+  return { command: entry.run, words, flags }
+}
+
+const parse = (args: readonly string[], known: readonly string[]): { words: readonly string[]; flags: Flags } => {
+  const options = Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }]))
+  try {
+    const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
+    return { words: positionals, flags: values as Flags }
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : 'the arguments cannot be read')
+  }
+}
+
+const addUser: Command = async ([name = ''], { password }, { store, out, stdin, now }) => {
+  const text = plainText(name, 'a user’s name', 128)
+  const hash = password === undefined ? undefined : await hashPassword(await passwordOf(password, stdin))
+  const id = await store.addUser({ name: text, password: hash, createdAt: now() })
+  if (id === undefined) throw new Refused(`there is a user named ${name} already`)
+  out(id)
+}
+
+const listUsers: Command = async (_words, _flags, { store, out }) => {
+  for (const { id, name, createdAt, disabledAt, password } of await store.listUsers()) {
+    const state = disabledAt === undefined ? 'enabled' : `disabled ${time(disabledAt)}`
+    out(columns(id, name, state, password === undefined ? 'no password' : 'password', `created ${time(createdAt)}`))
+  }
+}
+
+const setPassword: Command = async ([name = ''], { password }, { store, stdin }) => {
+  if (password === undefined) throw new Misused('--password is missing')
+  const { name: known } = await userNamed(store, name)
+  await store.setPassword(known, await hashPassword(await passwordOf(password, stdin)))
+}
+
+const disableUser: Command = async ([name = ''], _flags, { store, now }) => {
+  if (!(await store.disableUser(name, now()))) throw nobody(name)
+}
+
+const enableUser: Command = async ([name = ''], _flags, { store }) => {
+  if (!(await store.enableUser(name))) throw nobody(name)
+}
+
+const addToken: Command = async ([name = ''], flags, { store, out, now }) => {
+  const expiresAt = flags.expires === undefined ? undefined : instant(flags.expires)
+  const label = flags.label === undefined ? undefined : plainText(flags.label, 'a label', 128)
+  const { id: user } = await userNamed(store, name)
+  const token = createToken()
+  await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), label, expiresAt, createdAt: now() })
+  out(token)
+}
+
+const listTokens: Command = async ([name], _flags, { store, out }) => {
+  const user = name === undefined ? undefined : (await userNamed(store, name)).id
+  for (const token of await store.listTokens(user)) {
+    const { id, userName, label = '-', start, createdAt, expiresAt, revokedAt } = token
+    const end = expiresAt === undefined ? 'never expires' : `expires ${time(expiresAt)}`
+    const revoked = revokedAt === undefined ? 'not revoked' : `revoked ${time(revokedAt)}`
+    out(columns(id, userName, label, `${start}…`, `created ${time(createdAt)}`, end, revoked))
+  }
+}
+
+const revokeToken: Command = async ([id = ''], _flags, { store, now }) => {
+  if (!(await store.revokeToken(id, now()))) throw new Refused(`there is no token ${id}`)
+}
+
+const adoptGroup: Command = async ([userName = '', groupId], flags, { store, now }) => {
+  const { type, name: groupName } = flags
+  if (type !== 'AIGC' && type !== 'LivenessFace') throw new Misused('--type must be AIGC or LivenessFace')
+  if (groupName === undefined) throw new Misused('--name is missing')
+  const id = readId(groupId)
+  if (id === undefined) {
+    throw new Refused('a group id has 1 to 256 characters, and no control characters, blanks, or any of / \\ ? # % ,')
+  }
+  const name = plainText(groupName, 'a group’s name', 64)
+  const { id: user } = await userNamed(store, userName)
+  const refused = await store.adoptGroup({ id, user, type, name, createdAt: now() })
+  if (refused === 'group taken') throw new Refused(`the group ${id} has an owner already`)
+  if (refused === 'name taken') throw new Refused(`${userName} has a group of that type and name already`)
+}
+
+const listPending: Command = async (_words, _flags, { store, out }) => {
+  for (const claim of await store.openClaims()) {
+    const { id, user, userName = user, type, name, state, renames, group, createdAt, dueAt } = claim
+    const what = renames === undefined ? 'new' : `renames ${renames}`
+    const made = group === undefined || group === renames ? [] : [`made ${group}`]
+    out(columns(id, userName, type, name, state, what, `since ${time(createdAt)}`, `due ${time(dueAt)}`, ...made))
+  }
+}
+
+const releaseClaim: Command = async ([id = ''], _flags, { store }) => {
+  if (!(await store.dropClaim(id))) throw new Refused(`nothing is pending with the id ${id}`)
+}
+
+interface Entry {
+  /** Fewest and most arguments. */
+  readonly words: readonly [number, number]
+  readonly flags: readonly (keyof Flags)[]
+  readonly run: Command
+}
+
+const commands: Readonly<Partial<Record<string, Entry>>> = {
+  'user add': { words: [1, 1], flags: ['password'], run: addUser },
+  'user list': { words: [0, 0], flags: [], run: listUsers },
+  'user disable': { words: [1, 1], flags: [], run: disableUser },
+  'user enable': { words: [1, 1], flags: [], run: enableUser },
+  'user password': { words: [1, 1], flags: ['password'], run: setPassword },
+  'token add': { words: [1, 1], flags: ['label', 'expires'], run: addToken },
+  'token list': { words: [0, 1], flags: [], run: listTokens },
+  'token revoke': { words: [1, 1], flags: [], run: revokeToken },
+  'group adopt': { words: [2, 2], flags: ['type', 'name'], run: adoptGroup },
+  'group pending': { words: [0, 0], flags: [], run: listPending },
+  'group release': { words: [1, 1], flags: [], run: releaseClaim },
+}
+
+const userNamed = async (store: Store, name: string): Promise<User> => {
+  const user = await store.userByName(name)
+  if (!user) throw nobody(name)
+  return user
+}
+
+const nobody = (name: string) => new Refused(`there is no user named ${name}`)
+
+/** Text that stays on its line, and in its column. */
+const plainText = (text: string, what: string, most: number): string => {
+  const length = [...text].length
+  if (length >= 1 && length <= most && text.trim() === text && !/\p{Cc}/u.test(text) && text.isWellFormed()) return text
+  throw new Refused(`${what} has 1 to ${most} characters, no control characters, and no blanks around it`)
+}
+
+const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<string> => {
+  const password = flag === '-' ? (await stdin()).replace(/\r?\n$/, '') : flag
+  if (password === '') throw new Refused('the password is empty')
+  return password
+}
+
+const iso = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/
+
+const instant = (text: string): number => {
+  const [, date, timeOfDay = 'T00:00', zone = 'Z'] = iso.exec(text) ?? []
+  const found = Date.parse(`${date}${timeOfDay}${zone}`)
+  if (Number.isNaN(found)) throw new Misused('--expires must be a date and time in ISO 8601')
+  return found
+}
+
+const time = (ms: number): string => new Date(ms).toISOString()
+const columns = (...values: readonly string[]): string => values.join('\t')
+
+if (import.meta.main) {
+  const url = readDatabaseUrl(process.env)
+  if (typeof url !== 'string') {
+    for (const problem of url.problems) console.error(problem)
+    process.exit(2)
+  }
+  const store = openStore(url)
+  const stdin = async () => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of process.stdin) chunks.push(chunk)
+    return Buffer.concat(chunks).toString('utf8')
+  }
+  const status = await runAdmin(process.argv.slice(2), {
+    store,
+    out: console.log,
+    err: console.error,
+    stdin,
+    now: Date.now,
+  })
+  await store.close()
+  // Not left to the event loop: a server that does not answer would keep it.
+  process.exit(status)
+}

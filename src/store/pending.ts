@@ -1,0 +1,35 @@
+import type { Claim } from '../../plugins/ownership/store.ts'
+import { type Database, sql } from './database.ts'
+
+/** A claim as an operator sees it. */
+export interface OpenClaim extends Claim {
+  /** Name of its user, where the user is one of the store's own. */
+  readonly userName?: string
+  /** Id of the group that the upstream made for it, where that is known. */
+  readonly group?: string
+}
+
+/** Claims, for an operator to look through. */
+export const pending = (database: Database) => ({
+  /** Claims that are not settled, oldest first. */
+  async openClaims(): Promise<readonly OpenClaim[]> {
+    return database.query<OpenClaim>(sql`
+      select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
+        groups.description, groups.renames, groups.state, groups.group_id as "group",
+        groups.created_at as "createdAt", groups.due_at as "dueAt"
+      from groups
+      left join users on users.id = groups.user_id
+      where groups.state <> 'owned'
+      order by groups.created_at, groups.id`)
+  },
+
+  /** Ends an open claim by hand. False when there is none with that id. */
+  async dropClaim(id: string): Promise<boolean> {
+    const dropped = await database.query(sql`
+      delete from groups
+      where id = ${id}
+      and state <> 'owned'
+      returning id`)
+    return dropped.length === 1
+  },
+})

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { hashPassword, verifyPassword } from '../../plugins/web-session/password.ts'
+
+const scrypt = '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$'
+
+describe('password', () => {
+  test('only the password itself has its hash', async () => {
+    const hash = await hashPassword('correct horse')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(await verifyPassword('correct horse', hash)).toBe(true)
+    for (const wrong of ['correct horse ', 'Correct horse', '', 'x'])
+      expect(await verifyPassword(wrong, hash)).toBe(false)
+  })
+
+  test('two hashes of one password differ', async () => {
+    expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
+  })
+
+  test('other programs can read the hash', async () => {
+    expect(await Bun.password.verify('correct horse', await hashPassword('correct horse'))).toBe(true)
+    const foreign = await Bun.password.hash('correct horse', { algorithm: 'argon2id', memoryCost: 1024, timeCost: 3 })
+    expect(await verifyPassword('correct horse', foreign)).toBe(true)
+    expect(await verifyPassword('correct house', foreign)).toBe(false)
+  })
+
+  test('letters count, not how they are composed', async () => {
+    expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true)
+  })
+
+  test('a password is not empty', async () => {
+    await expect(hashPassword('')).rejects.toThrow('a password must not be empty')
+  })
+
+  test.each([
+    '',
+    'plain',
+    '$2b$10$abcdefghijklmnopqrstuv',
+    '$argon2id$v=19$m=19456,t=2,p=1$$',
+    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0$',
+    '$argon2id$v=19$m=0,t=0,p=0$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
+    '$argon2id$v=19$m=9999999999,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
+    `${scrypt}`,
+    scrypt.replace('ln=4', 'ln=99'),
+    `${scrypt.replace('ln=4', 'ln=40')}c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0`,
+    `${scrypt.replace('ln=4', 'ln=0')}c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0`,
+  ])('a bad hash is nobody’s: %j', async (hash) => {
+    expect(await verifyPassword('plain', hash)).toBe(false)
+  })
+
+  test('a user who does not exist costs the time of one who does, and has no password', async () => {
+    const hash = await hashPassword('correct horse')
+    const time = async (of: string | undefined) => {
+      const from = performance.now()
+      for (let round = 0; round < 8; round++) expect(await verifyPassword('wrong', of)).toBe(false)
+      return performance.now() - from
+    }
+    await time(hash)
+    expect((await time(undefined)) / (await time(hash))).toBeWithin(0.5, 2)
+  })
+
+  test('beyond 2 at work and 32 waiting it is refused, and afterwards not', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => hashPassword('x')))
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refused).toHaveLength(6)
+    for (const outcome of refused) expect(outcome).toMatchObject({ reason: { status: 503 } })
+    expect(await hashPassword('x')).toBeString()
+  }, 30_000)
+
+  test('a runtime without Argon2 uses scrypt, which all runtimes can verify', async () => {
+    const root = join(import.meta.dir, '../..')
+    const script = `
+      import { hashPassword, verifyPassword } from '${join(root, 'plugins/web-session/password.ts')}'
+      const hash = await hashPassword('correct horse')
+      const foreign = await verifyPassword('correct horse', ${JSON.stringify(await hashPassword('correct horse'))})
+      console.log(JSON.stringify({
+        hash,
+        right: await verifyPassword('correct horse', hash),
+        wrong: await verifyPassword('wrong', hash),
+        nobody: await verifyPassword('wrong', undefined),
+        foreign,
+      }))`
+    const child = spawn(join(root, 'node_modules/.bin/deno'), ['eval', '--no-lock', script], { cwd: root })
+    let out = ''
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    await new Promise((resolve) => child.on('close', resolve))
+    const said = JSON.parse(out)
+    expect(said).toEqual({ hash: expect.any(String), right: true, wrong: false, nobody: false, foreign: false })
+    expect(said.hash).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(await verifyPassword('correct horse', said.hash)).toBe(true)
+    expect(await verifyPassword('wrong', said.hash)).toBe(false)
+  }, 30_000)
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { hashToken } from '../../plugins/api-token/token.ts'
+import { openStore } from '../../src/store/index.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const root = join(import.meta.dir, '../..')
+const runtimes = {
+  bun: [process.execPath],
+  deno: [join(root, 'node_modules/.bin/deno'), 'run', '--no-lock', '-A'],
+}
+
+interface Ended {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const run = ([command = '', ...before]: readonly string[], args: readonly string[], url: string, stdin = '') =>
+  new Promise<Ended>((resolve) => {
+    const env = { ...process.env, DATABASE_URL: url }
+    const child = spawn(command, [...before, join(root, 'src/admin.ts'), ...args], { env })
+    const said = { out: '', err: '' }
+    child.stdout.on('data', (chunk) => {
+      said.out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      said.err += chunk
+    })
+    child.on('close', (status) => resolve({ status, ...said }))
+    child.stdin.end(stdin)
+  })
+
+for (const [name, command] of Object.entries(runtimes)) {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    test(`the command works on an empty database, also while a store is open (${name}, ${kind})`, async () => {
+      const { url, remove } = await freshDatabase(kind)
+      const added = await run(command, ['user', 'add', 'ann', '--password', '-'], url, 'open sesame\n')
+      expect(added).toEqual({ status: 0, out: expect.stringMatching(/^\S+\n$/), err: '' })
+      const store = openStore(url)
+      expect((await store.userByName('ann'))?.id).toBe(added.out.trim())
+      const token = await run(command, ['token', 'add', 'ann'], url)
+      expect((await store.ownerOf(hashToken(token.out.trim())))?.user).toBe(added.out.trim())
+      expect(await run(command, ['user', 'add', 'ann'], url)).toEqual({
+        status: 1,
+        out: '',
+        err: 'there is a user named ann already\n',
+      })
+      expect(await run(command, ['nonsense'], url)).toMatchObject({ status: 2, out: '' })
+      await store.close()
+      await remove()
+    }, 60_000)
+  }
+}
+
+test('a database that does not answer is an error that says nothing of it', async () => {
+  const failed = await run(runtimes.bun, ['user', 'list'], 'postgres://user:word@127.0.0.1:1/none')
+  expect(failed).toEqual({ status: 1, out: '', err: 'the database could not be asked\n' })
+})
+
+test('a wrong address of a database is named, and not quoted', async () => {
+  const failed = await run(runtimes.bun, ['user', 'list'], 'mysql://user:word@host/none')
+  expect(failed.status).toBe(2)
+  expect(failed.err).toContain('DATABASE_URL must be')
+  expect(failed.err).not.toContain('word@')
+})

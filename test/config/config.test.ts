@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'bun:test'
+import { arkLimits, type Config, type Environment, readConfig, readDatabaseUrl } from '../../src/config.ts'
+
+const valid = (env: Environment): Config => {
+  const config = readConfig(env)
+  if ('problems' in config) throw new Error(config.problems.join('\n'))
+  return config
+}
+const problemsOf = (env: Environment): readonly string[] => {
+  const config = readConfig(env)
+  return 'problems' in config ? config.problems : []
+}
+
+describe('config', () => {
+  test('an empty environment has the documented defaults', () => {
+    expect(valid({})).toEqual({
+      http: {
+        host: '127.0.0.1',
+        port: 3000,
+        publicUrl: undefined,
+        getBodies: true,
+        maxBodyBytes: 67_108_864,
+        drainMs: 210_000,
+        workers: 1,
+      },
+      store: { url: 'sqlite:data/sluice.db' },
+      media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
+      face: { taskMs: 1_800_000 },
+      text: { upstream: undefined, timeoutMs: 200_000, defaultMaxTokens: 4_096 },
+      sessionSecrets: [],
+      metricsToken: undefined,
+      logLevel: 'info',
+      secrets: [],
+    })
+  })
+
+  test('every variable is read', () => {
+    expect(
+      valid({
+        HOST: '::1',
+        PORT: '0',
+        PUBLIC_URL: 'https://sluice.example/',
+        DATABASE_URL: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require',
+        WORKERS: '4',
+        GET_BODIES: 'off',
+        MEDIA_SEGMENT: 'seed-2',
+        MEDIA_UPSTREAM_KIND: 'rest',
+        MEDIA_UPSTREAM_URL: 'https://u.example/api/media/proxy/',
+        MEDIA_UPSTREAM_KEY: 'upstream-key',
+        MEDIA_UPSTREAM_LIMITS: '{"ListAssets":10,"GetAsset":0.5}',
+        MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.25',
+        UPSTREAM_QUEUE_SECONDS: '0',
+        FACE_TASK_SECONDS: '60',
+        TEXT_UPSTREAM_URL: 'http://127.0.0.1:9/v1/',
+        TEXT_UPSTREAM_KEY: 'text-key',
+        TEXT_TIMEOUT_SECONDS: '1',
+        TEXT_DEFAULT_MAX_TOKENS: '0',
+        SESSION_SECRET: 'one-one-one-one-one, two-two-two-two-two',
+        MAX_BODY_BYTES: '1024',
+        DRAIN_SECONDS: '0',
+        METRICS_TOKEN: 'metrics-token',
+        LOG_LEVEL: 'silent',
+      }),
+    ).toEqual({
+      http: {
+        host: '::1',
+        port: 0,
+        publicUrl: 'https://sluice.example',
+        getBodies: false,
+        maxBodyBytes: 1024,
+        drainMs: 0,
+        workers: 4,
+      },
+      store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require' },
+      media: {
+        segment: 'seed-2',
+        upstream: { kind: 'rest', url: 'https://u.example/api/media/proxy', key: 'upstream-key' },
+        timeoutMs: 250,
+        limits: { ListAssets: 10, GetAsset: 0.5 },
+        queueMs: 0,
+      },
+      face: { taskMs: 60_000 },
+      text: {
+        upstream: { url: 'http://127.0.0.1:9/v1', key: 'text-key' },
+        timeoutMs: 1_000,
+        defaultMaxTokens: undefined,
+      },
+      sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
+      metricsToken: 'metrics-token',
+      logLevel: 'silent',
+      secrets: ['upstream-key', 'text-key', 'metrics-token', 'one-one-one-one-one', 'two-two-two-two-two', 'pass/word'],
+    })
+  })
+
+  const ark = {
+    MEDIA_UPSTREAM_KIND: 'ark',
+    MEDIA_UPSTREAM_URL: 'https://ark.example',
+    MEDIA_UPSTREAM_ACCESS_KEY: 'access',
+    MEDIA_UPSTREAM_SECRET_KEY: 'secret',
+  }
+
+  test('an ark upstream has its own defaults, and its documented limits', () => {
+    const config = valid(ark)
+    expect(config.media.upstream).toEqual({
+      kind: 'ark',
+      url: 'https://ark.example',
+      accessKey: 'access',
+      secretKey: 'secret',
+      region: 'cn-beijing',
+      project: 'default',
+    })
+    expect(config.media.limits).toEqual(arkLimits)
+    expect(config.secrets).toEqual(['access', 'secret'])
+    expect(valid({ ...ark, MEDIA_UPSTREAM_LIMITS: '{}' }).media.limits).toEqual({})
+    expect(valid({ ...ark, MEDIA_UPSTREAM_REGION: 'ap-1', MEDIA_UPSTREAM_PROJECT: 'p' }).media.upstream).toMatchObject({
+      region: 'ap-1',
+      project: 'p',
+    })
+  })
+
+  test('an empty variable counts as unset', () => {
+    const names = ['HOST', 'PORT', 'DATABASE_URL', 'MEDIA_UPSTREAM_URL', 'SESSION_SECRET', 'LOG_LEVEL', 'GET_BODIES']
+    expect(valid(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(valid({}))
+  })
+
+  test('an upstream without its credentials is a problem', () => {
+    expect(problemsOf({ MEDIA_UPSTREAM_URL: 'http://u.example' })).toEqual([
+      'MEDIA_UPSTREAM_KEY is needed for a MEDIA_UPSTREAM_URL of kind rest',
+    ])
+    expect(problemsOf({ ...ark, MEDIA_UPSTREAM_ACCESS_KEY: '', MEDIA_UPSTREAM_SECRET_KEY: undefined })).toEqual([
+      'MEDIA_UPSTREAM_ACCESS_KEY is needed for a MEDIA_UPSTREAM_URL of kind ark',
+      'MEDIA_UPSTREAM_SECRET_KEY is needed for a MEDIA_UPSTREAM_URL of kind ark',
+    ])
+  })
+
+  test('several workers need a database that they can share', () => {
+    expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite::memory:' })).toEqual([
+      'WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file',
+    ])
+    expect(problemsOf({ WORKERS: '1', DATABASE_URL: 'sqlite::memory:' })).toEqual([])
+    expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite:x.db' })).toEqual([])
+  })
+
+  test('all problems are told, each in one line', () => {
+    const problems = problemsOf({ PORT: 'x', WORKERS: '0', TEXT_UPSTREAM_URL: 'ftp://x/v1', LOG_LEVEL: 'loud' })
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'WORKERS',
+      'TEXT_UPSTREAM_URL',
+      'PORT',
+      'LOG_LEVEL',
+    ])
+    expect(problems.every((problem) => !problem.includes('\n'))).toBe(true)
+  })
+
+  test.each([
+    ['HOST', ['a b', 'http://x']],
+    ['PORT', ['-1', '65536', '1.5', '1e3', '0x10', ' 80', 'x']],
+    ['PUBLIC_URL', ['sluice.example', '/x', 'ftp://x', 'https://user@x', 'https://x/?a', 'https://x/#a', 'https://']],
+    ['DATABASE_URL', ['sqlite:', 'mysql://x/y', 'data/x.db', 'postgres://']],
+    ['WORKERS', ['0', '257', '1.5', 'many']],
+    ['GET_BODIES', ['yes', 'ON']],
+    ['MEDIA_SEGMENT', ['a/b', 'A', '..', 'a b']],
+    ['MEDIA_UPSTREAM_KIND', ['REST', 'vertex']],
+    ['MEDIA_UPSTREAM_URL', ['u.example', 'https://u:p@x']],
+    ['MEDIA_UPSTREAM_KEY', ['a b', 'a\nb', 'ключ']],
+    ['MEDIA_UPSTREAM_LIMITS', ['x', '[]', 'null', '1', '{"a":0}', '{"a":-1}', '{"a":"1"}', '{"a":1e999}']],
+    ['MEDIA_UPSTREAM_TIMEOUT_SECONDS', ['0', '-1', '86401', '1s', '0.0001']],
+    ['UPSTREAM_QUEUE_SECONDS', ['-1', 'x', '1e1']],
+    ['FACE_TASK_SECONDS', ['0', 'x']],
+    ['TEXT_UPSTREAM_URL', ['https://x/v2', 'https://x/', 'x/v1', 'https://u:p@x/v1']],
+    ['TEXT_TIMEOUT_SECONDS', ['0', 'x']],
+    ['TEXT_DEFAULT_MAX_TOKENS', ['-1', '1.5', 'x']],
+    ['SESSION_SECRET', ['short', 'long-enough-for-a-secret,short', 'long-enough-for-a-secret,']],
+    ['MAX_BODY_BYTES', ['0', '2147483648', '64MB']],
+    ['DRAIN_SECONDS', ['-1', '90000', 'x']],
+    ['METRICS_TOKEN', ['a b', 'é']],
+    ['LOG_LEVEL', ['loud', 'INFO']],
+  ] as const)('%s is checked, and its value never told', (name, values) => {
+    for (const value of values) {
+      const problems = problemsOf({ MEDIA_UPSTREAM_KEY: 'k', [name]: value })
+      expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must be .*[^.]$`))])
+    }
+  })
+
+  test('the address of the database is read alone, for administration', () => {
+    expect(readDatabaseUrl({ PORT: 'x' })).toBe('sqlite:data/sluice.db')
+    expect(readDatabaseUrl({ DATABASE_URL: 'sqlite:x.db' })).toBe('sqlite:x.db')
+    expect(readDatabaseUrl({ DATABASE_URL: 'x' })).toEqual({
+      problems: [expect.stringContaining('DATABASE_URL must be')],
+    })
+  })
+})

@@ -1,0 +1,126 @@
+import { expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createToken } from '../../plugins/api-token/token.ts'
+import { createLog } from '../../src/log.ts'
+
+const logged = (secrets: readonly string[], fields: object, message = 'said') => {
+  const lines: string[] = []
+  createLog({ level: 'trace', secrets, write: (line) => lines.push(line) }).info(fields, message)
+  expect(lines).toHaveLength(1)
+  const [line = ''] = lines
+  expect(line.indexOf('\n')).toBe(line.length - 1)
+  return { line, entry: JSON.parse(line) }
+}
+
+test('a line is one JSON object with time, level, fields and message', () => {
+  const { entry } = logged([], { user: 'u', nested: { count: 2 } })
+  expect(entry).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    user: 'u',
+    nested: { count: 2 },
+    msg: 'said',
+  })
+})
+
+test('nothing below the level is written', () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'warn', secrets: [], write: (line) => lines.push(line) })
+  log.debug({}, 'a')
+  log.info({}, 'b')
+  log.warn({}, 'c')
+  log.error({}, 'd')
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['c', 'd'])
+  createLog({ level: 'silent', secrets: [], write: (line) => lines.push(line) }).error({}, 'e')
+  expect(lines).toHaveLength(2)
+})
+
+test('an error is written with its causes', () => {
+  const cause = Object.assign(new Error('the socket is closed'), { code: 'ECONNRESET' })
+  const { entry } = logged([], { err: new Error('could not ask', { cause }) })
+  expect(entry.err.message).toBe('could not ask')
+  expect(entry.err.cause).toMatchObject({ message: 'the socket is closed', code: 'ECONNRESET' })
+})
+
+const awkward = 'p"a\\s/s w+ö%d'
+const forms = {
+  plain: awkward,
+  'in JSON': JSON.stringify({ a: awkward }),
+  'in JSON in JSON': JSON.stringify(JSON.stringify({ a: awkward })),
+  'in a path': `https://x/${encodeURIComponent(awkward)}/y`,
+  'in a query': `https://x/?${new URLSearchParams({ a: awkward })}`,
+  'in another case': awkward.toUpperCase(),
+}
+test.each(Object.entries(forms))('a secret never appears: %s', (_name, text) => {
+  for (const fields of [{ text }, { deep: [{ er: text }] }, { [text]: 1 }, { err: new Error(text) }, {}]) {
+    const { line } = logged([awkward, 'p"a'], fields, Object.keys(fields).length === 0 ? text : 'said')
+    expect(line).toContain('[redacted]')
+    for (const form of Object.values(forms)) expect(line.includes(form)).toBe(false)
+    expect(line).not.toContain('s w+')
+  }
+})
+
+test('a secret in the cause of a cause never appears', () => {
+  const { line } = logged(['hidden-word'], {
+    err: new Error('a', { cause: new Error('b', { cause: new Error('hidden-word') }) }),
+  })
+  expect(line).not.toContain('hidden-word')
+})
+
+test('a secret of digits leaves the line JSON', () => {
+  const { entry } = logged(['1234567890123456'], { count: 1234567890123456 })
+  expect(entry.count).toBe('[redacted]')
+})
+
+test('a secret that begins another is no help to read that one', () => {
+  expect(logged(['secret', 'secret-longer'], { text: 'secret-longer' }).entry.text).toBe('[redacted]')
+})
+
+test.each([
+  createToken(),
+  `Bearer ${createToken()}`,
+  'sk-proj-AbC_1234567890',
+  'authorization: bearer eyJhbGciOi.J9.x-_/y==',
+  'Bearer%20eyJhbGciOiJ9',
+  `line\n${createToken()}`,
+  `x${createToken()}`,
+  JSON.stringify({ text: `a\n${createToken()}` }),
+])('what looks like a token never appears: %j', (text) => {
+  const { line } = logged([], { text })
+  expect(line).toContain('[redacted]')
+  expect(line).not.toMatch(/[A-Za-z0-9]{12}"/)
+  expect(line).not.toContain('eyJ')
+})
+
+test('what only resembles a token stays', () => {
+  const fields = { asset: 'task-abcdefgh', note: 'no bearer was sent', risk: 'risk-123456' }
+  expect(logged([], fields).entry).toMatchObject(fields)
+})
+
+const root = join(import.meta.dir, '../..')
+const script = `
+  import { createLog } from '${join(root, 'src/log.ts')}'
+  createLog({ level: 'info', secrets: ['hidden-word'] }).warn({ err: new Error('a hidden-word') }, 'said')
+  process.exit(0)`
+const runtimes = {
+  bun: [process.execPath, '-e', script],
+  deno: [join(root, 'node_modules/.bin/deno'), 'eval', '--no-lock', script],
+}
+test.each(Object.entries(runtimes))(
+  'lines go to standard error at once, on %s',
+  async (_name, [command = '', ...args]) => {
+    const child = spawn(command, args, { cwd: root })
+    const said = { out: '', err: '' }
+    child.stdout.on('data', (chunk) => {
+      said.out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      said.err += chunk
+    })
+    await new Promise((resolve) => child.on('close', resolve))
+    expect(said.out).toBe('')
+    expect(JSON.parse(said.err)).toMatchObject({ level: 'warn', msg: 'said', err: { message: 'a [redacted]' } })
+  },
+  30_000,
+)

@@ -1,0 +1,108 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('adopt', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  const claim = async (user: string, name: string) => {
+    const made = await store.claim({ user, type: 'AIGC', name, createdAt: 1_000, dueAt: 2_000 })
+    if (!made) throw new Error('the name is taken')
+    return made
+  }
+  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+
+  test('a claim without a rival gets the group', async () => {
+    const [user, name] = [randomUUID(), randomUUID()]
+    expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
+    expect(await store.group(`g-${user}`)).toEqual({ id: `g-${user}`, user, type: 'AIGC', name, createdAt: 7 })
+    expect(await mine(user)).toEqual([])
+  })
+
+  test('a claim in doubt gets it too', async () => {
+    const [user, name] = [randomUUID(), randomUUID()]
+    const made = await claim(user, name)
+    await store.doubt(made, 9_000)
+    expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
+  })
+
+  test('another open claim of that type and name, whosever and in whatever state, is a rival', async () => {
+    const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
+    const made = await claim(user, name)
+    const rival = await claim(stranger, name)
+    for (const state of ['pending', 'unresolved']) {
+      if (state === 'unresolved') await store.doubt(rival, 2_000)
+      expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('rival')
+      expect(await mine(user)).toEqual([made])
+    }
+    await store.release(rival)
+    expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
+  })
+
+  test('a claim of another type, or a stranger’s group of that name, is no rival', async () => {
+    const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
+    await store.confirm(await claim(stranger, name), { id: `g-${stranger}`, createdAt: 1 })
+    await store.claim({ user: stranger, type: 'LivenessFace', name, createdAt: 1_000, dueAt: 2_000 })
+    expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
+  })
+
+  test('a group that has an owner, or a name that went to another group, is taken, and nothing changes', async () => {
+    const [user, owner, name] = [randomUUID(), randomUUID(), randomUUID()]
+    await store.confirm(await claim(owner, name), { id: `g-${owner}`, createdAt: 1 })
+    const made = await claim(user, name)
+    expect(await store.adopt(made, { id: `g-${owner}`, createdAt: 7 })).toBe('taken')
+    expect(await mine(user)).toEqual([made])
+    expect((await store.group(`g-${owner}`))?.user).toBe(owner)
+
+    await store.doubt(made, 2_000)
+    await store.confirm(await claim(user, name), { id: `first-${user}`, createdAt: 1 })
+    expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('taken')
+    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved' }])
+  })
+
+  test('two rivals at once never both get groups', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [a, b, name] = [randomUUID(), randomUUID(), randomUUID()]
+      const [first, second] = [await claim(a, name), await claim(b, name)]
+      const outcomes = await Promise.all([
+        store.adopt(first, { id: name, createdAt: 7 }),
+        other.adopt(second, { id: name, createdAt: 7 }),
+      ])
+      expect(outcomes.filter((outcome) => outcome === 'adopted').length).toBeLessThan(2)
+    }
+  })
+
+  test('against a confirmation of the same group by another claim, exactly one wins', async () => {
+    for (let round = 0; round < 40; round++) {
+      const [a, b, name, id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+      const [maker, finder] = [await claim(a, name), await claim(b, name)]
+      const [confirmed, adopted] = await Promise.all([
+        store.confirm(maker, { id, createdAt: 7 }),
+        other.adopt(finder, { id, createdAt: 7 }),
+      ])
+      expect([confirmed, adopted === 'adopted'].filter(Boolean)).toHaveLength(1)
+      expect((await store.group(id))?.user).toBe(confirmed ? a : b)
+    }
+  })
+
+  test('against confirmation, doubt and release of the same claim, the group ends with its user once, or with a trace', async () => {
+    for (let round = 0; round < 40; round++) {
+      const [user, name, id] = [randomUUID(), randomUUID(), randomUUID()]
+      const made = await claim(user, name)
+      const [confirmed] = await Promise.all([
+        store.confirm(made, { id, createdAt: 7 }),
+        other.adopt(made, { id, createdAt: 7 }),
+        round % 2 ? other.release(made) : other.doubt(made, 9_000),
+      ])
+      expect(confirmed).toBe(true)
+      expect(await store.groupsOf(user)).toHaveLength(1)
+      expect(await mine(user)).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const wanted = (user: string, name = 'cats') => ({ user, type: 'AIGC', name, createdAt: 1_000, dueAt: 2_000 })
+
+eachDatabase('claim', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  const claim = async (user: string, name?: string) => {
+    const made = await store.claim(wanted(user, name))
+    if (!made) throw new Error('the name is taken')
+    return made
+  }
+
+  test('of 50 parallel claims of one name, in two stores, exactly one succeeds', async () => {
+    const user = randomUUID()
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => (index % 2 ? store : other).claim(wanted(user))),
+    )
+    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
+  })
+
+  test('a name is taken per user and type', async () => {
+    const user = randomUUID()
+    expect(await store.claim(wanted(user))).toEqual({ ...wanted(user), id: expect.any(String), state: 'pending' })
+    expect(await store.claim(wanted(user))).toBeUndefined()
+    expect(await store.claim({ ...wanted(user), type: 'LivenessFace' })).toBeDefined()
+    expect(await store.claim(wanted(randomUUID()))).toBeDefined()
+    expect(await store.claim(wanted(user, 'Cats'))).toBeDefined()
+  })
+
+  test('a name is taken by a group as by a claim', async () => {
+    const user = randomUUID()
+    await store.confirm(await claim(user), { id: randomUUID(), createdAt: 1 })
+    expect(await store.claim(wanted(user))).toBeUndefined()
+  })
+
+  test('a claim is no group', async () => {
+    const user = randomUUID()
+    await claim(user)
+    expect(await store.groupsOf(user)).toEqual([])
+  })
+
+  describe('release', () => {
+    test('frees the name at once', async () => {
+      const user = randomUUID()
+      await store.release(await claim(user))
+      expect(await store.claim(wanted(user))).toBeDefined()
+    })
+
+    test('leaves a group alone that was made of the claim meanwhile', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
+      await store.release(made)
+      expect(await store.group(`g-${user}`)).toBeDefined()
+    })
+  })
+
+  describe('doubt', () => {
+    test('frees the name and keeps the claim', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await store.doubt(made, 9_000)
+      expect(await store.claim(wanted(user))).toBeDefined()
+      expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
+    })
+
+    test('keeps a claim that was released meanwhile', async () => {
+      const made = await claim(randomUUID())
+      await store.release(made)
+      await store.doubt(made, 9_000)
+      expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
+    })
+
+    test('leaves a group alone that was made of the claim meanwhile', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
+      await store.doubt(made, 9_000)
+      expect(await store.group(`g-${user}`)).toBeDefined()
+    })
+
+    test('keeps the id of a group that is known', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await store.release(made)
+      await claim(user)
+      expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(false)
+      await store.doubt(made, 9_000)
+      expect(await store.openClaims()).toContainEqual(expect.objectContaining({ id: made.id, group: `g-${user}` }))
+    })
+  })
+})

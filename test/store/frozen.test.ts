@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { sql } from '../../src/store/database.ts'
+import { openStore, type Store, StoreError } from '../../src/store/index.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { type FreshDatabase, freshDatabase, postgresServer } from '../support/database.ts'
+
+const deadlineMs = 600
+
+let database: FreshDatabase
+let store: Store
+beforeAll(async () => {
+  database = await freshDatabase('postgres')
+  store = openStore(database.url, { deadlineMs })
+  await store.migrate()
+}, 60_000)
+afterAll(async () => {
+  await store.close()
+  await database.remove()
+})
+
+const elapsed = async (work: Promise<unknown>): Promise<number> => {
+  const from = performance.now()
+  await work.catch(() => {})
+  return performance.now() - from
+}
+const claim = (user: string) => store.claim({ user, type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
+const many = <Result>(count: number, ask: () => Promise<Result>) =>
+  Promise.allSettled(Array.from({ length: count }, ask))
+const whileFrozen = async (work: () => Promise<void>) => {
+  const thaw = await (await postgresServer()).freeze()
+  try {
+    await work()
+  } finally {
+    thaw()
+  }
+}
+
+test('on a frozen server every question rejects within the deadline, and once it is back all are answered', async () => {
+  await many(30, () => store.revision())
+  await whileFrozen(async () => {
+    for (let round = 0; round < 3; round++) {
+      const asking = Promise.all([
+        many<unknown>(30, () => store.revision()),
+        many<unknown>(10, () => store.removeGroup('none')),
+        many<unknown>(10, () => claim(randomUUID())),
+      ])
+      expect(await elapsed(asking)).toBeLessThan(deadlineMs + 300)
+      for (const outcome of (await asking).flat()) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) })
+      }
+    }
+  })
+  const from = performance.now()
+  const outcomes = await many(50, () => store.revision())
+  expect(outcomes.filter((outcome) => outcome.status === 'rejected')).toEqual([])
+  expect((await many(20, () => claim(randomUUID()))).every((outcome) => outcome.status === 'fulfilled')).toBe(true)
+  expect(performance.now() - from).toBeLessThan(5_000)
+}, 20_000)
+
+test('readiness is denied within a second', async () => {
+  const patient = openStore(database.url)
+  await patient.ready()
+  await whileFrozen(async () => {
+    const asking = patient.ready()
+    expect(await elapsed(asking)).toBeLessThan(1_300)
+    await expect(asking).rejects.toThrow('the database did not answer in time')
+  })
+  await patient.ready()
+  await patient.close()
+}, 20_000)
+
+test('closing ends within 3 seconds, asked or idle', async () => {
+  const closing = openStore(database.url)
+  await many(10, () => closing.revision())
+  await whileFrozen(async () => {
+    const asked = closing.revision().catch((error: unknown) => error)
+    expect(await elapsed(closing.close())).toBeLessThan(3_000)
+    expect(await asked).toBeInstanceOf(StoreError)
+  })
+}, 20_000)
+
+test('a slow statement is ended by the server and costs nobody else anything', async () => {
+  const direct = openPostgres(database.url, { deadlineMs })
+  const slow = direct.query(sql`select pg_sleep(${5})`)
+  const quick = many(100, () => direct.query(sql`select 1 as one`))
+  await expect(slow).rejects.toThrow('the database could not be asked')
+  expect((await quick).every((outcome) => outcome.status === 'fulfilled')).toBe(true)
+  await direct.close()
+})
+
+test('after the server has ended every connection, questions are answered again', async () => {
+  const direct = openPostgres(database.url, { deadlineMs })
+  await many(30, () => store.revision())
+  await direct.query(sql`
+    select pg_terminate_backend(pid) as ended
+    from pg_stat_activity
+    where pid <> pg_backend_pid()
+    and datname = current_database()`)
+  await Bun.sleep(200)
+  const outcomes = await many(30, () => store.revision())
+  expect(outcomes.filter((outcome) => outcome.status === 'rejected')).toEqual([])
+  await direct.close()
+})
+
+test('a server that is not there is a StoreError at once, and nothing of it is in the message', async () => {
+  const nowhere = openStore('postgres://user:word@127.0.0.1:1/none')
+  const failure = await nowhere.revision().catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(StoreError)
+  expect(String(failure)).toBe('StoreError: the database could not be asked')
+  await nowhere.close()
+})

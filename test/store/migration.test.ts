@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { sql } from '../../src/store/database.ts'
+import { openStore } from '../../src/store/index.ts'
+import { migrate, migrations } from '../../src/store/migrations.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { eachDatabase, freshDatabase } from '../support/database.ts'
+
+eachDatabase('migration', ({ kind }) => {
+  const fresh = async () => {
+    const made = await freshDatabase(kind)
+    const connect = () =>
+      kind === 'sqlite' ? openSqlite(made.url.slice('sqlite:'.length)) : openPostgres(made.url, { deadlineMs: 3_000 })
+    return { ...made, connect }
+  }
+
+  test('a fresh database can be migrated by many stores at once, and again', async () => {
+    const { url, remove } = await fresh()
+    const stores = Array.from({ length: 6 }, () => openStore(url))
+    await Promise.all(stores.map((store) => store.migrate()))
+    await Promise.all(stores.map((store) => store.migrate()))
+    expect(await stores[0]?.revision()).toBe(1)
+    await Promise.all(stores.map((store) => store.close()))
+    await remove()
+  })
+
+  test('only what is missing is applied, in order', async () => {
+    const { connect, remove } = await fresh()
+    const database = connect()
+    await database.exclusively(() => migrate(1))
+    const later = [...migrations, [sql`create table later (id bigint)`], [sql`insert into later (id) values (7)`]]
+    await database.exclusively(() => migrate(2, later))
+    await database.exclusively(() => migrate(3, later))
+    expect(await database.query(sql`select id from later`)).toEqual([{ id: 7 }])
+    expect(await database.query(sql`select id, applied_at as at from sluice_migrations order by id`)).toEqual([
+      { id: 1, at: 1 },
+      { id: 2, at: 2 },
+      { id: 3, at: 2 },
+    ])
+    await database.close()
+    await remove()
+  })
+
+  test('a migration that fails leaves nothing behind', async () => {
+    const { connect, remove } = await fresh()
+    const database = connect()
+    const broken = [...migrations, [sql`create table later (id bigint)`, sql`insert into nowhere (id) values (7)`]]
+    await expect(database.exclusively(() => migrate(1, broken))).rejects.toThrow('the database could not be asked')
+    await database.exclusively(() => migrate(2))
+    expect(database.query(sql`select id from later`)).rejects.toThrow()
+    await database.close()
+    await remove()
+  })
+
+  test('a database that is newer than the program is refused', async () => {
+    const { connect, url, remove } = await fresh()
+    const database = connect()
+    await database.exclusively(() => migrate(1, [...migrations, [sql`create table later (id bigint)`]]))
+    const store = openStore(url)
+    await expect(store.migrate()).rejects.toThrow(
+      'the database is newer than this program: it has migration 2, this program knows 1',
+    )
+    await Promise.all([database.close(), store.close()])
+    await remove()
+  })
+})

@@ -1,0 +1,87 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('rename', (database) => {
+  let store: Store
+  beforeAll(async () => {
+    store = await database.open()
+  })
+
+  const claim = async (user: string, name: string, more: { renames?: string; description?: string } = {}) => {
+    const made = await store.claim({ user, type: 'AIGC', name, createdAt: 1_000, dueAt: 2_000, ...more })
+    if (!made) throw new Error('the name is taken')
+    return made
+  }
+  const group = async (user: string, name: string) => {
+    const id = randomUUID()
+    await store.confirm(await claim(user, name, { description: 'before' }), { id, createdAt: 1 })
+    return id
+  }
+  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+
+  test('the record carries the new name, and the old one is free', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    const made = await claim(user, 'dogs', { renames: id })
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(true)
+    expect(await store.groupsOf(user)).toEqual([
+      { id, user, type: 'AIGC', name: 'dogs', description: 'before', createdAt: 1 },
+    ])
+    expect(await mine(user)).toEqual([])
+    await claim(user, 'cats')
+    expect(await store.claim({ ...made, renames: undefined })).toBeUndefined()
+  })
+
+  test('the record carries the new description where there is one', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    await store.confirm(await claim(user, 'dogs', { renames: id, description: 'after' }), { id, createdAt: 9 })
+    expect((await store.group(id))?.description).toBe('after')
+  })
+
+  test('is adopted as well as confirmed, and twice as well as once', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    const made = await claim(user, `dogs ${id}`, { renames: id })
+    expect(await store.adopt(made, { id, createdAt: 9 })).toBe('adopted')
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(true)
+    expect((await store.group(id))?.name).toBe(`dogs ${id}`)
+    expect(await mine(user)).toEqual([])
+  })
+
+  test('is not adopted while somebody else makes a group of that name', async () => {
+    const [user, name] = [randomUUID(), randomUUID()]
+    const id = await group(user, 'cats')
+    const made = await claim(user, name, { renames: id })
+    await claim(randomUUID(), name)
+    expect(await store.adopt(made, { id, createdAt: 9 })).toBe('rival')
+    expect((await store.group(id))?.name).toBe('cats')
+    expect(await mine(user)).toEqual([made])
+  })
+
+  test('a name that went to another group stays there, and the claim is kept', async () => {
+    const [user, name] = [randomUUID(), randomUUID()]
+    const id = await group(user, 'cats')
+    const made = await claim(user, name, { renames: id })
+    await store.release(made)
+    await group(user, name)
+    expect(await store.adopt(made, { id, createdAt: 9 })).toBe('taken')
+    expect(await mine(user)).toEqual([])
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(false)
+    expect((await store.group(id))?.name).toBe('cats')
+    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved', group: id }])
+  })
+
+  test('a group that is gone or somebody else’s is not renamed', async () => {
+    const [user, thief] = [randomUUID(), randomUUID()]
+    const id = await group(user, 'cats')
+    const made = await claim(thief, randomUUID(), { renames: id })
+    expect(await store.adopt(made, { id, createdAt: 9 })).toBe('taken')
+    expect(await mine(thief)).toEqual([made])
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(false)
+    expect((await store.group(id))?.name).toBe('cats')
+    expect(await mine(thief)).toEqual([{ ...made, state: 'unresolved', group: id }])
+  })
+})

@@ -1,0 +1,78 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('tokens', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  const userWithToken = async (more: { label?: string; expiresAt?: number } = {}) => {
+    const [name, hash] = [randomUUID(), randomUUID()]
+    const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    const token = await store.addToken({ user, hash, start: 'sk-abcdef', createdAt: 2, ...more })
+    return { name, user, hash, token }
+  }
+
+  test('a token has an owner, known by its hash', async () => {
+    const { user, token, hash } = await userWithToken()
+    expect(await other.ownerOf(hash)).toEqual({ user, token })
+    expect(await store.ownerOf(randomUUID())).toBeUndefined()
+  })
+
+  test('a token carries its end', async () => {
+    const { user, token, hash } = await userWithToken({ expiresAt: 1_790_000_000_123 })
+    expect(await store.ownerOf(hash)).toEqual({ user, token, expiresAt: 1_790_000_000_123 })
+  })
+
+  test('a revoked token has no owner, and the revision rises', async () => {
+    const { token, hash } = await userWithToken()
+    const before = await other.revision()
+    expect(await store.revokeToken(token, 5)).toBe(true)
+    expect(await other.ownerOf(hash)).toBeUndefined()
+    expect(await other.revision()).toBeGreaterThan(before)
+    expect(await store.revokeToken(token, 9)).toBe(true)
+    expect((await store.listTokens()).find((each) => each.id === token)?.revokedAt).toBe(5)
+    expect(await store.revokeToken(randomUUID(), 9)).toBe(false)
+  })
+
+  test('a token is not revoked in the name of another user', async () => {
+    const mine = await userWithToken()
+    const foreign = await userWithToken()
+    expect(await store.revokeToken(foreign.token, 5, mine.user)).toBe(false)
+    expect(await store.ownerOf(foreign.hash)).toBeDefined()
+    expect(await store.revokeToken(mine.token, 5, mine.user)).toBe(true)
+  })
+
+  test('the tokens of a disabled user have no owner until the user is enabled, and the revision rises with both', async () => {
+    const { name, hash } = await userWithToken()
+    const before = await store.revision()
+    expect(await store.disableUser(name, 5)).toBe(true)
+    expect(await other.ownerOf(hash)).toBeUndefined()
+    const between = await store.revision()
+    expect(between).toBeGreaterThan(before)
+    expect(await store.enableUser(name)).toBe(true)
+    expect(await other.ownerOf(hash)).toBeDefined()
+    expect(await store.revision()).toBeGreaterThan(between)
+  })
+
+  test('tokens are listed with their users, of one user or of all, without their hashes', async () => {
+    const { name, user, token } = await userWithToken({ label: 'ci' })
+    const second = await userWithToken()
+    expect(await store.listTokens(user)).toEqual([
+      { id: token, user, userName: name, start: 'sk-abcdef', label: 'ci', createdAt: 2 },
+    ])
+    const all = (await store.listTokens()).map((each) => each.id)
+    expect(all).toContain(token)
+    expect(all).toContain(second.token)
+  })
+
+  test('a token of a user who does not exist is refused', async () => {
+    const made = store.addToken({ user: randomUUID(), hash: randomUUID(), start: 'sk-', createdAt: 1 })
+    expect(made).rejects.toThrow('the database could not be asked')
+  })
+})

@@ -1,0 +1,48 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type Database, sql } from '../../src/store/database.ts'
+import { StoreError } from '../../src/store/error.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('transaction', (tested) => {
+  let database: Database
+  beforeAll(async () => {
+    const { kind, url } = tested
+    database = kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 3_000 })
+    await database.query(sql`create table counts (id bigint primary key, value bigint)`)
+  })
+
+  test('a batch takes effect as a whole or not at all', async () => {
+    const batch = database.batch([
+      sql`insert into counts (id, value) values (1, 1)`,
+      sql`insert into counts (id, value) values (1, 2)`,
+      sql`insert into counts (id, value) values (2, 2)`,
+    ])
+    await expect(batch).rejects.toThrow('the database has such a record already')
+    expect(await database.query(sql`select id from counts`)).toEqual([])
+  })
+
+  test('batches do not disturb each other', async () => {
+    await database.query(sql`insert into counts (id, value) values (3, 0)`)
+    const raise = sql`update counts set value = value + 1 where id = 3 returning value`
+    await Promise.all(Array.from({ length: 60 }, () => database.batch([raise, raise])))
+    expect(await database.query(sql`select value from counts where id = 3`)).toEqual([{ value: 120 }])
+  })
+
+  test('what the driver says is in the cause, not in the message', async () => {
+    const failure = await database.query(sql`select hidden from nowhere`).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreError)
+    expect(failure).toMatchObject({ message: 'the database could not be asked' })
+    expect(String((failure as Error).cause)).toContain('nowhere')
+  })
+
+  test('integers come back as numbers, nulls as absent', async () => {
+    const [row] = await database.query(sql`
+      insert into counts (id, value)
+      values (${Number.MAX_SAFE_INTEGER}, ${undefined})
+      returning id, value`)
+    expect(row).toEqual({ id: Number.MAX_SAFE_INTEGER })
+    await database.close()
+  })
+})

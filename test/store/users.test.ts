@@ -1,0 +1,51 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('users', (database) => {
+  let store: Store
+  beforeAll(async () => {
+    store = await database.open()
+  })
+
+  test('a user is found by name, exactly', async () => {
+    const name = `Ann ${randomUUID()}`
+    const id = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    expect(await store.userByName(name)).toEqual({ id, name, createdAt: 1 })
+    expect(await store.userByName(name.toLowerCase())).toBeUndefined()
+    expect(await store.listUsers()).toContainEqual({ id, name, createdAt: 1 })
+  })
+
+  test('of many additions of one name exactly one succeeds', async () => {
+    const name = randomUUID()
+    const ids = await Promise.all(Array.from({ length: 12 }, () => store.addUser({ name, createdAt: 1 })))
+    expect(ids.filter((id) => id !== undefined)).toHaveLength(1)
+  })
+
+  test('a user is disabled once, and enabled', async () => {
+    const name = randomUUID()
+    await store.addUser({ name, createdAt: 1 })
+    await store.disableUser(name, 5)
+    await store.disableUser(name, 9)
+    expect((await store.userByName(name))?.disabledAt).toBe(5)
+    await store.enableUser(name)
+    expect((await store.userByName(name))?.disabledAt).toBeUndefined()
+  })
+
+  test('a password is replaced, and the revision rises', async () => {
+    const name = randomUUID()
+    await store.addUser({ name, password: 'one', createdAt: 1 })
+    const before = await store.revision()
+    expect(await store.setPassword(name, 'two')).toBe(true)
+    expect((await store.userByName(name))?.password).toBe('two')
+    expect(await store.revision()).toBeGreaterThan(before)
+  })
+
+  test('nothing changes for a user who does not exist', async () => {
+    const name = randomUUID()
+    expect(await store.disableUser(name, 5)).toBe(false)
+    expect(await store.enableUser(name)).toBe(false)
+    expect(await store.setPassword(name, 'two')).toBe(false)
+  })
+})
