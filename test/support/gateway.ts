@@ -108,6 +108,10 @@ export const userAt = (url: string, id: string, token: string): User => ({
   },
 })
 
+/** Words of databases, runtimes and sockets: none has a place in an error. */
+export const inside =
+  /sqlite|postgres|\bselect\b|\binsert\b|SQL|constraint|ECONN|ENOTFOUND|socket|fetch|127\.0\.0\.1|localhost|TypeError|RangeError|SyntaxError|undefined|\[object|node:|\.ts\b|\bat \w+ \(|Unexpected|JSON\.parse|stack/i
+
 /** Sends a request exactly as it is written, over a socket of its own. */
 export const askRaw = (
   url: string,

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Reply } from '../support/gateway.ts'
+import { checkAsset } from './list-check.ts'
+import { groupId, names, pick } from './list-request.ts'
+import type { GroupType, Model, ModelAsset } from './model.ts'
+import { naughty } from './naughty.ts'
+import { ownAsset, step, trouble, user } from './step.ts'
+import { outcomeOf, strike } from './trouble.ts'
+import { ask, checkInvalid, checkOutcome, checkRefused, messages, refusal } from './turn.ts'
+
+const url = fc.constantFrom(
+  'https://files.example/a.png',
+  'https://files.example/fail-FaceMismatch/a.png',
+  'https://files.example/a.txt',
+)
+
+/** Ways in which a body may say GroupId. */
+const smuggling = [
+  'none',
+  'none',
+  'twice',
+  'escaped',
+  'lower',
+  'snake',
+  'wide',
+  'nested',
+  'list',
+  'filter',
+  'number',
+  'array',
+] as const
+
+type Smuggling = (typeof smuggling)[number]
+
+export const createAsset = step(
+  'create asset',
+  fc.record({
+    user,
+    group: pick(),
+    other: pick(),
+    type: fc.oneof(
+      { arbitrary: fc.constant('matching'), weight: 9 },
+      { arbitrary: fc.constantFrom('AIGC', 'LivenessFace', 'aigc', 'twice'), weight: 1 },
+    ),
+    smuggling: fc.oneof(
+      { arbitrary: fc.constant('none' as const), weight: 1 },
+      { arbitrary: fc.constantFrom(...smuggling), weight: 1 },
+    ),
+    name: fc.constantFrom<string>(...names),
+    url,
+    trouble,
+  }),
+  async ({ user, group, other, type, smuggling, name, url, trouble }, model, world) => {
+    const id = groupId(model, user, group)
+    const otherId = groupId(model, user, other)
+    const target = model.groups.get(id)
+    const groupType = type === 'matching' || type === 'twice' ? (target?.type ?? 'AIGC') : type
+    const rest = [
+      `"URL":${JSON.stringify(url)}`,
+      '"AssetType":"Image"',
+      `"Name":${JSON.stringify(name)}`,
+      '"ProjectName":"elsewhere"',
+      ...(groupType === 'AIGC' && type !== 'twice' ? [] : [`"GroupType":${JSON.stringify(groupType)}`]),
+      ...(type === 'twice' ? ['"grouptype":"AIGC"'] : []),
+    ]
+    const body = `{${[...groupMembers(smuggling, id, otherId), ...rest].join(',')}}`
+    strike(world.emulator, trouble, 'CreateAsset')
+    const reply = await ask(world, model, { user, method: 'POST', path: '/assets', body, named: [id, otherId] })
+
+    if (type === 'twice' || isAmbiguous(smuggling)) return checkInvalid(reply)
+    if (smuggling === 'number' || smuggling === 'array' || id === '')
+      return checkRefused(reply, 400, 'group_id is required')
+    if (groupType === 'aigc') return checkInvalid(reply)
+    if (!model.ownsGroup(user, id, groupType as GroupType)) return checkRefused(reply, 403, messages.group)
+    if (isHidden(smuggling) && !model.ownsGroup(user, otherId)) return checkRefused(reply, 403, messages.group)
+
+    const outcome = outcomeOf(trouble, target?.upstream ? 200 : 404, 'create')
+    checkOutcome(reply, outcome)
+    if (!outcome.works) return
+    const [asset, ...others] = model.newAssets()
+    assert.ok(asset !== undefined && others.length === 0, 'creates exactly one asset')
+    const recorded = outcome.status === 200
+    if (recorded) assert.equal(reply.json.Result.Id, asset)
+    model.assets.set(asset, { id: asset, group: id, name, recorded, gone: false })
+  },
+)
+
+const groupMembers = (smuggling: Smuggling, id: string, other: string): string[] => {
+  const [own, others] = [JSON.stringify(id), JSON.stringify(other)]
+  const plain = `"GroupId":${own}`
+  switch (smuggling) {
+    case 'none':
+      return [plain]
+    case 'twice':
+      return [`"GroupId":${others}`, plain]
+    case 'escaped':
+      return [plain, `"\\u0047roupI\\u0064":${others}`]
+    case 'lower':
+      return [plain, `"groupid":${others}`]
+    case 'snake':
+      return [plain, `"group_id":${others}`]
+    case 'wide':
+      return [plain, `"ＧroupＩd":${others}`]
+    case 'nested':
+      return [plain, `"More":{"Deep":[{"groupId":${others}}]}`]
+    case 'list':
+      return [plain, `"More":[{"GroupIds":[${own},${others}]}]`]
+    case 'filter':
+      return [plain, `"Filter":{"GroupIds":[${others}]}`]
+    case 'number':
+      return ['"GroupId":7']
+    case 'array':
+      return [`"GroupId":[${own}]`]
+  }
+}
+
+const isAmbiguous = (smuggling: Smuggling): boolean =>
+  ['twice', 'escaped', 'lower', 'snake', 'wide'].includes(smuggling)
+const isHidden = (smuggling: Smuggling): boolean => ['nested', 'list', 'filter'].includes(smuggling)
+
+/** An asset as it is picked when its turn comes. */
+const assetPick = fc.record({
+  of: fc.oneof(
+    { arbitrary: fc.constant('own' as const), weight: 4 },
+    { arbitrary: fc.constant('other' as const), weight: 3 },
+    { arbitrary: fc.constantFrom('odd' as const, 'mixed' as const), weight: 1 },
+  ),
+  at: fc.nat(40),
+  text: naughty(),
+})
+
+const assetId = (
+  model: Model,
+  user: number,
+  { of, at, text }: { of: 'own' | 'other' | 'odd' | 'mixed'; at: number; text: string },
+): string => {
+  const own = model.assetsOf(user)
+  const others = model.othersAssets(user)
+  const other = others[at % others.length]?.id ?? 'asset-20260101000000-zzzzz'
+  if (of === 'own') return own[at % own.length]?.id ?? 'asset-20260101000000-yyyyy'
+  if (of === 'mixed') return `${own[at % own.length]?.id ?? ''}${['/../', '\0', ',', '?', '#', ' '][at % 6]}${other}`
+  // These are no segments of a path, or another one.
+  return of === 'other' ? other : /^(?:\.{1,2}|groups)$/.test(text) ? 'asset' : text
+}
+
+export const assetDetail = step(
+  'asset detail',
+  fc.record({ user, asset: assetPick, trouble }),
+  async ({ user, asset: picked, trouble }, model, world) => {
+    const id = assetId(model, user, picked)
+    strike(world.emulator, trouble, 'GetAsset')
+    const reply = await ask(world, model, { user, method: 'GET', path: assetPath(id), named: [id] })
+    const asset = model.assets.get(id)
+    // What cannot be an id, the upstream is not even asked about.
+    if (!asset && reply.text === refusal(messages.asset)) return
+    const own = asset && model.ownsAsset(user, id)
+    const outcome = outcomeOf(trouble, asset && !asset.gone ? 200 : 404, 'read')
+    if (outcome.status === 200) {
+      if (!own) return checkRefused(reply, 403, messages.asset)
+      checkOutcome(reply, outcome)
+      return checkAsset(world.emulator.library, id, reply.json.Result)
+    }
+    // "No such asset" is told only of what was the caller's; every other trouble is anybody's.
+    const absent = [400, 404].includes(outcome.status)
+    if (!absent) return checkOutcome(reply, outcome.shows === 'natural' ? { ...outcome, shows: 'planned' } : outcome)
+    if (!own) return checkRefused(reply, 403, messages.asset)
+    checkGone(reply, asset, outcome.status)
+  },
+)
+
+/** An asset of the caller's that is not there: what the gateway wrote down it keeps knowing, what it only saw it may forget. */
+const checkGone = (reply: Reply, asset: ModelAsset, status: number): void => {
+  if (!asset.recorded && reply.text === refusal(messages.asset)) return
+  assert.equal(reply.status, status, reply.text)
+  assert.ok(!reply.text.includes('"success":false'), reply.text)
+}
+
+export const updateAsset = step(
+  'update asset',
+  fc.record({
+    user,
+    asset: assetPick,
+    method: fc.constantFrom('PUT', 'PATCH'),
+    name: fc.option(fc.constantFrom<string>(...names), { freq: 8 }),
+    group: pick(),
+    other: pick(),
+    smuggling: fc.constantFrom(...smuggling, 'absent', 'absent', 'absent', 'id'),
+    trouble,
+  }),
+  async ({ user, asset: picked, method, name, group, other, smuggling, trouble }, model, world) => {
+    const id = assetId(model, user, picked)
+    const [first, second] = [groupId(model, user, group), groupId(model, user, other)]
+    const foreign = model.othersAssets(user)[0]?.id ?? 'asset'
+    const members = [
+      ...(name === null ? [] : [`"Name":${JSON.stringify(name)}`]),
+      '"ProjectName":"elsewhere"',
+      ...(smuggling === 'id' ? [`"id":${JSON.stringify(foreign)}`] : []),
+      ...(smuggling === 'absent' || smuggling === 'id' ? [] : groupMembers(smuggling, first, second)),
+    ]
+    strike(world.emulator, trouble, 'UpdateAsset')
+    const named = [id, first, second, foreign]
+    const body = `{${members.join(',')}}`
+    const reply = await ask(world, model, { user, method, path: assetPath(id), body, named })
+
+    const asset = ownAsset(model, user, id)
+    if (!asset) return checkRefused(reply, 403, messages.asset)
+    const forgotten = asset.gone && !asset.recorded
+    if (forgotten && reply.text === refusal(messages.asset)) return
+    if (smuggling === 'id') return checkInvalid(reply)
+    if (smuggling !== 'absent') {
+      if (isAmbiguous(smuggling)) return checkInvalid(reply)
+      const all =
+        smuggling === 'number' || smuggling === 'array' ? [undefined] : isHidden(smuggling) ? [first, second] : [first]
+      if (!all.every((one) => one !== undefined && model.ownsGroup(user, one))) {
+        return checkRefused(reply, 403, messages.group)
+      }
+    }
+    const outcome = outcomeOf(trouble, asset.gone ? 404 : name === null ? 400 : 200, 'change')
+    checkOutcome(reply, outcome)
+    if (outcome.works) asset.name = name ?? asset.name
+  },
+)
+
+export const deleteAsset = step(
+  'delete asset',
+  fc.record({ user, asset: assetPick, trouble }),
+  async ({ user, asset: picked, trouble }, model, world) => {
+    const id = assetId(model, user, picked)
+    strike(world.emulator, trouble, 'DeleteAsset')
+    const reply = await ask(world, model, { user, method: 'DELETE', path: assetPath(id), named: [id] })
+    const asset = ownAsset(model, user, id)
+    if (!asset) return checkRefused(reply, 403, messages.asset)
+    if (asset.gone && !asset.recorded && reply.text === refusal(messages.asset)) return
+    const outcome = outcomeOf(trouble, asset.gone ? 404 : 200, 'change')
+    checkOutcome(reply, outcome)
+    if (outcome.works) asset.gone = true
+  },
+)
+
+const assetPath = (id: string): string => `/assets/${encodeURIComponent(id)}`

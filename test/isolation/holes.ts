@@ -1,0 +1,341 @@
+import { createCursors, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
+import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
+import type { MediaKind, Outgoing } from '../../plugins/upstream-proxy/index.ts'
+import type { Handle } from '../../src/app.ts'
+import { assetList, groupList } from '../../src/schema/lists.ts'
+import type { Ground, Hole } from './world.ts'
+
+/** Mistakes that a gateway could make, each planted between parts of a right one. All of them are for the `rest` kind. */
+export const holes: Readonly<Record<string, Hole>> = {
+  'a group belongs to whoever asks': ({ store, acting }) => ({
+    store: { ...store, group: async (id) => withUser(await store.group(id), acting()) },
+  }),
+
+  'the groups of everybody are listed': ({ store, acting }) => ({
+    store: {
+      ...store,
+      groupsOf: async (_user, type) => {
+        const users = await store.listUsers()
+        const all = await Promise.all(users.slice(-3).map(({ id }) => store.groupsOf(id, type)))
+        return all.flat().map((group) => ({ ...group, user: acting() }))
+      },
+    },
+  }),
+
+  'the type of a group does not matter': ({ store }) => ({
+    store: { ...store, groupsOf: (user) => store.groupsOf(user) },
+  }),
+
+  'the type of a group does not matter for its assets': ({ emulator }) => ({
+    around: rewriting((request, json) => {
+      const type = emulator.library.group(json.get('GroupId')?.string() ?? '')?.type
+      return isCreateAsset(request) && type ? json.with('GroupType', toJson(type)) : json
+    }),
+  }),
+
+  'a removed group stays in the records': ({ store }) => ({
+    store: { ...store, removeGroup: async () => {} },
+  }),
+
+  'a name is taken for everybody': ({ store }) => ({
+    store: {
+      ...store,
+      claim: async (wanted) => {
+        const users = (await store.listUsers()).slice(-3)
+        const groups = await Promise.all(users.map(({ id }) => store.groupsOf(id, wanted.type)))
+        return groups.flat().some(({ name }) => name === wanted.name) ? undefined : store.claim(wanted)
+      },
+    },
+  }),
+
+  'a name is never taken': ({ store }) => {
+    let claims = 0
+    return {
+      store: {
+        ...store,
+        // As if the name were not part of the key.
+        claim: async (wanted) => {
+          const claim = await store.claim({ ...wanted, name: `${wanted.name} ${++claims}` })
+          return claim && { ...claim, name: wanted.name }
+        },
+      },
+    }
+  },
+
+  'only the first of GroupIds is checked': ({ kind }) => {
+    let others: readonly string[] = []
+    return {
+      around: retargeting((url) => {
+        others = []
+        if (!url.searchParams.has('GroupIds')) return
+        const ids = url.searchParams.getAll('GroupIds').flatMap((value) => value.split(','))
+        others = ids.slice(1)
+        if (ids.length > 1) url.searchParams.set('GroupIds', ids[0] ?? '')
+      }),
+      kind: readdressed(kind, (url) => {
+        const first = url.searchParams.get('GroupIds')
+        if (first) url.searchParams.set('GroupIds', [first, ...others].join(','))
+      }),
+    }
+  },
+
+  'PATCH is not checked': (ground) => ({
+    around: (handle) => async (request) =>
+      handle(request.method === 'PATCH' ? await asOwner(ground, request) : request),
+  }),
+
+  'DELETE comes before its check': ({ emulator, userOf }) => ({
+    around: (handle) => async (request) => {
+      const answer = await handle(request)
+      const id = request.method === 'DELETE' && userOf(request.headers.get('authorization')) && lastSegment(request)
+      if (id && answer.status === 403) emulator.library.deleteAsset(id)
+      return answer
+    },
+  }),
+
+  'PATCH takes the group that a body names for granted': ({ kind }) => {
+    let smuggled: Json | undefined
+    return {
+      around: rewriting((request, json) => {
+        smuggled = json.get('GroupId')
+        const alone = json.members().filter(({ key }) => /group/i.test(key)).length === 1
+        if (request.method === 'PATCH' && alone && smuggled?.string()) return json.without((key) => key === 'GroupId')
+        smuggled = undefined
+        return json
+      }),
+      kind: rewritten(kind, 'UpdateAsset', (json) => (smuggled ? json.with('GroupId', smuggled) : json)),
+    }
+  },
+
+  'a second GroupId in a body is overlooked': () => ({
+    around: rewriting((_request, json) => toJson(json.value())),
+  }),
+
+  'a GroupId in another spelling is overlooked': () => ({
+    around: rewriting((_request, json) => json.without((key) => key !== 'GroupId' && /^group_?id$/i.test(key))),
+  }),
+
+  'a GroupId further down is overlooked': ({ kind }) => {
+    let more: Json | undefined
+    return {
+      around: rewriting((_request, json) => {
+        more = json.get('More')
+        return json.without((key) => key === 'More')
+      }),
+      kind: rewritten(kind, 'CreateAsset', (json) => (more ? json.with('More', more) : json)),
+    }
+  },
+
+  'TotalCount counts what the account holds': ({ emulator }) => ({
+    around: answering((request, answer) => {
+      if (!answer.Result?.Items || !new URL(request.url).pathname.endsWith('/assets')) return answer
+      return { ...answer, Result: { ...answer.Result, TotalCount: emulator.library.assets().length } }
+    }),
+  }),
+
+  'an absent asset is 404': ({ emulator }) => ({
+    around: (handle) => async (request) => {
+      const answer = await handle(request)
+      const absent = answer.status === 403 && /\/assets\/asset-[^/]*$/.test(new URL(request.url).pathname)
+      return absent && !emulator.library.asset(lastSegment(request))
+        ? new Response(answer.body, { status: 404 })
+        : answer
+    },
+  }),
+
+  'a foreign asset has a message of its own': ({ emulator }) => ({
+    around: (handle) => async (request) => {
+      const answer = await handle(request)
+      const text = await answer.text()
+      const foreign = answer.status === 403 && emulator.library.asset(lastSegment(request))
+      return new Response(foreign ? text.replace('not found', 'forbidden') : text, answer)
+    },
+  }),
+
+  'a token works for whoever has it': ({ secret, acting }) => ({
+    around: retargeting((url) => {
+      const position = positionIn(url.searchParams.get('NextToken') ?? '')
+      if (!position) return
+      const rules = url.pathname.endsWith('groups') ? groupList : assetList
+      try {
+        const asked = readListRequest(rules, url.searchParams)
+        url.searchParams.set('NextToken', createCursors([secret]).issue(asked, acting(), position))
+      } catch {
+        // The gateway will find the same fault with it.
+      }
+    }),
+  }),
+
+  'GroupIds are left out where a Name is given': ({ kind }) => ({
+    kind: readdressed(kind, (url) => {
+      if (url.searchParams.has('Name')) url.searchParams.delete('GroupIds')
+    }),
+  }),
+
+  'a user without groups asks for all of them': ({ emulator, store, acting }) => ({
+    around: (handle) => async (request) => {
+      const { pathname } = new URL(request.url)
+      if (request.method === 'GET' && pathname.endsWith('/assets') && (await store.groupsOf(acting())).length === 0) {
+        const headers = { authorization: `Bearer ${emulator.rest.key}` }
+        await fetch(`${emulator.rest.url}/assets?GroupType=AIGC&MaxResults=10`, { headers })
+      }
+      return handle(request)
+    },
+  }),
+
+  'what the upstream lists is believed': () => ({
+    // A foreign item comes first; here it claims to be in the group that was asked for.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      const [asked] = new URL(url).searchParams.get('GroupIds')?.split(',') ?? []
+      if (!asked || !/\/assets\?/.test(url) || !response.ok) return response
+      const text = await response.text()
+      return new Response(text.replace(/"GroupId":"[^"]*"/, `"GroupId":"${asked}"`), response)
+    },
+  }),
+
+  'Name is matched as the upstream matches it': () => ({
+    // What the upstream found by its own rules is made to look like what was asked for.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      const name = new URL(url).searchParams.get('Name')
+      if (!name || !/\/assets\?/.test(url) || !response.ok) return response
+      return new Response(
+        (await response.text()).replace(/"Name":"[^"]*"/g, `"Name":${JSON.stringify(name)}`),
+        response,
+      )
+    },
+  }),
+
+  'a creation is sent again when it failed': () => ({
+    fetch: async (url, init) => {
+      const response = await fetch(url, init).catch(() => undefined)
+      if (init.method !== 'POST' || (response && response.status < 500)) return response ?? fetch(url, init)
+      return fetch(url, init)
+    },
+  }),
+
+  'an id becomes a path': ({ emulator }) => ({
+    around: (handle) => async (request) => {
+      const raw = /\/assets\/([^?]*%2f[^?]*)/i.exec(request.url)?.[1]
+      if (raw) {
+        const headers = { authorization: `Bearer ${emulator.rest.key}` }
+        await fetch(`${emulator.rest.url}/assets/${decodeURIComponent(raw)}`, { headers }).catch(() => undefined)
+      }
+      return handle(request)
+    },
+  }),
+
+  'the token of the caller goes upstream': () => {
+    let authorization = ''
+    return {
+      around: (handle) => (request) => {
+        authorization = request.headers.get('authorization') ?? ''
+        return handle(request)
+      },
+      fetch: (url, init) => {
+        const headers = new Headers(init.headers)
+        headers.set('x-forwarded-authorization', authorization)
+        return fetch(url, { ...init, headers })
+      },
+    }
+  },
+
+  'ownership is remembered for ever': ({ store }) => {
+    const groups = new Map<string, Awaited<ReturnType<typeof store.group>>>()
+    return {
+      store: {
+        ...store,
+        group: async (id) => {
+          const group = groups.get(id) ?? (await store.group(id))
+          groups.set(id, group)
+          return group
+        },
+      },
+    }
+  },
+}
+
+const withUser = <Group extends object>(group: Group | undefined, user: string): Group | undefined =>
+  group && { ...group, user }
+
+const isCreateAsset = (request: Request): boolean =>
+  request.method === 'POST' && new URL(request.url).pathname.endsWith('/assets')
+
+const lastSegment = (request: Request): string => new URL(request.url).pathname.split('/').at(-1) ?? ''
+
+/** Changes the JSON of requests that have some before the gateway sees it. */
+const rewriting =
+  (change: (request: Request, json: Json) => Json) =>
+  (handle: Handle): Handle =>
+  async (request) => {
+    if (!request.body) return handle(request)
+    const body = change(request, readJson(await request.text())).raw
+    const headers = new Headers(request.headers)
+    headers.delete('content-length')
+    return handle(new Request(request.url, { method: request.method, headers, body, signal: request.signal }))
+  }
+
+/** Changes the query of lists before the gateway sees it. What has a body is left alone. */
+const retargeting =
+  (change: (url: URL) => void) =>
+  (handle: Handle): Handle =>
+  (request) => {
+    const url = new URL(request.url)
+    if (request.method !== 'GET' || request.headers.has('content-length')) return handle(request)
+    const before = url.search
+    change(url)
+    return handle(url.search === before ? request : new Request(url.href, request))
+  }
+
+interface AnswerBody {
+  readonly Result?: { readonly Items?: readonly unknown[] }
+}
+
+const answering =
+  (change: (request: Request, answer: AnswerBody) => AnswerBody) =>
+  (handle: Handle): Handle =>
+  async (request) => {
+    const answer = await handle(request)
+    return answer.status === 200 && request.method === 'GET'
+      ? Response.json(change(request, (await answer.json()) as AnswerBody))
+      : answer
+  }
+
+const readdressed = (kind: MediaKind, change: (url: URL) => void): MediaKind => ({
+  ...kind,
+  async outgoing(operation): Promise<Outgoing> {
+    const outgoing = await kind.outgoing(operation)
+    const url = new URL(outgoing.url)
+    if (operation.action.startsWith('List')) change(url)
+    return { ...outgoing, url: url.href }
+  },
+})
+
+const rewritten = (kind: MediaKind, action: string, change: (json: Json) => Json): MediaKind => ({
+  ...kind,
+  async outgoing(operation): Promise<Outgoing> {
+    const outgoing = await kind.outgoing(operation)
+    if (operation.action !== action || outgoing.body === undefined) return outgoing
+    const text = typeof outgoing.body === 'string' ? outgoing.body : new TextDecoder().decode(outgoing.body)
+    return { ...outgoing, body: change(readJson(text)).raw }
+  },
+})
+
+/** The same request with the token of whoever owns its asset. */
+const asOwner = async ({ emulator, tokenOf, store }: Ground, request: Request): Promise<Request> => {
+  const asset = emulator.library.asset(lastSegment(request))
+  const token = asset && tokenOf((await store.group(asset.groupId))?.user ?? '')
+  const owned = new Request(request)
+  if (token) owned.headers.set('authorization', `Bearer ${token}`)
+  return owned
+}
+
+const positionIn = (token: string): { key: string; id: string } | undefined => {
+  try {
+    const [key, id] = JSON.parse(Buffer.from(token, 'base64url').subarray(16).toString())
+    return { key, id }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'bun:test'
+import { openStore } from '../../src/store/index.ts'
+import {
+  adoptFace,
+  eachKind,
+  ids,
+  messageOf,
+  newAsset,
+  newGroup,
+  openRoutes,
+  picture,
+  refusal,
+  said,
+} from './routes.ts'
+
+const notYours = refusal(403, 'group_id does not belong to your asset groups')
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) => {
+  test('an asset without a group is 400', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const own = await newGroup(routes.ann, 'a')
+    routes.calls()
+    for (const GroupId of [undefined, null, '', 7, [own], { Id: own }, true]) {
+      const reply = await routes.ann.ask('POST', '/assets', { ...picture, GroupId })
+      expect(reply.status).toBe(400)
+      expect(messageOf(reply)).toMatch(/^group_id is required/)
+    }
+    for (const key of ['groupid', 'group_id', 'GROUPID']) {
+      const reply = await routes.ann.ask('POST', '/assets', { ...picture, [key]: own })
+      expect(messageOf(reply)).toMatch(/^group_id is required/)
+    }
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('an asset goes into groups of the caller that are of the named type only', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const own = await newGroup(routes.ann, 'a')
+    const face = await adoptFace(routes, routes.ann, 'a')
+    const foreign = await newGroup(routes.bob, 'a')
+    const nobodys = routes.emulator.library.addGroup({ name: 'a' }).id
+    routes.calls()
+    const create = async (body: object) => said(await routes.ann.ask('POST', '/assets', { ...picture, ...body }))
+    for (const GroupId of [
+      foreign,
+      nobodys,
+      face,
+      'nothing',
+      '\0',
+      '../groups',
+      `${own}/`,
+      ` ${own}`,
+      'x'.repeat(999),
+    ]) {
+      expect(await create({ GroupId })).toEqual(notYours)
+      expect(await create({ GroupId, GroupType: 'AIGC' })).toEqual(notYours)
+    }
+    for (const GroupId of [own, foreign, nobodys]) {
+      expect(await create({ GroupId, GroupType: 'LivenessFace' })).toEqual(notYours)
+    }
+    for (const GroupType of ['aigc', 'Any', '', null, 7, ['AIGC']]) {
+      expect((await create({ GroupId: own, GroupType })).status).toBe(400)
+    }
+    expect(routes.calls()).toEqual([])
+    await newAsset(routes.ann, own)
+    await newAsset(routes.ann, own, { GroupType: 'AIGC' })
+    await newAsset(routes.ann, face, { GroupType: 'LivenessFace' })
+  })
+
+  test('GroupType and ProjectName stay with the gateway, and everything else goes upstream as it came', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const own = await newGroup(routes.ann, 'a')
+    routes.calls()
+    const kept = `"Zeta" : [1.0, 12345678901234567890 ,-0.0e+2],\n "GroupId":"${own}", "AssetType":"Image"`
+    const rest = `"URL":"https:\\/\\/files.example/a.png","A":{"b":null,"\\u0061":[ ]}`
+    const body = `{ ${kept},"GroupType":"AIGC" , "ProjectName":"mine", ${rest} }`
+    expect((await routes.ann.ask('POST', '/assets', body)).status).toBe(200)
+    const project = kind === 'ark' ? ',"ProjectName":"default"' : ''
+    const pieces = [...kept.split(/,\s*(?=")/), rest].map((piece) => piece.trim())
+    const sent = routes.calls()[0]?.body ?? ''
+    for (const piece of pieces) expect(sent).toContain(piece)
+    expect(JSON.parse(sent)).toEqual(JSON.parse(`{${kept},${rest}${project}}`))
+  })
+
+  test('a body that names a group twice is 400, in whatever spelling', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
+    routes.calls()
+    const rest = `"URL":"${picture.URL}","AssetType":"Image"`
+    for (const key of [
+      'GroupId',
+      'groupId',
+      'groupid',
+      'GROUPID',
+      'group_id',
+      'Group-Id',
+      '\\u0047roupId',
+      'ＧroupId',
+    ]) {
+      for (const members of [`"GroupId":"${own}","${key}":"${foreign}"`, `"${key}":"${foreign}","GroupId":"${own}"`]) {
+        expect((await routes.ann.ask('POST', '/assets', `{${members},${rest}}`)).status).toBe(400)
+      }
+    }
+    const typed = `{"GroupId":"${own}","GroupType":"AIGC","grouptype":"LivenessFace",${rest}}`
+    expect((await routes.ann.ask('POST', '/assets', typed)).status).toBe(400)
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('a group that a body names further down has to be the caller’s too', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
+    routes.calls()
+    const nested = (id: unknown) => [
+      { More: { GroupId: id } },
+      { More: [{ deep: { group_id: id } }] },
+      { GroupIds: [own, id] },
+      { Filter: { GroupIds: id } },
+    ]
+    for (const id of [foreign, 'nothing', 7, null]) {
+      for (const more of nested(id)) {
+        const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture, ...more })
+        expect(said(reply)).toEqual(notYours)
+      }
+    }
+    expect(routes.calls()).toEqual([])
+    for (const more of nested(own)) await newAsset(routes.ann, own, more)
+  })
+
+  test('what else is wrong with it is for the upstream to say', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const own = await newGroup(routes.ann, 'a')
+    for (const body of [
+      {},
+      { ...picture, URL: 'http://a.example' },
+      { ...picture, AssetType: 'Text' },
+      { URL: picture.URL },
+    ]) {
+      const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...body })
+      expect(reply.status).toBe(400)
+      expect(reply.json.ResponseMetadata.Error.Code).toMatch(/^(?:Missing|Invalid)Parameter/)
+    }
+  })
+})
+
+test('an asset that cannot be recorded is created all the same, and stays the caller’s', async () => {
+  const store = openStore('sqlite::memory:')
+  const recordAsset = () => Promise.reject(new Error('SQLITE_FULL'))
+  await using routes = await openRoutes({ store: { ...store, recordAsset } })
+  const own = await newGroup(routes.ann, 'a')
+  const asset = await newAsset(routes.ann, own)
+  expect(ids(await routes.ann.ask('GET', '/assets'))).toEqual([asset])
+  expect((await routes.ann.ask('GET', `/assets/${asset}`)).status).toBe(200)
+})
+
+test('a creation of which nothing is heard is 502 and never sent again', async () => {
+  await using routes = await openRoutes({ timeoutMs: 100 })
+  const own = await newGroup(routes.ann, 'a')
+  for (const kind of ['refuse', 'reset-after', 'hang'] as const) {
+    routes.calls()
+    routes.emulator.faults.add({ kind, action: 'CreateAsset' })
+    const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture })
+    expect(said(reply)).toEqual(refusal(502, 'Seedance upstream unavailable'))
+    expect(routes.calls()).toHaveLength(1)
+  }
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'bun:test'
+import { adoptFace, eachKind, ids, newAsset, newGroup, openRoutes, type Routes, refusal, said } from './routes.ts'
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+  test('a list holds the assets of the caller’s groups of the type, and nobody else’s', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const { ann, bob, emulator } = routes
+    const [a, b] = [await newGroup(ann, 'a'), await newGroup(ann, 'b')]
+    const face = await adoptFace(routes, ann, 'a')
+    const others = await newGroup(bob, 'a')
+    emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id })
+    const own = [await newAsset(ann, a), await newAsset(ann, a), await newAsset(ann, b)]
+    const inFace = await newAsset(ann, face, { GroupType: 'LivenessFace' })
+    const foreign = await newAsset(bob, others)
+    expect(ids(await ann.ask('GET', '/assets')).toSorted()).toEqual(own.toSorted())
+    expect(ids(await ann.ask('GET', '/assets?GroupType=LivenessFace'))).toEqual([inFace])
+    expect(ids(await ann.ask('GET', `/assets?GroupIds=${b}`))).toEqual(own.slice(2))
+    expect(ids(await bob.ask('GET', '/assets'))).toEqual([foreign])
+  })
+
+  test('an upstream is asked for nothing but the caller’s groups', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const own = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
+    await newGroup(routes.bob, 'a')
+    routes.calls()
+    await routes.ann.ask('GET', '/assets?Name=x&Statuses=Active')
+    const [call] = routes.calls()
+    const query = new URLSearchParams(call?.path.split('?')[1])
+    const filter = (call?.json as { Filter?: { GroupIds: string[] } } | undefined)?.Filter
+    expect((filter?.GroupIds ?? query.get('GroupIds')?.split(','))?.toSorted()).toEqual(own.toSorted())
+    expect(filter ?? Object.fromEntries(query)).toMatchObject({ Name: 'x', GroupType: 'AIGC' })
+  })
+
+  test('Name is matched exactly although the upstream matches it loosely', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const group = await newGroup(routes.ann, 'a')
+    const cat = await newAsset(routes.ann, group, { Name: 'cat' })
+    for (const Name of ['Cat', 'cats', 'cat ', 'a cat']) await newAsset(routes.ann, group, { Name })
+    const reply = await routes.ann.ask('GET', '/assets?Name=cat')
+    expect(ids(reply)).toEqual([cat])
+    expect(reply.json.Result.TotalCount).toBe(1)
+  })
+
+  test('Statuses are matched exactly, joined or repeated', async () => {
+    await using routes = await openRoutes({ kindOf, emulator: { processingMs: Number.POSITIVE_INFINITY } })
+    const groupId = await newGroup(routes.ann, 'a')
+    const add = (status: 'Active' | 'Processing' | 'Failed') => routes.emulator.library.addAsset({ groupId, status }).id
+    const [active, processing, failed] = [add('Active'), add('Processing'), add('Failed')]
+    const list = async (query: string) => ids(await routes.ann.ask('GET', `/assets?${query}`)).toSorted()
+    expect(await list('Statuses=Failed')).toEqual([failed])
+    expect(await list('Statuses=Processing')).toEqual([processing])
+    for (const query of [
+      'Statuses=Active,Failed',
+      'Statuses=Active&Statuses=Failed',
+      'Statuses=Failed,,Active,Active',
+    ]) {
+      expect(await list(query)).toEqual([active, failed].toSorted())
+    }
+    // An upstream that does not mind the filter makes no difference.
+    const { Items } = (await routes.ann.ask('GET', '/assets')).json.Result
+    routes.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result: { Items } }) })
+    expect(await list('Statuses=Failed')).toEqual([failed])
+  })
+
+  test.each(['foreign', 'missing-field'] as const)(
+    'an item outside of the asked groups is dropped: %s',
+    async (kind) => {
+      await using routes = await openRoutes({ kindOf })
+      const own = await newGroup(routes.ann, 'a')
+      const other = await newGroup(routes.ann, 'b')
+      const asset = await newAsset(routes.ann, own)
+      await newAsset(routes.ann, other)
+      await newAsset(routes.bob, await newGroup(routes.bob, 'a'))
+      const fault = kind === 'foreign' ? { kind } : { kind, field: 'GroupId' }
+      routes.emulator.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+      const reply = await routes.ann.ask('GET', `/assets?GroupIds=${own}`)
+      expect(ids(reply)).toEqual(kind === 'foreign' ? [asset] : [])
+      expect(reply.json.Result.TotalCount).toBe(kind === 'foreign' ? 1 : 0)
+    },
+  )
+
+  test('times are ordered as instants, however they are written, and by Id where they are equal', async () => {
+    await using routes = await openRoutes({ kindOf, emulator: { times: 'mixed' } })
+    const group = await newGroup(routes.ann, 'a')
+    const { library } = routes.emulator
+    const at = Date.UTC(2026, 0, 1)
+    const assets = Array.from({ length: 30 }, (_, nth) =>
+      library.addAsset({ groupId: group, createTime: at + ((nth * 7) % 10) * 3_600_000, updateTime: at + nth * 1_000 }),
+    )
+    const by = (key: 'createTime' | 'updateTime') =>
+      assets.toSorted((a, b) => a[key] - b[key] || (a.id < b.id ? -1 : 1)).map(({ id }) => id)
+    const sorted = async (query: string) => ids(await routes.ann.ask('GET', `/assets?PageSize=100&${query}`))
+    expect(await sorted('SortOrder=Asc')).toEqual(by('createTime'))
+    expect(await sorted('')).toEqual(by('createTime').toReversed())
+    expect(await sorted('SortBy=UpdateTime&SortOrder=Asc')).toEqual(by('updateTime'))
+  })
+
+  test('SortBy GroupId orders by group, then by Id', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const made: string[] = []
+    for (const name of ['a', 'b', 'c']) {
+      const group = await newGroup(routes.ann, name)
+      for (let nth = 0; nth < 3; nth++) made.push(`${group} ${await newAsset(routes.ann, group)}`)
+    }
+    const expected = made.toSorted().map((pair) => pair.split(' ')[1] ?? '')
+    expect(ids(await routes.ann.ask('GET', '/assets?SortBy=GroupId&SortOrder=Asc'))).toEqual(expected)
+    expect(ids(await routes.ann.ask('GET', '/assets?SortBy=GroupId'))).toEqual(expected.toReversed())
+  })
+
+  test('a failure of the upstream is its status and body', async () => {
+    await using routes = await openRoutes({ kindOf })
+    await newGroup(routes.ann, 'a')
+    for (const status of [400, 401, 403, 404, 429, 500, 503]) {
+      const body = `{"Because": ${status}.0}`
+      routes.emulator.faults.add({ kind: 'status', status, body })
+      expect(said(await routes.ann.ask('GET', '/assets'))).toEqual({ status, text: body })
+    }
+  })
+
+  test('more groups than the upstream takes at once are asked for in parts', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const { library } = routes.emulator
+    const assets: string[] = []
+    for (let nth = 0; nth < 101; nth++) {
+      const { id } = library.addGroup({ name: `${nth}` })
+      const wanted = { id, user: routes.ann.id, type: 'AIGC', name: `${nth}`, createdAt: nth }
+      expect(await routes.store.adoptGroup(wanted)).toBeUndefined()
+      assets.push(library.addAsset({ groupId: id }).id)
+    }
+    expect(await walk(routes, 'PageSize=40')).toEqual(assets.toSorted())
+    expect(routes.calls().filter(({ status }) => status !== 200)).toEqual([])
+  })
+})
+
+/** Ids of all pages, in order of ids; throws when one comes twice. */
+const walk = async ({ ann }: Routes, query: string): Promise<string[]> => {
+  const seen: string[] = []
+  let token = ''
+  do {
+    const reply = await ann.ask('GET', `/assets?${query}&NextToken=${token}`)
+    seen.push(...ids(reply))
+    token = reply.json.Result.NextToken
+  } while (token !== '')
+  expect(new Set(seen).size).toBe(seen.length)
+  return seen.toSorted()
+}
+
+test('where even the records cannot serve, the answer is 502', async () => {
+  await using routes = await openRoutes()
+  await newGroup(routes.ann, 'a')
+  routes.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })
+  expect(said(await routes.ann.ask('GET', '/assets'))).toEqual(refusal(502, 'Seedance upstream unavailable'))
+})

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'bun:test'
+import { ids, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
+
+const start = Date.UTC(2026, 0, 1)
+/** What is made through the gateway stands in the midst of the assets, so that its tokens would lead somewhere else. */
+const emulator = { clock: () => start + 60_000 }
+
+const open = async (assets: number): Promise<Routes> => {
+  const routes = await openRoutes({ emulator })
+  const groupId = await newGroup(routes.ann, 'a')
+  for (let at = 0; at < assets; at++) {
+    // By twos of equal age, so that Ids decide too.
+    const createTime = start + (at >> 1) * 60_000
+    routes.emulator.library.addAsset({ groupId, name: at % 2 ? 'odd' : 'even', createTime })
+  }
+  return routes
+}
+
+const list = (routes: Routes, query: string) => routes.ann.ask('GET', `/assets?${query}`)
+
+test('NextToken is always there, and empty on the last page', async () => {
+  await using routes = await open(12)
+  const first = (await list(routes, '')).json.Result
+  expect([first.Items.length, first.TotalCount]).toEqual([10, 12])
+  expect(first.NextToken).toMatch(/^[\w-]{1,1024}$/)
+  const last = (await list(routes, `NextToken=${first.NextToken}`)).json.Result
+  expect([last.Items.length, last.NextToken, last.TotalCount]).toEqual([2, '', 12])
+  const all = (await list(routes, 'PageSize=12')).json.Result
+  expect([all.Items.length, all.NextToken, all.TotalCount]).toEqual([12, '', 12])
+})
+
+test('TotalCount counts what matches, after every filter', async () => {
+  await using routes = await open(12)
+  await newAsset(routes.bob, await newGroup(routes.bob, 'a'))
+  const count = async (query: string) => (await list(routes, query)).json.Result.TotalCount
+  expect(await count('Name=odd&PageSize=1')).toBe(6)
+  expect(await count('Name=od')).toBe(0)
+  expect(await count('Statuses=Failed')).toBe(0)
+  expect(await count('Statuses=Active&PageNumber=99')).toBe(12)
+})
+
+test('a page past the end is empty, with the right TotalCount', async () => {
+  await using routes = await open(3)
+  for (const page of [2, 1_000, Number.MAX_SAFE_INTEGER]) {
+    const { Result } = (await list(routes, `PageNumber=${page}`)).json
+    expect(Result).toEqual({ Items: [], NextToken: '', TotalCount: 3 })
+  }
+})
+
+test('by pages or by tokens, the sequence is the same', async () => {
+  await using routes = await open(25)
+  const whole = ids(await list(routes, 'PageSize=100'))
+  const byNumber: string[] = []
+  for (let page = 1; page <= 7; page++) byNumber.push(...ids(await list(routes, `PageSize=4&PageNumber=${page}`)))
+  expect(byNumber).toEqual(whole)
+  const byToken: string[] = []
+  // The size may change on the way, and a page number beside a token does not count.
+  for (let size = 1, token = ''; size === 1 || token !== ''; size++) {
+    const page = token === '' ? 1 : 9
+    const reply = await list(routes, `MaxResults=${size}&PageNumber=${page}&NextToken=${token}`)
+    byToken.push(...ids(reply))
+    token = reply.json.Result.NextToken
+  }
+  expect(byToken).toEqual(whole)
+})
+
+test('a walk by tokens visits what was there throughout exactly once, whatever comes and goes', async () => {
+  await using routes = await open(20)
+  const { library } = routes.emulator
+  const before = ids(await list(routes, 'PageSize=100'))
+  const removed = new Set<string>()
+  const seen: string[] = []
+  let token = ''
+  do {
+    const reply = await list(routes, `PageSize=3&NextToken=${token}`)
+    seen.push(...ids(reply))
+    token = reply.json.Result.NextToken
+    const [groupId] = library.groups().map(({ id }) => id)
+    library.addAsset({ groupId: groupId ?? '', createTime: Date.UTC(2027, 0, 1) })
+    // The item that the walk stands on goes too.
+    for (const id of [seen.at(-1), before.find((id) => !seen.includes(id) && !removed.has(id))]) {
+      if (id && library.deleteAsset(id)) removed.add(id)
+    }
+  } while (token)
+  const stayed = before.filter((id) => !removed.has(id))
+  expect(seen.filter((id) => stayed.includes(id))).toEqual(stayed)
+  expect(new Set(seen).size).toBe(seen.length)
+})
+
+describe('a token that does not fit means page mode', () => {
+  test.each(['', '%20', 'abc', 'x'.repeat(1_025), '..%2f', '%00', '{}', '0'])('%s', async (token) => {
+    await using routes = await open(5)
+    const expected = ids(await list(routes, 'PageSize=2&PageNumber=2'))
+    expect(ids(await list(routes, `PageSize=2&PageNumber=2&NextToken=${token}`))).toEqual(expected)
+  })
+
+  test('one of another user, endpoint, filter, sort or secret, or with any character changed', async () => {
+    await using routes = await open(5)
+    await using elsewhere = await openRoutes({ emulator, secrets: ['another secret'] })
+    const { ann, bob } = routes
+    for (const user of [bob, elsewhere.ann]) {
+      const group = await newGroup(user, 'b')
+      for (let at = 0; at < 3; at++) await newAsset(user, group)
+    }
+    await newGroup(ann, 'b')
+    const tokenOf = async (user: typeof ann, path: string) =>
+      (await user.ask('GET', `${path}PageSize=1`)).json.Result.NextToken as string
+    const own = await tokenOf(ann, '/assets?')
+    const flipped = Array.from(own, (sign, at) => own.slice(0, at) + (sign === 'A' ? 'B' : 'A') + own.slice(at + 1))
+    const bad = [
+      await tokenOf(bob, '/assets?'),
+      await tokenOf(elsewhere.ann, '/assets?'),
+      await tokenOf(ann, '/assets/groups?'),
+      await tokenOf(ann, '/assets?Name=odd&'),
+      await tokenOf(ann, '/assets?Statuses=Active&'),
+      await tokenOf(ann, '/assets?SortOrder=Asc&'),
+      await tokenOf(ann, '/assets?SortBy=UpdateTime&'),
+      ...flipped,
+      ...[own.slice(1), own.slice(0, -1), `${own}A`, own.toUpperCase()],
+    ]
+    const first = ids(await list(routes, 'PageSize=2'))
+    for (const token of bad) expect(ids(await list(routes, `PageSize=2&NextToken=${token}`))).toEqual(first)
+    const second = ids(await list(routes, 'PageSize=2&PageNumber=2'))
+    expect(ids(await list(routes, `PageSize=2&NextToken=${own}`))[1]).toBe(second[0] ?? '')
+  })
+})
+
+test('ResponseMetadata is kept where there was exactly one answer to keep it of', async () => {
+  await using routes = await open(3)
+  const keys = async (path: string) => Object.keys((await routes.ann.ask('GET', path)).json)
+  expect(await keys('/assets')).toEqual(['ResponseMetadata', 'Result'])
+  expect(await keys('/assets/groups')).toEqual(['ResponseMetadata', 'Result'])
+  routes.emulator.faults.add({ kind: 'headers', headers: { 'x-request-id': 'abc' } })
+  const { ResponseMetadata } = (await list(routes, '')).json
+  expect(ResponseMetadata).toMatchObject({ Action: 'ListAssets' })
+  routes.emulator.faults.add({ kind: 'status', status: 500, action: 'ListAssetGroups' })
+  expect(await keys('/assets/groups')).toEqual(['Result'])
+  expect(await keys('/assets?GroupType=LivenessFace')).toEqual(['Result'])
+  const [group] = routes.emulator.library.groups()
+  for (let at = 0; at < 101; at++) routes.emulator.library.addAsset({ groupId: group?.id ?? '' })
+  expect(await keys('/assets')).toEqual(['Result'])
+})

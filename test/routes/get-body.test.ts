@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test'
+import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
+
+const furnished = async (options: Parameters<typeof openRoutes>[0]) => {
+  // The links in answers are signed as of the moment.
+  const now = Date.now()
+  const routes = await openRoutes({ ...options, emulator: { clock: () => now } })
+  const { ann } = routes
+  const groups = [await newGroup(ann, 'a'), await newGroup(ann, 'b'), await newGroup(ann, 'c')]
+  const face = await adoptFace(routes, ann, 'a')
+  for (const group of groups) for (const Name of ['x', 'y', 'xy']) await newAsset(ann, group, { Name })
+  await newAsset(ann, face, { GroupType: 'LivenessFace', Name: 'x' })
+  return { ...routes, groups, face }
+}
+
+/** Items, TotalCount and NextToken; request ids of the upstream differ from call to call. */
+const result = async (routes: Routes, path: string, body?: unknown, headers?: Record<string, string>) => {
+  const reply = await routes.ann.ask('GET', path, body, headers)
+  expect(reply.status).toBe(200)
+  return reply.json.Result
+}
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+  describe.each(['/assets', '/assets/groups'])('%s', (path) => {
+    test('a JSON body asks for the same as the query', async () => {
+      const routes = await furnished({ kindOf })
+      await using _ = routes
+      const [a, b] = routes.groups
+      const token = (await result(routes, `${path}?PageSize=1`)).NextToken
+      const pairs: [string, unknown][] = [
+        ['', {}],
+        ['', { Filter: {} }],
+        ['PageNumber=2&PageSize=2', { PageNumber: 2, PageSize: 2 }],
+        ['PageNumber=2&PageSize=2', { PageNumber: '2', PageSize: '2' }],
+        [`GroupIds=${a},${b}`, { Filter: { GroupIds: [a, b] } }],
+        [`GroupIds=${a}&GroupIds=${b}&SortOrder=Asc`, { Filter: { GroupIds: [a, '', b, a] }, SortOrder: 'Asc' }],
+        ['GroupType=LivenessFace', { Filter: { GroupType: 'LivenessFace' } }],
+        ['Name=x', { Filter: { Name: 'x' } }],
+        ['Name=a', { Filter: { Name: 'a', GroupType: '', GroupIds: [], Statuses: null } }],
+        ['Statuses=Active,Failed', { Filter: { Statuses: ['Active', 'Failed'] } }],
+        ['SortBy=UpdateTime&SortOrder=Asc', { SortBy: 'UpdateTime', SortOrder: 'Asc' }],
+        ['SortBy=UpdateTime&SortOrder=Asc', { Filter: { SortBy: 'UpdateTime', SortOrder: 'Asc' } }],
+        ['MaxResults=2', { MaxResults: 2 }],
+        ['MaxResults=2', { Filter: { MaxResults: 2 } }],
+        ['MaxResults=2&PageSize=1', { MaxResults: 2, PageSize: 1 }],
+        [`NextToken=${token}`, { NextToken: token }],
+        [`NextToken=${token}&PageNumber=7`, { Filter: { NextToken: token }, PageNumber: 7 }],
+        ['', { ProjectName: 'mine', Filter: { ProjectName: 'mine', Unknown: {} }, Unknown: [] }],
+      ]
+      for (const [query, body] of pairs) {
+        expect(await result(routes, path, body)).toEqual(await result(routes, `${path}?${query}`))
+      }
+    })
+
+    test('parameter by parameter the query wins', async () => {
+      const routes = await furnished({ kindOf })
+      await using _ = routes
+      const [a, b] = routes.groups
+      const body = { Filter: { GroupIds: [a], Name: 'x', GroupType: 'LivenessFace' }, PageSize: 1, PageNumber: 2 }
+      const query = `GroupIds=${b}&GroupType=AIGC&Name=&PageSize=5`
+      const merged = await result(routes, `${path}?GroupIds=${b}&GroupType=AIGC&Name=x&PageSize=5&PageNumber=2`)
+      expect(await result(routes, `${path}?${query}`, body)).toEqual(merged)
+    })
+
+    test('GroupIds of others are refused in a body too, also where the query hides them', async () => {
+      await using routes = await openRoutes({ kindOf })
+      const own = await newGroup(routes.ann, 'a')
+      const foreign = await newGroup(routes.bob, 'a')
+      routes.calls()
+      for (const GroupIds of [[foreign], [own, foreign], [`${own},${foreign}`], ['..'], ['*']]) {
+        expect((await routes.ann.ask('GET', path, { Filter: { GroupIds } })).status).toBe(403)
+        expect((await routes.ann.ask('GET', `${path}?GroupIds=`, { Filter: { GroupIds } })).status).toBe(403)
+      }
+      expect(routes.calls()).toEqual([])
+      expect((await routes.ann.ask('GET', `${path}?GroupIds=${own}`, { Filter: { GroupIds: [foreign] } })).status).toBe(
+        200,
+      )
+    })
+
+    test.each([
+      ...[
+        '{',
+        'x',
+        '{"Filter":}',
+        '\ufeff{}',
+        '[]',
+        '7',
+        'null',
+        '"a"',
+        '{"a":1}{}',
+        `${'['.repeat(65)}${']'.repeat(65)}`,
+      ],
+      ...['{"Filter":[]}', '{"Filter":7}', '{"Filter":{"GroupIds":"a"}}', '{"Filter":{"GroupIds":[7]}}'],
+      ...[
+        '{"Filter":{"Name":7}}',
+        '{"Filter":{"Name":["a"]}}',
+        '{"PageSize":true}',
+        '{"PageSize":1.5}',
+        '{"PageSize":[1]}',
+      ],
+      ...['{"PageSize":0}', '{"PageSize":101}', '{"PageNumber":0}', '{"NextToken":7}', '{"SortBy":{}}'],
+      ...[
+        '{"Filter":{"GroupIds":[],"GroupIds":["a"]}}',
+        '{"Filter":{},"Filter":{"Name":"a"}}',
+        '{"PageSize":1,"PageSize":2}',
+      ],
+    ])('%s as a body is 400', async (body) => {
+      await using routes = await openRoutes({ kindOf })
+      await newGroup(routes.ann, 'a')
+      routes.calls()
+      const reply = await routes.ann.ask('GET', path, body)
+      expect(reply.status).toBe(400)
+      messageOf(reply)
+      expect(routes.calls()).toEqual([])
+    })
+
+    test('a body of another type is ignored, and so is an empty one', async () => {
+      const routes = await furnished({ kindOf })
+      await using _ = routes
+      const all = await result(routes, path)
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+        expect(await result(routes, path, '{"PageSize":0}', { 'content-type': type })).toEqual(all)
+      }
+      for (const type of ['application/json', 'APPLICATION/JSON; charset=utf-8', ' application/json ;a=b']) {
+        expect(await result(routes, path, '', { 'content-type': type })).toEqual(all)
+        expect((await routes.ann.ask('GET', path, '{"PageSize":0}', { 'content-type': type })).status).toBe(400)
+      }
+    })
+
+    test('a body that is too large is 413', async () => {
+      await using routes = await openRoutes({ kindOf, maxBodyBytes: 1_000 })
+      const reply = await routes.ann.ask('GET', path, `{"a":"${'x'.repeat(1_000)}"}`)
+      expect(reply.status).toBe(413)
+      messageOf(reply)
+    })
+  })
+})
+
+test('a body in pieces is a body', async () => {
+  await using routes = await openRoutes()
+  const [a] = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
+  const { request } = await import('node:http')
+  const text = await new Promise<string>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${routes.ann.token}`, 'content-type': 'application/json' }
+    const asked = request(`${routes.url}/api/media/proxy/assets/groups`, { headers }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve(text))
+    })
+    asked.on('error', reject)
+    asked.setHeader('transfer-encoding', 'chunked')
+    for (const piece of ['{"Filter":', '{"Name"', ':"a"}}']) asked.write(piece)
+    asked.end()
+  })
+  const { Items } = JSON.parse(text).Result
+  expect(Items.map((item: { Id: string }) => item.Id)).toEqual([a])
+  expect(ids(await routes.ann.ask('GET', '/assets/groups?Name=a'))).toEqual([a ?? ''])
+})

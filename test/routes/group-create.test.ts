@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'bun:test'
+import { openStore } from '../../src/store/index.ts'
+import { eachKind, messageOf, newGroup, openRoutes, refusal, said } from './routes.ts'
+
+const path = '/assets/groups'
+
+describe('a group is refused, and the upstream not asked, in the order of the table', () => {
+  const longName = 'n'.repeat(65)
+  const longDescription = 'd'.repeat(301)
+  test.each([
+    [{ Description: longDescription, GroupType: 'x' }, 'Name is required'],
+    [{ Name: '', Description: longDescription, GroupType: 'x' }, 'Name is required'],
+    [{ Name: null }, 'Name is required'],
+    [{ Name: 7 }, 'Name is required'],
+    [{ Name: ['a'] }, 'Name is required'],
+    [{ Name: longName, Description: longDescription, GroupType: 'x' }, 'Name must be at most 64 characters'],
+    [{ Name: 'taken', Description: longDescription, GroupType: 'x' }, 'Description must be at most 300 characters'],
+    [{ Name: 'taken', GroupType: 'LivenessFace' }, 'GroupType only supports AIGC'],
+    [{ Name: 'taken', GroupType: 'aigc' }, 'GroupType only supports AIGC'],
+    [{ Name: 'taken', GroupType: '' }, 'GroupType only supports AIGC'],
+    [{ Name: 'taken', GroupType: 1 }, 'GroupType only supports AIGC'],
+    [{ Name: 'taken' }, 'an asset group with the same Name and GroupType already exists'],
+    [{ Name: 'taken', GroupType: 'AIGC' }, 'an asset group with the same Name and GroupType already exists'],
+  ])('%#: %s', async (body, message) => {
+    await using routes = await openRoutes()
+    await newGroup(routes.ann, 'taken')
+    routes.calls()
+    expect(said(await routes.ann.ask('POST', path, body))).toEqual(refusal(400, message))
+    expect(routes.calls()).toEqual([])
+  })
+
+  test.each([
+    ['a description that is no text', { Name: 'a', Description: 7 }],
+    ['a name with NUL', { Name: 'a\0' }],
+    ['a name with half a character', '{"Name":"a\\ud800"}'],
+    ['a name twice', '{"Name":"a","Name":"b"}'],
+    ['a name in two spellings', '{"Name":"a","name":"b"}'],
+  ])('%s is 400', async (_what, body) => {
+    await using routes = await openRoutes()
+    const reply = await routes.ann.ask('POST', path, body)
+    expect(reply.status).toBe(400)
+    messageOf(reply)
+    expect(routes.calls()).toEqual([])
+  })
+})
+
+test('lengths are counted in code points', async () => {
+  await using routes = await openRoutes()
+  const cats = { Name: '🐈'.repeat(64), Description: '🐈'.repeat(300) }
+  expect((await routes.ann.ask('POST', path, cats)).status).toBe(200)
+  const more = await routes.ann.ask('POST', path, { Name: '🐈'.repeat(65) })
+  expect(said(more)).toEqual(refusal(400, 'Name must be at most 64 characters'))
+  const longer = await routes.ann.ask('POST', path, { Name: 'a', Description: '🐈'.repeat(301) })
+  expect(said(longer)).toEqual(refusal(400, 'Description must be at most 300 characters'))
+})
+
+test('a description may be empty', async () => {
+  await using routes = await openRoutes()
+  expect((await routes.ann.ask('POST', path, { Name: 'a', Description: '' })).status).toBe(200)
+})
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) => {
+  test('a group type of AIGC is sent where none was given, and no ProjectName of the caller', async () => {
+    await using routes = await openRoutes({ kindOf })
+    for (const project of ['ProjectName', 'projectName', 'PROJECTNAME']) {
+      const body = { Name: project, [project]: 'mine', Filter: { [project]: 'mine', A: 1 } }
+      expect((await routes.ann.ask('POST', path, body)).status).toBe(200)
+      const own = kind === 'ark' ? { ProjectName: 'default' } : {}
+      expect(routes.calls().map(({ json }) => json)).toEqual([
+        { Name: project, GroupType: 'AIGC', Filter: { A: 1 }, ...own },
+      ])
+    }
+  })
+
+  test('of 50 parallel creations of one name one succeeds, 49 are duplicates, and the upstream is asked once', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const replies = await Promise.all(Array.from({ length: 50 }, () => routes.ann.ask('POST', path, { Name: 'one' })))
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
+    const duplicate = refusal(400, 'an asset group with the same Name and GroupType already exists')
+    expect(replies.map(said).filter(({ status }) => status !== 200)).toEqual(Array(49).fill(duplicate))
+    expect(routes.calls().map(({ action }) => action)).toEqual(['CreateAssetGroup'])
+  })
+
+  test('the answer is the answer of the upstream, byte for byte', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const body = ' {"Result" : {"Id":"group-1", "Size":12345678901234567890},\n"More":1.0} '
+    routes.emulator.faults.add({ kind: 'status', status: 200, body })
+    expect(said(await routes.ann.ask('POST', path, { Name: 'a' }))).toEqual({ status: 200, text: body })
+  })
+})
+
+test('users do not see one another in their names', async () => {
+  await using routes = await openRoutes()
+  await newGroup(routes.ann, 'a')
+  await newGroup(routes.bob, 'a')
+})
+
+test('names that only look alike are different names', async () => {
+  await using routes = await openRoutes()
+  for (const name of ['a', 'A', 'a ', ' a', 'á', 'a\u0301', '%', '_']) await newGroup(routes.ann, name)
+})
+
+test('an error of the upstream frees the name at once', async () => {
+  await using routes = await openRoutes()
+  for (const status of [400, 403, 429, 500, 503]) {
+    routes.emulator.faults.add({ kind: 'status', status })
+    expect((await routes.ann.ask('POST', path, { Name: 'a' })).status).toBe(status)
+  }
+  await newGroup(routes.ann, 'a')
+})
+
+test('a creation whose end nobody knows keeps its name', async () => {
+  await using routes = await openRoutes()
+  routes.emulator.faults.add({ kind: 'reset-after' })
+  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  expect(said(reply)).toEqual(refusal(502, 'Seedance upstream unavailable'))
+  expect((await routes.ann.ask('POST', path, { Name: 'a' })).status).toBe(400)
+  expect(routes.calls()).toHaveLength(1)
+})
+
+test('a creation that the upstream does not name is 502', async () => {
+  await using routes = await openRoutes()
+  for (const body of [
+    '{}',
+    '{"Result":{}}',
+    '{"Result":{"Id":7}}',
+    '{"Result":{"Id":""}}',
+    '{"Result":{"Id":"a/b"}}',
+  ]) {
+    routes.emulator.faults.add({ kind: 'status', status: 200, body })
+    const reply = await routes.ann.ask('POST', path, { Name: body })
+    expect(said(reply)).toEqual(refusal(502, 'upstream returned an invalid response'))
+  }
+})
+
+test('where the store cannot be asked, nothing is created', async () => {
+  const store = openStore('sqlite::memory:')
+  await using routes = await openRoutes({
+    store: { ...store, claim: () => Promise.reject(new Error('SQLITE_BUSY: database is locked')) },
+  })
+  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  expect(said(reply)).toEqual(refusal(500, 'failed to check asset group'))
+  expect(routes.calls()).toEqual([])
+})
+
+test('where the store cannot write, the caller is told', async () => {
+  const store = openStore('sqlite::memory:')
+  await using routes = await openRoutes({
+    store: { ...store, confirm: () => Promise.reject(new Error('SQLITE_FULL: disk is full')) },
+  })
+  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  expect(said(reply)).toEqual(refusal(500, 'failed to record asset group'))
+  expect(routes.calls()).toHaveLength(1)
+})
+
+test('a creation comes to its end without its caller', async () => {
+  await using routes = await openRoutes()
+  const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })
+  const gone = new AbortController()
+  const asked = fetch(`${routes.url}/api/media/proxy${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${routes.ann.token}` },
+    body: '{"Name":"a"}',
+    signal: gone.signal,
+  }).catch(() => 'gone')
+  await hold.struck()
+  gone.abort()
+  expect(await asked).toBe('gone')
+  hold.release()
+  let names: string[] = []
+  while (names.length === 0) {
+    const reply = await routes.ann.ask('GET', path)
+    names = reply.json.Result.Items.map(({ Name }: { Name: string }) => Name)
+  }
+  expect(names).toEqual(['a'])
+  expect(routes.calls().find(({ action }) => action === 'CreateAssetGroup')?.aborted).toBeUndefined()
+})

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { eachKind, newAsset, newGroup, openRoutes } from './routes.ts'
+
+/** A store that notes what it is asked. That its revision is looked at now and then is no part of a request. */
+const counted = (): { store: Store; asked: string[] } => {
+  const asked: string[] = []
+  const store = new Proxy(openStore('sqlite::memory:'), {
+    get: (target, name: keyof Store) => {
+      if (name !== 'revision') asked.push(name)
+      return target[name]
+    },
+  })
+  return { store, asked }
+}
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+  test('a known token and a known asset cost no question to the store, and one to the upstream', async () => {
+    const { store, asked } = counted()
+    await using routes = await openRoutes({ kindOf, store })
+    const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
+    await routes.ann.ask('GET', `/assets/${id}`)
+    const costs = async (method: string, body?: object) => {
+      asked.length = 0
+      routes.calls()
+      expect((await routes.ann.ask(method, `/assets/${id}`, body)).status).toBe(200)
+      return { store: [...asked], upstream: routes.calls().map(({ action }) => action) }
+    }
+    expect(await costs('GET')).toEqual({ store: [], upstream: ['GetAsset'] })
+    expect(await costs('PATCH', { Name: 'b' })).toEqual({ store: [], upstream: ['UpdateAsset'] })
+    expect(await costs('PUT', { Name: 'c' })).toEqual({ store: [], upstream: ['UpdateAsset'] })
+    expect(await costs('DELETE')).toEqual({ store: [], upstream: ['DeleteAsset'] })
+  })
+
+  test('an asset that was listed is known', async () => {
+    const { store, asked } = counted()
+    await using routes = await openRoutes({ kindOf, store })
+    const groupId = await newGroup(routes.ann, 'a')
+    const { id } = routes.emulator.library.addAsset({ groupId })
+    await newAsset(routes.ann, groupId)
+    await routes.ann.ask('GET', '/assets')
+    asked.length = 0
+    routes.calls()
+    expect((await routes.ann.ask('DELETE', `/assets/${id}`)).status).toBe(200)
+    expect(routes.calls().map(({ action }) => action)).toEqual(['DeleteAsset'])
+    expect(asked).toEqual([])
+  })
+
+  test('a list costs one call and one question, whatever its filters', async () => {
+    const { store, asked } = counted()
+    await using routes = await openRoutes({ kindOf, store })
+    const group = await newGroup(routes.ann, 'a')
+    await newAsset(routes.ann, group)
+    for (const path of [
+      '/assets',
+      `/assets?GroupIds=${group}&Name=a`,
+      '/assets/groups',
+      `/assets/groups?GroupIds=${group}`,
+    ]) {
+      asked.length = 0
+      routes.calls()
+      expect((await routes.ann.ask('GET', path)).status).toBe(200)
+      expect([asked, routes.calls().length]).toEqual([['groupsOf'], 1])
+    }
+  })
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { createToken, hashToken } from '../../plugins/api-token/index.ts'
+import { askRaw, type Reply } from '../support/gateway.ts'
+import { expectNothingFromInside, openRoutes, until } from './routes.ts'
+
+const paths = [
+  ...['GET', 'POST'].flatMap((method) => [[method, '/assets'] as const, [method, '/assets/groups'] as const]),
+  ...['GET', 'PUT', 'PATCH', 'DELETE'].flatMap((method) => [
+    [method, '/assets/asset-1'] as const,
+    [method, '/assets/groups/group-1'] as const,
+  ]),
+]
+
+/** Headers of an answer, but for the time of day. */
+const seen = (answer: Reply) =>
+  Object.entries(Object.fromEntries(answer.headers.entries())).filter(([name]) => name !== 'date')
+
+test('missing, malformed, unknown, revoked and expired tokens, and disabled users, cannot be told apart', async () => {
+  await using routes = await openRoutes()
+  const { ann, bob, store } = routes
+  const addToken = async (more: { expiresAt?: number } = {}) => {
+    const token = createToken()
+    const id = await store.addToken({ user: ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0, ...more })
+    return { token, id }
+  }
+  const [revoked, expired] = [await addToken(), await addToken({ expiresAt: Date.now() - 1 })]
+  expect(await store.revokeToken(revoked.id, Date.now())).toBe(true)
+  expect(await store.disableUser('bob', Date.now())).toBe(true)
+  await until(async () => (await bob.ask('GET', '/assets')).status === 401)
+
+  const headers: Record<string, string>[] = [
+    {},
+    ...[revoked.token, expired.token, bob.token, createToken()].map((token) => ({ authorization: `Bearer ${token}` })),
+    ...['', 'Bearer', 'Bearer ', 'Bearer sk-', 'Bearer nothing', `Basic ${ann.token}`, ann.token].map(
+      (authorization) => ({ authorization }),
+    ),
+    ...[`Bearer ${ann.token}x`, `Bearer ${ann.token.slice(0, -1)}`, `Bearer ${ann.token.toLowerCase()}`].map(
+      (authorization) => ({ authorization }),
+    ),
+    { authorization: `Bearer ${ann.token}, Bearer ${ann.token}` },
+    { cookie: `session=${ann.token}; token=${ann.token}` },
+    { 'x-api-key': ann.token },
+    { authorization: `Token ${ann.token}` },
+  ]
+  routes.calls()
+  const answers: Reply[] = []
+  for (const [method, path] of paths) {
+    for (const given of headers) {
+      const body = method[0] === 'P' ? 'not even json' : undefined
+      answers.push(await askRaw(routes.url, `/api/media/proxy${path}`, { method, headers: given, body }))
+    }
+  }
+  const first = answers[0] as Reply
+  expect([first.status, first.text]).toEqual([
+    401,
+    '{"success":false,"error":{"message":"not authenticated","type":"media_proxy_error"}}',
+  ])
+  for (const answer of answers) {
+    expectNothingFromInside(answer)
+    expect([answer.status, answer.text]).toEqual([first.status, first.text])
+    expect(seen(answer)).toEqual(seen(first))
+  }
+  expect(routes.calls()).toEqual([])
+})
+
+test('a token in the query does not count', async () => {
+  await using routes = await openRoutes()
+  const query = `access_token=${routes.ann.token}&token=${routes.ann.token}`
+  expect((await fetch(`${routes.url}/api/media/proxy/assets?${query}`)).status).toBe(401)
+})
+
+test('the scheme may be written in any case', async () => {
+  await using routes = await openRoutes()
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ']) {
+    const headers = { authorization: `${scheme} ${routes.ann.token}` }
+    expect((await fetch(`${routes.url}/api/media/proxy/assets`, { headers })).status).toBe(200)
+  }
+})
+
+test('all tokens of a user see the same', async () => {
+  await using routes = await openRoutes()
+  const token = createToken()
+  await routes.store.addToken({ user: routes.ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0 })
+  await routes.ann.ask('POST', '/assets/groups', { Name: 'a' })
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${routes.url}/api/media/proxy/assets/groups`, { headers })
+  expect(await answer.json()).toMatchObject({ Result: { TotalCount: 1, Items: [{ Name: 'a' }] } })
+})

@@ -1,0 +1,103 @@
+import { expect } from 'bun:test'
+import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
+import type { Call, Emulator } from '../../src/emulator/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { inside, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
+
+/** A gateway with two users, whose every error is looked through for words from inside. */
+export interface Routes extends AsyncDisposable {
+  readonly url: string
+  readonly emulator: Emulator
+  readonly store: Store
+  readonly ann: User
+  readonly bob: User
+  addUser(name: string): Promise<User>
+  /** Calls that reached the upstream since the last look. */
+  calls(): readonly Call[]
+}
+
+export const openRoutes = async (options: TestGatewayOptions = {}): Promise<Routes> => {
+  const gateway = await startGateway(options)
+  const { emulator, store, url } = gateway
+  const addUser = async (name: string) => watched(await gateway.addUser(name))
+  return {
+    ...{ url, emulator, store, addUser, ann: await addUser('ann'), bob: await addUser('bob') },
+    calls() {
+      const calls = [...emulator.calls]
+      emulator.clearCalls()
+      return calls
+    },
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  }
+}
+
+const watched = (user: User): User => ({
+  ...user,
+  async ask(...asked) {
+    const reply = await user.ask(...asked)
+    expectNothingFromInside(reply)
+    return reply
+  },
+})
+
+export const expectNothingFromInside = ({ status, text }: Pick<Reply, 'status' | 'text'>): void => {
+  if (status >= 400) expect(text).not.toMatch(inside)
+}
+
+export const kinds = {
+  rest: ({ rest: settings }: Emulator) => rest(settings),
+  ark: ({ ark: settings }: Emulator) => ark(settings),
+}
+
+export const eachKind = Object.entries(kinds).map(([kind, kindOf]) => ({ kind, kindOf }))
+
+/** Status and body of a refusal by the gateway. */
+export const refusal = (status: number, message: string) => ({
+  status,
+  text: JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } }),
+})
+
+export const said = ({ status, text }: Reply) => ({ status, text })
+
+export const messageOf = (reply: Reply): string => {
+  expect(Object.keys(reply.json)).toEqual(['success', 'error'])
+  expect(reply.json).toMatchObject({ success: false, error: { type: 'media_proxy_error' } })
+  expect(reply.headers.get('content-type')).toBe('application/json')
+  return reply.json.error.message
+}
+
+export const newGroup = async (user: User, name: string): Promise<string> => {
+  const reply = await user.ask('POST', '/assets/groups', { Name: name })
+  expect(reply.status).toBe(200)
+  return reply.json.Result.Id
+}
+
+export const picture = { URL: 'https://files.example/a.png', AssetType: 'Image' } as const
+
+export const newAsset = async (user: User, group: string, more: object = {}): Promise<string> => {
+  const reply = await user.ask('POST', '/assets', { GroupId: group, ...picture, ...more })
+  expect(reply.status).toBe(200)
+  return reply.json.Result.Id
+}
+
+/** A LivenessFace group of the upstream that an administrator gave to a user. */
+export const adoptFace = async (
+  { emulator, store }: Pick<Routes, 'emulator' | 'store'>,
+  user: User,
+  name: string,
+): Promise<string> => {
+  const { id } = emulator.library.addGroup({ name, type: 'LivenessFace' })
+  const wanted = { id, user: user.id, type: 'LivenessFace', name, createdAt: Date.now() }
+  expect(await store.adoptGroup(wanted)).toBeUndefined()
+  return id
+}
+
+export const ids = (reply: Reply): string[] => {
+  expect(reply.status).toBe(200)
+  return reply.json.Result.Items.map((item: { Id: string }) => item.Id)
+}
+
+/** Whether it comes true before the test's patience ends. */
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { messageOf, newAsset, newGroup, openRoutes, refusal, said } from './routes.ts'
+
+test.each([
+  ...[
+    '',
+    '/',
+    '/x',
+    '/asset',
+    '/assets/a/b',
+    '/assets/groups/a/b',
+    '/groups',
+    '/assetsx',
+    '/ASSETS',
+    '/assets/groups/a/b/c',
+  ],
+  ...['/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
+])('the path %s below the prefix is 404, whatever the method', async (path) => {
+  await using routes = await openRoutes()
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+    const body = method[0] === 'P' && method !== 'PROPFIND' ? {} : undefined
+    expect(said(await routes.ann.ask(method, path, body))).toEqual(refusal(404, 'not found'))
+  }
+  expect(routes.calls()).toEqual([])
+})
+
+test.each([
+  ['/assets', ['GET', 'POST']],
+  ['/assets/groups', ['GET', 'POST']],
+  ['/assets/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
+  ['/assets/groups/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
+])('%s with another method is 405 and says which it has', async (path, allowed) => {
+  await using routes = await openRoutes()
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH']) {
+    if (allowed.includes(method)) continue
+    const reply = await routes.ann.ask(method, path)
+    expect(said(reply)).toEqual(refusal(405, 'method not allowed'))
+    expect(reply.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed)
+  }
+  expect(routes.calls()).toEqual([])
+})
+
+const bodied = [
+  'POST /assets',
+  'POST /assets/groups',
+  'PUT /assets/{asset}',
+  'PATCH /assets/{asset}',
+  'PATCH /assets/groups/{group}',
+]
+
+describe.each(bodied)('%s', (route) => {
+  const open = async (maxBodyBytes?: number) => {
+    const routes = await openRoutes({ maxBodyBytes })
+    const group = await newGroup(routes.ann, 'a')
+    const asset = await newAsset(routes.ann, group)
+    routes.calls()
+    const [method = '', path = ''] = route.replace('{asset}', asset).replace('{group}', group).split(' ')
+    return {
+      ...{ routes, method, path },
+      ask: (body: string, headers?: Record<string, string>) => routes.ann.ask(method, path, body, headers),
+    }
+  }
+
+  test.each([
+    ...[
+      '',
+      ' ',
+      '[]',
+      '[{}]',
+      '7',
+      'null',
+      'true',
+      '"{}"',
+      '{',
+      '{]',
+      "{'a':1}",
+      '{"a":1,}',
+      '{"a":01}',
+      '{"a":NaN}',
+      '{}{}',
+    ],
+    ...[
+      '{"a":"\n"}',
+      '{"a":"\\x"}',
+      '{a:1}',
+      'Name=a&GroupId=b',
+      '\ufeff{}',
+      `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
+    ],
+  ])('refuses the body %j with 400', async (body) => {
+    const { routes, ask } = await open()
+    await using _ = routes
+    const reply = await ask(body)
+    expect(reply.status).toBe(400)
+    expect(messageOf(reply)).toMatch(/^request body /)
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('refuses bytes that are not UTF-8 with 400', async () => {
+    const { routes, method, path } = await open()
+    await using _ = routes
+    const response = await fetch(`${routes.url}/api/media/proxy${path}`, {
+      method,
+      headers: { authorization: `Bearer ${routes.ann.token}` },
+      body: new Uint8Array([...Buffer.from('{"Name":"'), 0xff, 0xc0, ...Buffer.from('"}')]),
+    })
+    const { error } = (await response.json()) as { error: { message: string } }
+    expect([response.status, error.message]).toEqual([400, 'request body is not valid UTF-8'])
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('refuses a larger body than it takes with 413, announced or not', async () => {
+    const { routes, ask } = await open(2_000)
+    await using _ = routes
+    const body = `{"Name":"${'x'.repeat(2_000)}"}`
+    expect(said(await ask(body))).toEqual(refusal(413, 'request body is too large'))
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('minds no content type', async () => {
+    const { routes, ask } = await open()
+    await using _ = routes
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/json; charset=x',
+    ]) {
+      const reply = await ask('[]', { 'content-type': type })
+      expect(messageOf(reply)).toMatch(/^request body /)
+    }
+  })
+})

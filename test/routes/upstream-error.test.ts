@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+import type { Fault } from '../../src/emulator/index.ts'
+import type { User } from '../support/gateway.ts'
+import { eachKind, newAsset, newGroup, openRoutes, picture, refusal, said } from './routes.ts'
+
+interface Things {
+  readonly group: string
+  readonly asset: string
+}
+
+/** Every request that is the upstream's to answer, other than lists of groups. */
+const requests: readonly [string, (user: User, things: Things) => ReturnType<User['ask']>][] = [
+  ['CreateAssetGroup', (user) => user.ask('POST', '/assets/groups', { Name: 'b' })],
+  ['UpdateAssetGroup', (user, { group }) => user.ask('PATCH', `/assets/groups/${group}`, { Description: 'b' })],
+  ['DeleteAssetGroup', (user, { group }) => user.ask('DELETE', `/assets/groups/${group}`)],
+  ['CreateAsset', (user, { group }) => user.ask('POST', '/assets', { GroupId: group, ...picture })],
+  ['ListAssets', (user) => user.ask('GET', '/assets')],
+  ['GetAsset', (user, { asset }) => user.ask('GET', `/assets/${asset}`)],
+  ['UpdateAsset', (user, { asset }) => user.ask('PUT', `/assets/${asset}`, { Name: 'b' })],
+  ['DeleteAsset', (user, { asset }) => user.ask('DELETE', `/assets/${asset}`)],
+]
+
+const unavailable = refusal(502, 'Seedance upstream unavailable')
+const invalid = refusal(502, 'upstream returned an invalid response')
+
+describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+  describe.each(requests)('%s', (action, ask) => {
+    const open = async (fault: Fault) => {
+      const routes = await openRoutes({ kindOf, timeoutMs: 300 })
+      const group = await newGroup(routes.ann, 'a')
+      const asset = await newAsset(routes.ann, group)
+      routes.calls()
+      routes.emulator.faults.add({ ...fault, action })
+      return { routes, things: { group, asset } }
+    }
+
+    test.each([
+      [400, 'application/json; charset=utf-8', '{"Error" : {"Code":"A","n":12345678901234567890}} '],
+      [401, 'application/json', '{"b":1,"a":1.0}'],
+      [402, 'text/plain', 'no'],
+      [403, 'text/html', '<p>no</p>'],
+      [409, 'application/problem+json', '[1 , 2]'],
+      [429, 'application/json', '{"success":true}'],
+      [500, 'text/plain;charset=gb2312', 'ein f\u00fc'],
+      [503, 'application/xml', ''],
+      [599, 'application/json', 'not json'],
+    ])('forwards %d as it came', async (status, type, body) => {
+      const headers = {
+        ...{ 'content-type': type, 'retry-after': '7', 'x-request-id': 'abc', 'x-tt-logid': 'def' },
+        ...{ 'set-cookie': 'session=1', 'www-authenticate': 'Bearer realm="up"', server: 'up', location: 'http://up' },
+      }
+      const { routes, things } = await open({ kind: 'status', status, body, headers })
+      await using _ = routes
+      const reply = await ask(routes.ann, things)
+      expect(said(reply)).toEqual({ status, text: body })
+      const shown = ['content-type', 'retry-after', 'x-request-id', 'x-tt-logid', 'set-cookie', 'server', 'location']
+      expect([...shown, 'www-authenticate'].map((name) => reply.headers.get(name))).toEqual([
+        type,
+        '7',
+        'abc',
+        'def',
+        null,
+        null,
+        null,
+        null,
+      ])
+      expect(routes.calls()).toHaveLength(1)
+    })
+
+    test.each<[string, Fault]>([
+      ['a refused connection', { kind: 'refuse', times: Number.POSITIVE_INFINITY }],
+      ['a connection that ends without an answer', { kind: 'reset-after', times: Number.POSITIVE_INFINITY }],
+      ['silence', { kind: 'hang' }],
+      ['half an answer', { kind: 'truncate' }],
+    ])('is 502 after %s', async (_what, fault) => {
+      const { routes, things } = await open(fault)
+      await using _ = routes
+      expect(said(await ask(routes.ann, things))).toEqual(unavailable)
+    })
+
+    test.each<[string, Fault]>([
+      ['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:9/' }],
+      ['a permanent redirect', { kind: 'redirect', location: '/assets', status: 308 }],
+      ['a web page', { kind: 'not-json' }],
+      ['an array', { kind: 'status', status: 200, body: '[]' }],
+      ['a number', { kind: 'status', status: 201, body: '7' }],
+      ['a text cut short', { kind: 'not-json', body: '{"Result":{' }],
+    ])('is 502 after %s', async (_what, fault) => {
+      const { routes, things } = await open(fault)
+      await using _ = routes
+      expect(said(await ask(routes.ann, things))).toEqual(invalid)
+      expect(routes.calls()).toHaveLength(1)
+    })
+
+    test('is tried again once if it only reads, never if it changes something', async () => {
+      const { routes, things } = await open({ kind: 'refuse' })
+      await using _ = routes
+      const reply = await ask(routes.ann, things)
+      const reads = /^(?:List|Get)/.test(action)
+      expect(reply.status).toBe(reads ? 200 : 502)
+      expect(routes.calls()).toHaveLength(reads ? 2 : 1)
+    })
+  })
+
+  test('nothing but an empty answer to a change may be empty', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const group = await newGroup(routes.ann, 'a')
+    const asset = await newAsset(routes.ann, group)
+    for (const [action, ask] of requests) {
+      routes.emulator.faults.add({ kind: 'status', status: 200, body: '', action })
+      const mayBeEmpty = /^(?:Update|Delete)/.test(action)
+      // The group goes with the answer that it is gone, so it is asked about last.
+      if (action === 'DeleteAssetGroup') routes.emulator.faults.clear()
+      else
+        expect(said(await ask(routes.ann, { group, asset }))).toEqual(mayBeEmpty ? { status: 200, text: '' } : invalid)
+    }
+  })
+
+  test('an error that holds a credential of the gateway is not forwarded', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const group = await newGroup(routes.ann, 'a')
+    const { rest, ark } = routes.emulator
+    const secret = kindOf === eachKind[0]?.kindOf ? rest.key : ark.secretKey
+    routes.emulator.faults.add({ kind: 'status', status: 401, body: `{"message":"bad key ${secret}"}` })
+    expect(said(await routes.ann.ask('GET', `/assets?GroupIds=${group}`))).toEqual(invalid)
+  })
+})
+
+test('without an upstream every route is 502, once it is known who asks', async () => {
+  await using routes = await openRoutes({ kind: undefined })
+  for (const [, ask] of requests) {
+    expect(said(await ask(routes.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
+  }
+  expect(said(await routes.ann.ask('GET', '/assets/groups'))).toEqual(unavailable)
+  const response = await fetch(`${routes.url}/api/media/proxy/assets`)
+  expect(response.status).toBe(401)
+})
