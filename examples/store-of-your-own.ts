@@ -20,6 +20,7 @@ const store: OwnershipStore = {
     revision++
   },
   describeGroup: async () => {},
+  dateGroups: async () => {},
   revision: async () => revision,
 }
 

@@ -10,12 +10,14 @@ import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { problemBody, renderProblems, silent } from '../plugins/shared/problem.ts'
 import {
+  callerOf,
   createUpstream,
   type MediaKind,
   Unreachable,
   type UpstreamOptions,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
+import { rememberAskers } from './routes/askers.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset } from './routes/library.ts'
@@ -48,21 +50,21 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
 export const gateway = (options: GatewayOptions) => {
   const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
-  const claimMs = 2 * (options.timeoutMs ?? 30_000)
+  const { identify, userOf } = rememberAskers(options.kind ? options.identify : refuseAfter(options.identify))
+  const claimMs = 2 * (options.timeoutMs ?? 30_000) + (options.limits ? (options.limits.queueMs ?? 5_000) : 0)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log }
   if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
 
   return new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
     .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
-    .use(upstreamProxy(upstream))
+    .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes }))
     .use(
       ownership<Evidence>({
         store,
-        identify: options.kind ? options.identify : refuseAfter(options.identify),
+        identify,
         freshness: options.freshness,
-        locate: (asset, request) =>
-          locateAsset(upstream, asset, { headers: request?.headers, signal: request?.signal }),
+        locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
       }),
     )
     .post('/assets/groups', createGroup(library), { caller: true, ...about.createGroup })

@@ -76,6 +76,7 @@ const openApp = async (
       secrets: [first, ...others],
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
+      limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, places: store.places },
       maxBodyBytes: config.http.maxBodyBytes,
       fetch: sendOnce(),
       settleUntil,

@@ -129,6 +129,13 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       await asked(store.describeGroup(group.id, description))
     },
 
+    /** Keeps when the upstream says that groups were created. */
+    async date(dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void> {
+      if (dated.length === 0) return
+      await asked(store.dateGroups(dated))
+      for (const { id } of dated) groups.forget(id)
+    },
+
     /** Forgets what is remembered of a group, after its record changed. */
     changed(group: Owned<'group'>): void {
       groups.forget(group.id)

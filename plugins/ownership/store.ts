@@ -12,8 +12,10 @@ export interface Group {
   readonly type: string
   readonly name: string
   readonly description?: string
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: the upstream's `CreateTime` once it is known, until then when the gateway recorded it. */
   readonly createdAt: number
+  /** 1 once `createdAt` is the upstream's. */
+  readonly dated?: number
 }
 
 export interface OwnershipStore {
@@ -26,9 +28,11 @@ export interface OwnershipStore {
   recordAsset(asset: string, group: string): Promise<void>
   /** Forgets a group and its assets: nobody owns them any more. Raises the revision. */
   removeGroup(id: string): Promise<void>
-  /** Replaces the description of a group's record. */
+  /** Replaces the description of a group's record. Raises the revision. */
   describeGroup(id: string, description: string): Promise<void>
-  /** Rises with every change that takes something away: a token revoked, a user disabled, a group removed or adopted. */
+  /** Keeps the upstream's `CreateTime` of groups: with it, a page of them can be chosen from the records. */
+  dateGroups(groups: readonly Pick<Group, 'id' | 'createdAt'>[]): Promise<void>
+  /** Rises with every change that makes remembered answers wrong: a token revoked, a user disabled, a group removed, adopted, renamed or described. */
   revision(): Promise<number>
 }
 

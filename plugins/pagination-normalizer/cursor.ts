@@ -4,10 +4,23 @@ import type { ListRequest } from './parameters.ts'
 
 /** Makes and reads the NextToken of one caller's lists. */
 export interface Cursors {
-  /** The token for what comes after a position: URL-safe, at most 1024 characters. */
-  issue(request: ListRequest, caller: string, after: Position): string
-  /** The position in the request's token; undefined when it has none, or one that was not issued for just this caller and list. */
-  redeem(request: ListRequest, caller: string): Position | undefined
+  /**
+   * The token for what comes after a position: URL-safe, at most 1024 characters.
+   *
+   * @param places where to look for the position, left out where there is no room for it
+   */
+  issue(request: ListRequest, caller: string, after: Position, places?: readonly Place[]): string
+  /** What the request's token says; undefined when it has none, or one that was not issued for just this caller and list. */
+  redeem(request: ListRequest, caller: string): Redeemed | undefined
+}
+
+/** How many rows of a source have an earlier key than a position, and how many of its key come up to it. */
+export type Place = readonly [before: number, level: number]
+
+export interface Redeemed {
+  readonly after: Position
+  /** By source; empty when the token had no room for them. */
+  readonly places: readonly Place[]
 }
 
 const macBytes = 16
@@ -23,9 +36,15 @@ export const createCursors = (secrets: readonly [string, ...string[]]): Cursors 
     createHmac('sha256', secret).update(`${bound}\n${text}`).digest().subarray(0, macBytes)
 
   return {
-    issue(request, caller, after) {
-      const text = JSON.stringify([after.key, after.id])
-      return Buffer.concat([sign(secrets[0], text, binding(request, caller)), Buffer.from(text)]).toString('base64url')
+    issue(request, caller, after, places = []) {
+      const token = (content: readonly unknown[]) => {
+        const text = JSON.stringify(content)
+        return Buffer.concat([sign(secrets[0], text, bindingOf(request, caller)), Buffer.from(text)]).toString(
+          'base64url',
+        )
+      }
+      const full = token([after.key, after.id, ...places.flat()])
+      return full.length <= 1024 ? full : token([after.key, after.id])
     },
     redeem(request, caller) {
       const token = request.nextToken
@@ -35,16 +54,17 @@ export const createCursors = (secrets: readonly [string, ...string[]]): Cursors 
       if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return undefined
       const text = bytes.subarray(macBytes).toString()
       const mac = bytes.subarray(0, macBytes)
-      const bound = binding(request, caller)
+      const bound = bindingOf(request, caller)
       if (!secrets.some((secret) => timingSafeEqual(sign(secret, text, bound), mac))) return undefined
-      const [key, id] = JSON.parse(text) as [string, string]
-      return { key, id }
+      const [key, id, ...numbers] = JSON.parse(text) as [string, string, ...number[]]
+      const places = numbers.flatMap((before, nth): Place[] => (nth % 2 === 0 ? [[before, numbers[nth + 1] ?? 0]] : []))
+      return { after: { key, id }, places }
     },
   }
 }
 
 /** All that a token must not be carried over to. Page size is not in it: it may change from page to page. */
-const binding = ({ endpoint, filter, sortBy, sortOrder }: ListRequest, caller: string): string => {
+export const bindingOf = ({ endpoint, filter, sortBy, sortOrder }: ListRequest, caller: string): string => {
   const filters = Object.keys(filter)
     .sort()
     .map((name) => {

@@ -2,13 +2,18 @@ import { Elysia } from 'elysia'
 import { readQueryBody } from '../shared/body.ts'
 import { identity } from '../shared/identity.ts'
 import { createCursors } from './cursor.ts'
+import { listPage } from './list.ts'
+import { Trails } from './memory.ts'
 import type { Position } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
+import type { Source } from './source.ts'
 
 export { deliverBody } from '../shared/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
-export { comparePositions, instantKey, type Position } from './order.ts'
+export { type ListOptions, listPage } from './list.ts'
+export { Trails } from './memory.ts'
+export { comparePositions, instantKey, instantOf, type Position } from './order.ts'
 export { cutPage, type Page } from './page.ts'
 export {
   type ListRequest,
@@ -18,6 +23,7 @@ export {
   type TextRule,
   type WordRule,
 } from './parameters.ts'
+export { type Fingerprint, type Source, type SourcePage, type SourceStretch, Unsteady } from './source.ts'
 
 export interface PaginationOptions {
   /** Sign the tokens: the first signs, all verify. Give the same ones to every process. */
@@ -30,6 +36,12 @@ export interface PaginationOptions {
 export interface Listing extends ListRequest {
   /** @param caller whose list it is: a token works for nobody else */
   page<Item extends Position>(items: readonly Item[], caller: string): Page<Item>
+  /** The same, out of upstream lists that can only be paged: see `listPage`. */
+  pageOf<Row extends Position>(
+    sources: readonly Source<Row>[],
+    caller: string,
+    matches?: (row: Row) => boolean,
+  ): Promise<Page<Row>>
 }
 
 /**
@@ -40,11 +52,16 @@ export interface Listing extends ListRequest {
  */
 export const paginationNormalizer = (options: PaginationOptions) => {
   const cursors = createCursors(options.secrets)
+  const trails = new Trails()
   return new Elysia({ name: 'sluice/pagination-normalizer', seed: identity(options) }).macro({
     lists: (rules: ListRules) => ({
       resolve: ({ request }) => {
         const read = readListRequest(rules, queryOf(request), readQueryBody(request, options.maxBodyBytes ?? 2 ** 20))
-        const listing: Listing = { ...read, page: (items, caller) => cutPage(items, read, caller, cursors) }
+        const listing: Listing = {
+          ...read,
+          page: (items, caller) => cutPage(items, read, caller, cursors),
+          pageOf: (sources, caller, matches) => listPage({ sources, request: read, caller, cursors, trails, matches }),
+        }
         return { listing }
       },
     }),

@@ -20,8 +20,16 @@ export const instantKey = (time: string | undefined): string => {
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone
   const seconds = Date.parse(`${date}T${clock}${offset.toUpperCase()}`) / 1000
   if (!Number.isFinite(seconds)) return ''
-  // Shifted so that years before 1970 stay positive, and order as text.
-  const whole = String(seconds + 1e11).padStart(12, '0')
+  const whole = String(seconds + shift).padStart(12, '0')
   const digits = fraction.replace(/0+$/, '')
   return digits === '' ? whole : `${whole}.${digits}`
+}
+
+/** Years before 1970 stay positive, and order as text. */
+const shift = 1e11
+
+/** The instant that a time names, in milliseconds since 1970; undefined when it is none. */
+export const instantOf = (time: string | undefined): number | undefined => {
+  const key = instantKey(time)
+  return key === '' ? undefined : Math.round((Number(key) - shift) * 1000)
 }

@@ -25,7 +25,7 @@ export const cutPage = <Item extends Position>(
   const direction = request.sortOrder === 'Asc' ? 1 : -1
   const compare = (a: Position, b: Position) => direction * comparePositions(a, b)
   const ordered = items.toSorted(compare)
-  const after = cursors.redeem(request, caller)
+  const after = cursors.redeem(request, caller)?.after
   const start = after ? countUpTo(ordered, after, compare) : (request.pageNumber - 1) * request.pageSize
   const page = ordered.slice(start, start + request.pageSize)
   const last = page.at(-1)

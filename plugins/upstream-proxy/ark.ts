@@ -1,7 +1,7 @@
 import type { Json } from '../shared/json.ts'
 import { toJson } from '../shared/json.ts'
 import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
-import type { ListQuery, MediaKind, Operation, Outgoing } from './operation.ts'
+import { type ListQuery, type MediaKind, type Operation, type Outgoing, pagingOf } from './operation.ts'
 import { withoutProject } from './project.ts'
 
 export interface ArkOptions extends ArkCredentials {
@@ -80,8 +80,7 @@ const listBody = (query: ListQuery) => ({
   },
   SortBy: query.sortBy,
   SortOrder: query.sortOrder,
-  MaxResults: query.maxResults,
-  NextToken: query.nextToken,
+  ...pagingOf(query.paging),
 })
 
 const findBody = (wanted: { groupType: string; name: string; nextToken?: string }) => ({

@@ -1,41 +1,35 @@
 import type { Json } from '../shared/json.ts'
 import type { Owned } from '../shared/owned.ts'
-import type { ListQuery } from './operation.ts'
 import { type Answer, type Caller, Invalid, type Upstream } from './upstream.ts'
 
 /** Most group ids that an upstream takes in one list. */
-const groupsPerCall = 100
+export const groupsPerCall = 100
 
-export interface Listed {
+export interface ListedGroups {
   readonly items: readonly Json[]
   /** The answers it took, in their order. */
   readonly answers: readonly Answer[]
 }
 
 /**
- * Everything that an upstream has in some groups: chunks of at most a hundred groups, each walked in cursor mode, which knows no depth limit. One
- * call where one page holds it all; none, and nothing, without groups, because an upstream takes no groups to mean all groups.
+ * Some groups as the upstream describes them: one call for up to a hundred; none, and nothing, without groups, because an upstream takes no groups
+ * to mean all groups. Those that it does not know are missing.
  */
-export const collectItems = async (
+export const describeGroups = async (
   upstream: Upstream,
-  action: 'ListAssetGroups' | 'ListAssets',
+  groupType: string,
   groups: readonly Owned<'group'>[],
-  query: Omit<ListQuery, 'groups' | 'maxResults' | 'nextToken'>,
   caller?: Caller,
-): Promise<Listed> => {
-  const items: Json[] = []
+): Promise<ListedGroups> => {
   const answers: Answer[] = []
   for (let at = 0; at < groups.length; at += groupsPerCall) {
     const [first, ...others] = groups.slice(at, at + groupsPerCall)
     if (!first) break
-    const ask = (nextToken?: string) =>
-      upstream.send({ action, query: { ...query, groups: [first, ...others], maxResults: 100, nextToken } }, caller)
-    for await (const answer of walk(ask)) {
-      for (const item of itemsOf(answer)) items.push(item)
-      answers.push(answer)
-    }
+    const paging = { maxResults: groupsPerCall }
+    const query = { groupType, groups: [first, ...others], sortBy: 'CreateTime', sortOrder: 'Desc', paging } as const
+    answers.push(await upstream.send({ action: 'ListAssetGroups', query }, caller))
   }
-  return { items, answers }
+  return { items: answers.flatMap(itemsOf), answers }
 }
 
 /** Groups of the whole account with exactly that name and type: what `admin group pending` and recovery go by. */
@@ -70,7 +64,8 @@ async function* walk(ask: (nextToken?: string) => Promise<Answer>): AsyncGenerat
   } while (token !== undefined)
 }
 
-const itemsOf = (answer: Answer): readonly Json[] => {
+/** `Result.Items` of a list; Invalid when there are none to be found. */
+export const itemsOf = (answer: Answer): readonly Json[] => {
   const items = answer.json?.get('Result')?.get('Items')
   if (items?.isArray) return items.elements()
   // An upstream without anything to list may say so with null, or nothing.

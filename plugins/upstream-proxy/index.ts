@@ -2,24 +2,30 @@ import { Elysia } from 'elysia'
 import { identity } from '../shared/identity.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
 
+export { type Answer, Invalid, Refusal, toResponse, Unreachable } from './answer.ts'
 export { type ArkOptions, ark } from './ark.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './ark-signature.ts'
-export { collectItems, findGroups, type Listed } from './collect.ts'
+export { describeGroups, findGroups, groupsPerCall, itemsOf, type ListedGroups } from './collect.ts'
+export { Unsent } from './gate.ts'
 export { requestHeaders, responseHeaders } from './headers.ts'
-export type { ListQuery, MediaKind, Operation, Outgoing } from './operation.ts'
+export type { LimitsOptions } from './limits.ts'
+export { memoryPlaces } from './memory-places.ts'
+export type { CursorMode, ListQuery, MediaKind, Operation, Outgoing, PageMode } from './operation.ts'
+export type { Place, Places, Rate, Wait, Wanted } from './places.ts'
 export { type RestOptions, rest } from './rest.ts'
-export {
-  type Answer,
-  type Caller,
-  createUpstream,
-  type Fetch,
-  Invalid,
-  Refusal,
-  toResponse,
-  Unreachable,
-  type Upstream,
-  type UpstreamOptions,
-} from './upstream.ts'
+export { type Caller, createUpstream, type Fetch, type Upstream, type UpstreamOptions } from './upstream.ts'
+
+/** Who a request is from, for the turns of those who wait. Asked when the upstream is, so whoever finds it out has time until then. */
+export type UserOf = (request: Request) => string | undefined
+
+/** A request's caller: its headers pass on where they may, its leaving ends the call, and its user takes turns with others. */
+export const callerOf = (request: Request, userOf?: UserOf): Caller => ({
+  headers: request.headers,
+  signal: request.signal,
+  get user() {
+    return userOf?.(request)
+  },
+})
 
 /**
  * Puts `upstream` into the context, the one way to ask a media asset library, with its authentication, deadline and header hygiene; and `caller`, with
@@ -27,13 +33,11 @@ export {
  *
  * What it throws (Refusal, Unreachable, Invalid) renders itself: see `createUpstream`.
  */
-export const upstreamProxy = (options: UpstreamOptions | Upstream) => {
+export const upstreamProxy = (options: UpstreamOptions | Upstream, { userOf }: { readonly userOf?: UserOf } = {}) => {
   const upstream = 'send' in options ? options : createUpstream(options)
-  return new Elysia({ name: 'sluice/upstream-proxy', seed: identity(options) }).derive(
-    { as: 'scoped' },
-    ({ request }) => ({
-      upstream,
-      caller: { headers: request.headers, signal: request.signal } satisfies Caller,
-    }),
-  )
+  const seed = [identity(options), userOf && identity(userOf)]
+  return new Elysia({ name: 'sluice/upstream-proxy', seed }).derive({ as: 'scoped' }, ({ request }) => ({
+    upstream,
+    caller: callerOf(request, userOf),
+  }))
 }

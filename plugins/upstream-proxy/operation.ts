@@ -11,6 +11,17 @@ export interface ListQuery {
   readonly statuses?: readonly string[]
   readonly sortBy: string
   readonly sortOrder: 'Asc' | 'Desc'
+  readonly paging: PageMode | CursorMode
+}
+
+/** Both from 1, the size up to 100, their product up to what the upstream allows. The answer has `TotalCount`. */
+export interface PageMode {
+  readonly pageNumber: number
+  readonly pageSize: number
+}
+
+/** Of any depth. The answer has `NextToken` while there is more. */
+export interface CursorMode {
   /** 1 to 100. */
   readonly maxResults: number
   readonly nextToken?: string
@@ -77,3 +88,12 @@ const reads: ReadonlySet<Operation['action']> = new Set([
 
 /** Whether an operation changes nothing, and so may be sent twice (RFC 9110 section 9.2.2), whatever method carries it. */
 export const isRead = (operation: Operation): boolean => reads.has(operation.action)
+
+/** A paging mode in the upstream's words, which never hold both. */
+export const pagingOf = (paging: PageMode | CursorMode) =>
+  'pageNumber' in paging
+    ? { PageNumber: paging.pageNumber, PageSize: paging.pageSize }
+    : { MaxResults: paging.maxResults, NextToken: paging.nextToken }
+
+/** The name under which an upstream counts an operation against its limits. */
+export const countedAs = ({ action }: Operation): string => (action === 'FindAssetGroups' ? 'ListAssetGroups' : action)

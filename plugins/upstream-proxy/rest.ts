@@ -1,5 +1,5 @@
 import type { JsonBody } from '../shared/body.ts'
-import type { ListQuery, MediaKind, Operation, Outgoing } from './operation.ts'
+import { type ListQuery, type MediaKind, type Operation, type Outgoing, pagingOf } from './operation.ts'
 import { nowhere, path } from './path.ts'
 import { withoutProject } from './project.ts'
 
@@ -65,11 +65,12 @@ const listParameters = (query: ListQuery): URLSearchParams => {
     GroupIds: query.groups.map((group) => group.id).join(','),
     SortBy: query.sortBy,
     SortOrder: query.sortOrder,
-    MaxResults: String(query.maxResults),
   })
+  for (const [name, value] of Object.entries(pagingOf(query.paging))) {
+    if (value !== undefined) parameters.set(name, String(value))
+  }
   if (query.name !== undefined) parameters.set('Name', query.name)
   if (query.statuses) parameters.set('Statuses', query.statuses.join(','))
-  if (query.nextToken !== undefined) parameters.set('NextToken', query.nextToken)
   return parameters
 }
 

@@ -1,12 +1,11 @@
 import type { OwnedAsset, OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantKey, type Listing } from '../../plugins/pagination-normalizer/index.ts'
+import type { Listing } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
-import { readId } from '../../plugins/shared/id.ts'
-import type { Json } from '../../plugins/shared/json.ts'
-import { type Caller, collectItems, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import { type Answer, type Caller, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { envelope } from './envelope.ts'
 import { createdId, type Evidence, type Library, type Owners } from './library.ts'
+import { type AssetRow, assetSources } from './sources.ts'
 
 interface Creation {
   readonly request: Request
@@ -43,48 +42,16 @@ interface Listed {
 export const listAssets =
   ({ upstream, log }: Library) =>
   async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
-    const { GroupType: type, GroupIds: ids, Name: name, Statuses: statuses } = listing.filter
+    const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
     const own = await owners.groupsOf(user, String(type))
     const groups = owners.select(own, ids as readonly string[] | undefined)
-    const { items, answers } = await collectItems(
-      upstream,
-      'ListAssets',
-      groups,
-      {
-        groupType: String(type),
-        name: name as string | undefined,
-        statuses: statuses as readonly string[] | undefined,
-        sortBy: listing.sortBy,
-        sortOrder: listing.sortOrder,
-      },
-      caller,
-    )
-
-    const asked = new Map(groups.map((group) => [group.id, group]))
-    const rows = new Map<string, { id: string; key: string; item: Json }>()
-    let foreign = 0
-    for (const item of items) {
-      const id = readId(item.get('Id')?.string())
-      const group = asked.get(item.get('GroupId')?.string() ?? '')
-      if (id === undefined || !group) {
-        foreign++
-        continue
-      }
-      owners.learn(id, group)
-      const matches =
-        (name === undefined || item.get('Name')?.string() === name) &&
-        (statuses === undefined || statuses.includes(item.get('Status')?.string() ?? ''))
-      if (matches) rows.set(id, { id, key: sortKey(item, listing.sortBy), item })
-    }
-    if (foreign > 0)
-      log.error({ action: 'ListAssets', foreign }, 'upstream listed assets of groups that were not asked for')
-    return envelope(listing.page([...rows.values()], user), answers)
+    const answers: Answer[] = []
+    const onAnswer = (answer: Answer) => answers.push(answer)
+    const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.learn, onAnswer })
+    // The upstream matches names loosely; everything else it filters exactly.
+    const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
+    return envelope(await listing.pageOf(sources, user, matches), answers)
   }
-
-const sortKey = (item: Json, field: string): string => {
-  const text = item.get(field)?.string()
-  return field === 'GroupId' ? (text ?? '') : instantKey(text)
-}
 
 /** "asset detail": one call to the upstream, whose answer is both the proof of ownership and what is forwarded. */
 export const getAsset = async ({ asset }: { asset: OwnedAsset<Evidence> }): Promise<Response> => {

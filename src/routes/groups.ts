@@ -1,12 +1,12 @@
 import type { OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantKey, type Listing } from '../../plugins/pagination-normalizer/index.ts'
+import { instantKey, instantOf, type Listing } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
-import { type Json, toJson } from '../../plugins/shared/json.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
-import { type Answer, type Caller, collectItems, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import { toJson } from '../../plugins/shared/json.ts'
+import { type Answer, type Caller, groupsPerCall, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
 import { refuseOtherId } from '../schema/ambiguous.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
+import { describe, isoOf, noneDescribed } from './described.ts'
 import { envelope, result200 } from './envelope.ts'
 import { createdId, type Library, type Owners, underClaim } from './library.ts'
 
@@ -33,21 +33,69 @@ interface Listed {
 export const listGroups =
   (library: Library) =>
   async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
-    const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
-    const own = await owners.groupsOf(user, String(type))
+    const { GroupType, GroupIds: ids, Name: name } = listing.filter
+    const type = String(GroupType)
+    const own = await owners.groupsOf(user, type)
     const selected = owners.select(own, ids as readonly string[] | undefined)
     const candidates = name === undefined ? selected : selected.filter((group) => group.name === name)
-    const { items, answers } = await describe(library, candidates, String(type), caller)
-    const rows = items.map(({ item, id }) => ({ item, id, key: instantKey(item.get(listing.sortBy)?.string()) }))
-    return envelope(listing.page(rows, user), answers)
+    if (listing.sortBy === 'CreateTime') {
+      const { page, described } = await pageByCreation(library, owners, candidates, type, listing, user, caller)
+      return envelope(
+        { ...page, items: page.items.map(({ group }) => ({ item: described.itemOf(group) })) },
+        described.answers,
+      )
+    }
+    // Only the upstream knows when a group was changed last.
+    const described = await describe(library, candidates, type, caller)
+    const rows = candidates.map((group) => {
+      const item = described.itemOf(group)
+      return { item, id: group.id, key: instantKey(item.get(listing.sortBy)?.string()) }
+    })
+    return envelope(listing.page(rows, user), described.answers)
   }
+
+/**
+ * A page chosen from the records, and described by the upstream in one call. Groups whose `CreateTime` the records do not know yet are asked about along
+ * with it; should that change the page, once more.
+ */
+const pageByCreation = async (
+  library: Library,
+  owners: Owners,
+  candidates: readonly OwnedGroup[],
+  type: string,
+  listing: Listing,
+  user: string,
+  caller: Caller,
+) => {
+  let described = noneDescribed
+  const known = new Map<string, number>()
+  while (true) {
+    const rows = candidates.map((group) => {
+      const createdAt = known.get(group.id) ?? group.createdAt
+      return { id: group.id, key: instantKey(isoOf(createdAt)), group: { ...group, createdAt } }
+    })
+    const page = listing.page(rows, user)
+    const undated = candidates.filter((group) => !group.dated)
+    const wanted = new Set([...page.items.map(({ group }) => group), ...undated])
+    const unasked = [...wanted].filter(({ id }) => !described.asked.has(id))
+    if (described.failed || page.items.every(({ id }) => described.asked.has(id))) return { page, described }
+    const more = await describe(library, unasked.slice(0, groupsPerCall), type, caller)
+    const dated = undated.flatMap(({ id }) => {
+      const createdAt = instantOf(more.found.get(id)?.get('CreateTime')?.string())
+      return createdAt === undefined ? [] : [{ id, createdAt }]
+    })
+    for (const { id, createdAt } of dated) known.set(id, createdAt)
+    await owners.date(dated)
+    described = described.with(more)
+  }
+}
 
 /** Extension: one group, as the list would show it. */
 export const getGroup =
   (library: Library) =>
   async ({ group, caller }: { group: OwnedGroup; caller: Caller }): Promise<Response> => {
-    const { items, answers } = await describe(library, [group], group.type, caller)
-    return result200(items[0]?.item.raw ?? '{}', answers)
+    const described = await describe(library, [group], group.type, caller)
+    return result200(described.itemOf(group).raw, described.answers)
   }
 
 interface Changed {
@@ -106,37 +154,3 @@ export const deleteGroup =
 
 const isGone = ({ status, answer }: Refusal): boolean =>
   status === 404 && new TextDecoder().decode(answer.bytes).includes('NotFound.group_id')
-
-interface Described {
-  readonly items: readonly { readonly id: string; readonly item: Json }[]
-  readonly answers: readonly Answer[]
-}
-
-/** Each group as the upstream describes it; from its record where the upstream does not, or cannot be asked (reading 27). */
-const describe = async (
-  { upstream, log }: Library,
-  groups: readonly OwnedGroup[],
-  groupType: string,
-  caller: Caller,
-): Promise<Described> => {
-  const query = { groupType, sortBy: 'CreateTime', sortOrder: 'Desc' } as const
-  const found = await collectItems(upstream, 'ListAssetGroups', groups, query, caller).catch((err: unknown) => {
-    if (!(err instanceof Problem)) throw err
-    log.warn({ err }, 'groups are listed from their records')
-    return { items: [], answers: [] }
-  })
-  const byId = new Map(found.items.map((item) => [item.get('Id')?.string(), item]))
-  const items = groups.map((group) => {
-    const item = byId.get(group.id)
-    return { id: group.id, item: item ? named(item, group) : fromRecord(group) }
-  })
-  return { items, answers: found.answers }
-}
-
-const named = (item: Json, group: OwnedGroup): Json =>
-  item.get('Name')?.string() ? item : item.with('Name', toJson(group.name))
-
-const fromRecord = ({ id, name, description = '', type, createdAt }: OwnedGroup): Json => {
-  const time = new Date(createdAt).toISOString().replace('Z', '+00:00')
-  return toJson({ Id: id, Name: name, Description: description, GroupType: type, CreateTime: time, UpdateTime: time })
-}

@@ -8,6 +8,7 @@ import {
   Invalid,
   Refusal,
   Unreachable,
+  Unsent,
   type Upstream,
 } from '../../plugins/upstream-proxy/index.ts'
 
@@ -76,5 +77,5 @@ export const underClaim = (
 
 const effectOf = (error: unknown): Effect => {
   if (error instanceof Refusal) return error.status < 500 ? 'none' : 'doubtful'
-  return error instanceof Unreachable && !error.sent ? 'none' : 'unknown'
+  return error instanceof Unsent || (error instanceof Unreachable && !error.sent) ? 'none' : 'unknown'
 }

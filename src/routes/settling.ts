@@ -1,4 +1,5 @@
 import { type ClaimStore, type OwnershipStore, settleRegularly } from '../../plugins/ownership/index.ts'
+import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { findGroups } from '../../plugins/upstream-proxy/index.ts'
 import type { Library } from './library.ts'
@@ -19,7 +20,6 @@ export const settleGroups = (
     find: async (type, name) =>
       (await findGroups(upstream, type, name)).flatMap((group) => {
         const id = readId(group.get('Id')?.string())
-        const created = Date.parse(group.get('CreateTime')?.string() ?? '')
-        return id === undefined ? [] : [{ id, createdAt: Number.isNaN(created) ? undefined : created }]
+        return id === undefined ? [] : [{ id, createdAt: instantOf(group.get('CreateTime')?.string()) }]
       }),
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
 import { Taken } from './error.ts'
+import { raiseRevision } from './revision.ts'
 
 interface Made {
   readonly id: string
@@ -77,6 +78,7 @@ export const claims = (database: Database): ClaimStore => {
             and renamed.name = ${claim.name}
             and renamed.state = 'owned'
           )`,
+        raiseRevision,
       ]),
     )
     return changed?.[1]?.length === 1

@@ -11,7 +11,8 @@ export type Refused = 'group taken' | 'name taken'
 export const groups = (database: Database) => {
   const group = async (id: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
-      select group_id as id, user_id as "user", type, name, description, created_at as "createdAt"
+      select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
+        nullif(dated, 0) as dated
       from groups
       where group_id = ${id}
       and state = 'owned'`)
@@ -23,7 +24,8 @@ export const groups = (database: Database) => {
 
     async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
       const found = await database.query<Group>(sql`
-        select group_id as id, user_id as "user", type, name, description, created_at as "createdAt"
+        select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
+        nullif(dated, 0) as dated
         from groups
         where user_id = ${user}
         and type = coalesce(${type}, type)
@@ -69,11 +71,26 @@ export const groups = (database: Database) => {
     },
 
     async describeGroup(id: string, description: string): Promise<void> {
-      await database.query(sql`
-        update groups
-        set description = ${description}
-        where group_id = ${id}
-        and state = 'owned'`)
+      await database.batch([
+        sql`
+          update groups
+          set description = ${description}
+          where group_id = ${id}
+          and state = 'owned'`,
+        raiseRevision,
+      ])
+    },
+
+    async dateGroups(dated: readonly Pick<Group, 'id' | 'createdAt'>[]): Promise<void> {
+      await database.batch(
+        dated.map(
+          ({ id, createdAt }) => sql`
+            update groups
+            set created_at = ${createdAt}, dated = 1
+            where group_id = ${id}
+            and state = 'owned'`,
+        ),
+      )
     },
 
     /**

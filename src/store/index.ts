@@ -1,10 +1,12 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
+import type { Places } from '../../plugins/upstream-proxy/places.ts'
 import { claims } from './claims.ts'
 import { type Database, sql } from './database.ts'
 import { groups } from './groups.ts'
 import { migrate } from './migrations.ts'
 import { pending } from './pending.ts'
+import { places } from './places.ts'
 import { openPostgres } from './postgres.ts'
 import { readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
@@ -35,6 +37,8 @@ type Records = ReturnType<typeof users> &
  * asked, with TypeError for text that it would not keep (NUL, lone surrogates).
  */
 export interface Store extends OwnershipStore, ClaimStore, TokenStore, Records {
+  /** Places under the upstream's limits, the same for all processes. */
+  readonly places: Places
   /** A random secret, made at its first use, the same for all processes and for good. */
   secret(name: string): Promise<string>
   /** Makes or updates the tables; safe in several processes at once. Rejects when the database is newer than the program. */
@@ -59,6 +63,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: S
     ...groups(database),
     ...claims(database),
     ...pending(database),
+    places: places(database),
     revision: () => readRevision(database),
     secret: (name) => readSecret(database, name),
     migrate: () => database.exclusively(() => migrate(now())),

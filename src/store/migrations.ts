@@ -49,6 +49,26 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`insert into revision (id, value) values (1, 1)`,
     sql`create table secrets (name text primary key, value text not null)`,
   ],
+  [
+    sql`
+      create table upstream_places (
+        action text not null,
+        place integer not null,
+        free_at bigint not null,
+        lease_until bigint not null,
+        taken_by text,
+        primary key (action, place)
+      )`,
+    sql`
+      create table upstream_turns (
+        action text not null,
+        user_id text not null,
+        served_at bigint not null,
+        waits_until bigint not null,
+        primary key (action, user_id)
+      )`,
+  ],
+  [sql`alter table groups add column dated integer not null default 0`],
 ]
 
 /** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */

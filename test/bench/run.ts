@@ -1,7 +1,8 @@
 /** `bun run bench NAME`: prints figures, asserts nothing. CPU time rather than wall time, and ratios within one run: the machine may be busy. */
 import { front } from './front.ts'
+import { lists } from './lists.ts'
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { front }
+const benches: Readonly<Record<string, () => Promise<void>>> = { front, lists }
 
 const name = process.argv[2] ?? ''
 const bench = benches[name]

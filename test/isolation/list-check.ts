@@ -5,6 +5,7 @@ import type { Settled } from './list-request.ts'
 import type { GroupType, Model, ModelGroup, Place } from './model.ts'
 import { type ListTrouble, listTroubles, outcomeOf, type Trouble } from './trouble.ts'
 import { checkInvalid, checkOutcome, checkRefused, messages } from './turn.ts'
+import type { World } from './world.ts'
 
 /** An item as it has to be shown: some of its fields, and where it stands. */
 interface Row extends Place {
@@ -22,6 +23,18 @@ const isInvalid = ({ endpoint, filter, ...asked }: Settled): boolean =>
   !['Asc', 'Desc'].includes(asked.sortOrder) ||
   !/^[1-9]\d{0,14}$/.test(asked.pageNumber) ||
   ![asked.pageSize, asked.maxResults ?? '1'].every((size) => /^[1-9]\d?$|^100$/.test(size))
+
+/** Takes over what the gateway has learnt of when groups were created. Throws for any other time than the upstream's. */
+export const learnDates = async (model: Model, { store, emulator }: World): Promise<void> => {
+  for (const group of model.groups.values()) {
+    const record = await store.group(group.id)
+    if (!record || record.createdAt === group.recordedAt) continue
+    const there = emulator.library.group(group.id)
+    assert.equal(record.dated, 1)
+    assert.equal(record.createdAt, there && second(there.createTime), 'the CreateTime in a record')
+    group.recordedAt = record.createdAt
+  }
+}
 
 /** Throws unless a list is exactly what it has to be; then remembers the token in it. */
 export const checkList = (

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
-import { checkList } from './list-check.ts'
+import { checkList, learnDates } from './list-check.ts'
 import { type Endpoint, type ListAsk, listAsk, settle } from './list-request.ts'
 import { step, user } from './step.ts'
 import { ofGroups, strike } from './trouble.ts'
@@ -16,6 +16,7 @@ export const list = (endpoint: Endpoint) =>
       strike(world.emulator, trouble, endpoint === 'groups' ? 'ListAssetGroups' : 'ListAssets')
       const { path, body, named } = settled
       const reply = await ask(world, model, { user, method: 'GET', path, body, named })
+      await learnDates(model, world)
       checkList(model, world.emulator.library, { user, asked: settled, trouble }, reply)
     },
   )
@@ -38,6 +39,7 @@ export const followToken = step(
     const asked = settle(model, who, endpoint, { ...again, query })
     const { path, body, named } = asked
     const reply = await ask(world, model, { user: who, method: 'GET', path, body, named })
+    await learnDates(model, world)
     checkList(model, world.emulator.library, { user: who, asked, trouble: 'none' }, reply)
   },
 )
@@ -55,6 +57,7 @@ export const listTogether = step(
     const replies = await Promise.all(
       lists.map(({ user, asked: { path, body, named } }) => asking(model, { user, method: 'GET', path, body, named })),
     )
+    await learnDates(model, world)
     lists.forEach((list, at) => {
       checkList(model, library, { ...list, trouble: 'none' }, replies[at] as Reply)
     })

@@ -16,7 +16,8 @@ export interface ModelGroup {
   /** Of the gateway's record. */
   name: string
   description: string | undefined
-  readonly recordedAt: number
+  /** The upstream's CreateTime once a list has learnt it. */
+  recordedAt: number
   /** What the upstream has; undefined: nothing any more. */
   upstream: { name: string; description: string } | undefined
 }

@@ -56,6 +56,14 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     this.raise()
   }
 
+  async dateGroups(groups: readonly { id: string; createdAt: number }[]) {
+    this.#note('dateGroups')
+    for (const { id, createdAt } of groups) {
+      const group = this.owned.get(id)
+      if (group) this.owned.set(id, { ...group, createdAt, dated: 1 })
+    }
+  }
+
   async describeGroup(id: string, description: string) {
     this.#note('describeGroup')
     const group = this.owned.get(id)

@@ -13,7 +13,7 @@ const redeem = (query: string, nextToken: string, caller = 'ann') =>
 
 describe('a token is the gateway’s own', () => {
   test('it gives back the position it was issued for', () => {
-    expect(redeem(list, token)).toEqual(position)
+    expect(redeem(list, token)).toEqual({ after: position, places: [] })
   })
 
   test('it is URL-safe, and holds no secret, caller or filter', () => {
@@ -25,10 +25,21 @@ describe('a token is the gateway’s own', () => {
   test('it has at most 1024 characters, for the longest ids', () => {
     for (const letter of ['x', '\u{1f600}', 'é', "'", '<']) {
       const id = letter.repeat(256 / Buffer.byteLength(letter))
-      const long = cursors.issue(read(list), 'ann', { key: id, id })
+      const places = Array.from({ length: 1_000 }, () => [123_456, 7] as const)
+      const long = cursors.issue(read(list), 'ann', { key: id, id }, places)
       expect(long.length).toBeLessThanOrEqual(1024)
-      expect(redeem(list, long)).toEqual({ key: id, id })
+      expect(redeem(list, long)?.after).toEqual({ key: id, id })
     }
+  })
+})
+
+describe('a token says where to look', () => {
+  test('in every source, as long as there is room', () => {
+    const places = [
+      [0, 0],
+      [12_345, 2],
+    ] as const
+    expect(redeem(list, cursors.issue(read(list), 'ann', position, places))).toEqual({ after: position, places })
   })
 })
 
@@ -39,10 +50,10 @@ describe('a token is bound to its list', () => {
       `${list}&MaxResults=50&PageNumber=4`,
       'SortOrder=Asc&SortBy=UpdateTime&Name=n&GroupIds=b&GroupIds=a&GroupIds=b',
     ]) {
-      expect(redeem(query, token)).toEqual(position)
+      expect(redeem(query, token)).toEqual({ after: position, places: [] })
     }
     const body = { SortBy: 'UpdateTime', Filter: { SortOrder: 'Asc', Name: 'n', GroupIds: ['b', 'a'] } }
-    expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual(position)
+    expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual({ after: position, places: [] })
   })
 
   test('another filter, sort, caller or endpoint does not take it', () => {
@@ -137,8 +148,8 @@ describe('secrets can be changed', () => {
 
   test('the first signs, all verify', () => {
     expect(issued(['new', 'old'])).toBe(issued(['new']))
-    expect(taken(['new', 'old'], issued(['old']))).toEqual(position)
-    expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual(position)
+    expect(taken(['new', 'old'], issued(['old']))).toEqual({ after: position, places: [] })
+    expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual({ after: position, places: [] })
     expect(taken(['new'], issued(['old']))).toBeUndefined()
   })
 })

@@ -2,14 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
 import {
   type Answer,
-  collectItems,
+  describeGroups,
   findGroups,
   type Operation,
   type Upstream,
 } from '../../plugins/upstream-proxy/index.ts'
 import { failure, own } from './scripted.ts'
 
-const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc' } as const
 const groups = (count: number) => Array.from({ length: count }, (_, at) => own<'group'>(`g-${at}`))
 
 /** An upstream in memory, and what it was asked. */
@@ -36,44 +35,23 @@ const page = (ids: readonly string[], token?: string | null) =>
 const ids = ({ items }: { items: readonly { get(key: string): { string(): string | undefined } | undefined }[] }) =>
   items.map((item) => item.get('Id')?.string())
 
-describe('everything in some groups is collected', () => {
+describe('groups are described by the upstream', () => {
   test('no groups, no call: an upstream would take it for all of them', async () => {
     const upstream = answering(() => page(['stranger']))
-    expect(await collectItems(upstream, 'ListAssets', [], query)).toEqual({ items: [], answers: [] })
+    expect(await describeGroups(upstream, 'AIGC', [])).toEqual({ items: [], answers: [] })
     expect(upstream.asked).toEqual([])
-  })
-
-  test('one page, one call', async () => {
-    const upstream = answering(() => page(['a', 'b']))
-    const listed = await collectItems(upstream, 'ListAssets', groups(100), query)
-    expect(ids(listed)).toEqual(['a', 'b'])
-    expect(listed.answers).toHaveLength(1)
-    expect(upstream.asked).toHaveLength(1)
   })
 
   test('never more than a hundred groups a call, and every group once', async () => {
     for (const count of [1, 99, 100, 101, 200, 250]) {
-      const upstream = answering(() => page([]))
-      await collectItems(upstream, 'ListAssetGroups', groups(count), query)
+      const upstream = answering((_, call) => page([`g-${call}`]))
+      const listed = await describeGroups(upstream, 'AIGC', groups(count))
       const asked = upstream.asked.map((operation) => ('query' in operation ? operation.query.groups : []))
       expect(asked).toHaveLength(Math.ceil(count / 100))
       expect(Math.max(...asked.map((chunk) => chunk.length))).toBeLessThanOrEqual(100)
       expect(asked.flat()).toEqual(groups(count))
+      expect(ids(listed)).toEqual(asked.map((_, at) => `g-${at + 1}`))
     }
-  })
-
-  test('each chunk is walked to its end, with the cursor that it gave', async () => {
-    const tokens = ['t1', 't2', undefined, 'u1', '', null]
-    const upstream = answering((_, call) => page([`i-${call}`], tokens[call - 1] ?? undefined))
-    const listed = await collectItems(upstream, 'ListAssets', groups(150), query)
-    expect(ids(listed)).toEqual(['i-1', 'i-2', 'i-3', 'i-4', 'i-5'])
-    expect(upstream.asked.map((operation) => ('query' in operation ? operation.query.nextToken : ''))).toEqual([
-      undefined,
-      't1',
-      't2',
-      undefined,
-      'u1',
-    ])
   })
 
   test('the caller goes along with every call', async () => {
@@ -85,34 +63,28 @@ describe('everything in some groups is collected', () => {
         return { status: 200, headers: new Headers(), bytes: new Uint8Array(), json: readJson(page([])) }
       },
     }
-    await collectItems(upstream, 'ListAssets', groups(101), query, caller)
+    await describeGroups(upstream, 'AIGC', groups(101), caller)
     expect(given).toEqual([caller, caller])
-  })
-
-  test('empty pages on the way are gone through', async () => {
-    const upstream = answering((_, call) => (call < 50 ? page([], `t${call}`) : page(['last'])))
-    expect(ids(await collectItems(upstream, 'ListAssets', groups(1), query))).toEqual(['last'])
-  })
-
-  test('a large page is no trouble', async () => {
-    const text = page(Array.from({ length: 200_000 }, (_, at) => String(at)))
-    const upstream = answering(() => text)
-    expect((await collectItems(upstream, 'ListAssets', groups(1), query)).items).toHaveLength(200_000)
   })
 })
 
 describe('a list that has no end is not followed for ever', () => {
   test('a cursor that comes again', async () => {
     const upstream = answering((_, call) => page([`i-${call}`], call % 2 ? 'odd' : 'even'))
-    expect(await failure(collectItems(upstream, 'ListAssets', groups(1), query))).toMatchObject({ status: 502 })
+    expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
     expect(upstream.asked.length).toBeLessThan(10)
   })
 
   test('ever new cursors for the same page, or for nothing', async () => {
     for (const items of [['same'], []]) {
       const upstream = answering((_, call) => page(items, `t${call}`))
-      expect(await failure(collectItems(upstream, 'ListAssets', groups(1), query))).toMatchObject({ status: 502 })
+      expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
     }
+  })
+
+  test('empty pages on the way are gone through', async () => {
+    const upstream = answering((_, call) => (call < 50 ? page([], `t${call}`) : page(['last'])))
+    expect(ids({ items: await findGroups(upstream, 'AIGC', 'n') })).toEqual(['last'])
   })
 })
 
@@ -128,11 +100,10 @@ describe('a list has items', () => {
     ['{"Items":[]}', false],
   ] as const) {
     test(`${text} is ${good ? 'an empty list' : 'none'}`, async () => {
-      const listing = collectItems(
+      const listing = describeGroups(
         answering(() => text),
-        'ListAssets',
+        'AIGC',
         groups(1),
-        query,
       )
       if (good) expect((await listing).items).toEqual([])
       else expect(await failure(listing)).toMatchObject({ message: 'upstream returned an invalid response' })

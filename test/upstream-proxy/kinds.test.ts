@@ -9,15 +9,14 @@ const query = {
   statuses: ['Active', 'Failed'],
   sortBy: 'UpdateTime',
   sortOrder: 'Asc',
-  maxResults: 100,
-  nextToken: 't/+=',
+  paging: { maxResults: 100, nextToken: 't/+=' },
 } as const
 const bare = {
   groupType: 'LivenessFace',
   groups: [own<'group'>('g')],
   sortBy: 'CreateTime',
   sortOrder: 'Desc',
-  maxResults: 7,
+  paging: { maxResults: 7 },
 } as const
 
 describe('rest: the gateway’s own paths', () => {
@@ -66,6 +65,13 @@ describe('rest: the gateway’s own paths', () => {
         NextToken: 't/+=',
       })
     }
+  })
+
+  test('page mode never goes with cursor mode', async () => {
+    const paged = { ...query, paging: { pageNumber: 3, pageSize: 20 } }
+    const { searchParams } = new URL((await built(kind, { action: 'ListAssets', query: paged })).url)
+    expect([searchParams.get('PageNumber'), searchParams.get('PageSize')]).toEqual(['3', '20'])
+    expect([searchParams.has('MaxResults'), searchParams.has('NextToken')]).toEqual([false, false])
   })
 
   test('what was not asked for is not in it', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Operation, Unreachable } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, failure, json, own, reset, scripted } from './scripted.ts'
 
-const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', maxResults: 100 } as const
+const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', paging: { maxResults: 100 } } as const
 const reads: readonly Operation[] = [
   { action: 'GetAsset', id: 'a' },
   { action: 'ListAssets', query: { ...query, groups: [own('g')] } },

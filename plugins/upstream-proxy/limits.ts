@@ -1,0 +1,38 @@
+import { type Log, silent } from '../shared/problem.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { Gate } from './gate.ts'
+import { memoryPlaces } from './memory-places.ts'
+import { type Places, rateOf } from './places.ts'
+
+export interface LimitsOptions {
+  /** Calls a second by action, above 0; an action that is not named is not limited. */
+  readonly perSecond: Readonly<Record<string, number>>
+  /** Where places are taken. Default `memoryPlaces()`, which knows nothing of other processes. */
+  readonly places?: Places
+  /** Longest wait for a place, in milliseconds. Beyond it, and as soon as it is certain, Problem 429 with Retry-After. Default 5,000. */
+  readonly queueMs?: number
+}
+
+export interface CallOptions {
+  /** Longest time from the beginning of a call to its end, in milliseconds. */
+  readonly callMs: number
+  readonly log?: Log
+  /** Default the system's. */
+  readonly clock?: Clock
+}
+
+/** The gate of an action; undefined when the action is not limited. */
+export type Limits = (action: string) => Gate | undefined
+
+/** Gates for the actions that are limited. Throws RangeError for a limit that is not above 0. */
+export const createLimits = (options: LimitsOptions | undefined, calls: CallOptions): Limits => {
+  const { perSecond = {}, places = memoryPlaces(), queueMs = 5_000 } = options ?? {}
+  const { callMs, log = silent, clock = systemClock } = calls
+  const gates = new Map(
+    Object.entries(perSecond).map(([action, rate]) => [
+      action,
+      new Gate({ rate: rateOf(action, rate), places, queueMs, callMs, clock, log }),
+    ]),
+  )
+  return (action) => gates.get(action)
+}

@@ -1,0 +1,15 @@
+import type { Identify } from '../../plugins/ownership/index.ts'
+import type { UserOf } from '../../plugins/upstream-proxy/index.ts'
+
+/** The same `identify`, and who it has said a request is from: for whatever is handed nothing but the request. */
+export const rememberAskers = (identify: Identify): { readonly identify: Identify; readonly userOf: UserOf } => {
+  const users = new WeakMap<Request, string>()
+  return {
+    async identify(request) {
+      const identity = await identify(request)
+      if (identity) users.set(request, identity.user)
+      return identity
+    },
+    userOf: (request) => users.get(request),
+  }
+}

@@ -1,0 +1,136 @@
+import type { OwnedGroup } from '../../plugins/ownership/index.ts'
+import {
+  instantKey,
+  type Listing,
+  type Position,
+  type Source,
+  Unsteady,
+} from '../../plugins/pagination-normalizer/index.ts'
+import { readId } from '../../plugins/shared/id.ts'
+import type { Json } from '../../plugins/shared/json.ts'
+import type { Log } from '../../plugins/shared/problem.ts'
+import {
+  type Answer,
+  type Caller,
+  type CursorMode,
+  groupsPerCall,
+  itemsOf,
+  type PageMode,
+  Refusal,
+  type Upstream,
+} from '../../plugins/upstream-proxy/index.ts'
+
+/** An asset of a list: as the upstream wrote it, and what it is sorted by. */
+export interface AssetRow extends Position {
+  readonly item: Json
+}
+
+export interface AssetSources {
+  readonly upstream: Upstream
+  readonly log: Log
+  /** The caller's groups that are asked for. */
+  readonly groups: readonly OwnedGroup[]
+  readonly listing: Listing
+  readonly caller: Caller
+  /** Told of every asset that is seen, and the group it lies in. */
+  readonly onAsset: (id: string, group: OwnedGroup) => void
+  /** Told of every answer. */
+  readonly onAnswer: (answer: Answer) => void
+}
+
+/** The upstream's lists that together hold the assets of some groups: one for a hundred groups, which is as many as it takes. */
+export const assetSources = (options: AssetSources): readonly Source<AssetRow>[] => {
+  const sources: Source<AssetRow>[] = []
+  for (let at = 0; at < options.groups.length; at += groupsPerCall) {
+    const [first, ...others] = options.groups.slice(at, at + groupsPerCall)
+    if (first) sources.push(assetSource(options, [first, ...others]))
+  }
+  return sources
+}
+
+const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...OwnedGroup[]]): Source<AssetRow> => {
+  const { upstream, listing, caller, onAnswer } = options
+  const { filter, sortBy, sortOrder } = listing
+  const asked = new Map(groups.map((group) => [group.id, group]))
+
+  const ask = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<Answer> => {
+    const answer = await upstream.send(
+      {
+        action: 'ListAssets',
+        query: {
+          groupType: String(filter.GroupType),
+          groups,
+          name: filter.Name as string | undefined,
+          statuses: filter.Statuses as readonly string[] | undefined,
+          sortBy: by,
+          sortOrder: order,
+          paging,
+        },
+      },
+      caller,
+    )
+    onAnswer(answer)
+    return answer
+  }
+
+  const rowsOf = (answer: Answer) => {
+    const items = itemsOf(answer)
+    const rows = items.flatMap((item) => rowOf(item, asked, options) ?? [])
+    return { rows, foreign: items.length - rows.length }
+  }
+
+  return {
+    id: groups.map((group) => group.id).join(),
+    maxPageSize: 100,
+    maxPageDepth: 10_000,
+
+    async page(number, size, backwards) {
+      const paging = { pageNumber: number, pageSize: size }
+      const answer = await ask(paging, backwards === (sortOrder === 'Asc') ? 'Desc' : 'Asc')
+      const { rows, foreign } = rowsOf(answer)
+      // Numbers and totals that count what is not the caller's are of no use.
+      if (foreign > 0) throw new Unsteady('a page that holds what was not asked for')
+      return { rows, total: totalOf(answer) }
+    },
+
+    async walk(cursor, size) {
+      const answer = await ask({ maxResults: size, nextToken: cursor }).catch((error: unknown) => {
+        if (cursor !== undefined && error instanceof Refusal && error.status === 400)
+          throw new Unsteady('a stale cursor')
+        throw error
+      })
+      // At the end the token is absent, or empty where the upstream is a gateway like this one.
+      const next = answer.json?.get('Result')?.get('NextToken')?.string() || undefined
+      return { rows: rowsOf(answer).rows, cursor: next }
+    },
+
+    async fingerprint() {
+      const answer = await ask({ pageNumber: 1, pageSize: 1 }, 'Desc', 'UpdateTime')
+      const [newest] = itemsOf(answer)
+      const total = totalOf(answer)
+      return { total, text: `${total} ${newest?.get('Id')?.raw} ${newest?.get('UpdateTime')?.raw}` }
+    },
+  }
+}
+
+/** Undefined for what the upstream should not have listed, whatever it says (reading 28). */
+const rowOf = (item: Json, asked: ReadonlyMap<string, OwnedGroup>, options: AssetSources): AssetRow | undefined => {
+  const { listing, log, onAsset } = options
+  const id = readId(item.get('Id')?.string())
+  const group = asked.get(item.get('GroupId')?.string() ?? '')
+  if (id === undefined || !group) {
+    log.error({ action: 'ListAssets', id }, 'upstream listed an asset of a group that was not asked for')
+    return undefined
+  }
+  onAsset(id, group)
+  const statuses = listing.filter.Statuses as readonly string[] | undefined
+  if (statuses && !statuses.includes(item.get('Status')?.string() ?? '')) return undefined
+  const text = item.get(listing.sortBy)?.string()
+  return { id, key: listing.sortBy === 'GroupId' ? (text ?? '') : instantKey(text), item }
+}
+
+const totalOf = (answer: Answer): number => {
+  const total = answer.json?.get('Result')?.get('TotalCount')?.value()
+  if (typeof total === 'number') return total
+  throw new Unsteady('a page without TotalCount')
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  courtesyMs,
+  isPlace,
+  type Place,
+  type Places,
+  rateOf,
+  type Wanted,
+} from '../../plugins/upstream-proxy/places.ts'
+
+const period = 1_000
+const lease = 30_000
+let actions = 0
+
+/** Everything that places promise, of whatever they are made. Each test has an action of its own. */
+export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[]]): void => {
+  const on = (count: number) => {
+    const action = `Action${++actions}`
+    const [one, other = one] = open()
+    const wanted = (now: number, user = 'ann'): Wanted => ({
+      ...{ action, count, periodMs: period, user, now },
+      leaseUntil: now + lease,
+    })
+    const place = async (now: number, user?: string, places: Places = one): Promise<Place> => {
+      const taken = await places.takeInTurn(wanted(now, user))
+      if (!isPlace(taken)) throw new Error(`no place at ${now}`)
+      return taken
+    }
+    return { action, one, other, wanted, place }
+  }
+  const start = 1_700_000_000_000
+
+  describe('a place', () => {
+    test('can be taken as often as there are places, and no more', async () => {
+      const { one, other, wanted, place } = on(3)
+      const taken = [await place(start), await place(start + 1), await place(start + 2, 'ann', other)]
+      expect(taken.map(({ number }) => number).sort()).toEqual([0, 1, 2])
+      expect(await other.take(wanted(start + 3))).toBe(undefined)
+      expect(await one.takeInTurn(wanted(start + 3))).toMatchObject({ nextAt: start + 3 + period })
+    })
+
+    test('that was given back is free at its time, and not before', async () => {
+      const { one, other, wanted, place } = on(1)
+      await one.free(await place(start), start + 1_100)
+      expect(await other.takeInTurn(wanted(start + 1_099))).toEqual({ nextAt: start + 1_100, servedAt: start })
+      expect(await other.takeInTurn(wanted(start + 1_100))).toMatchObject({ number: 0 })
+    })
+
+    test('of a process that died is free when its lease has ended', async () => {
+      const { other, wanted, place } = on(1)
+      await place(start)
+      expect(await other.takeInTurn(wanted(start + lease - 1))).toMatchObject({ nextAt: start + lease })
+      expect(await other.takeInTurn(wanted(start + lease))).toMatchObject({ number: 0 })
+    })
+
+    test('is no longer its holder’s once the lease has ended', async () => {
+      const { one, other, wanted, place } = on(1)
+      const late = await place(start)
+      await place(start + lease, 'ann', other)
+      await one.free(late, start + lease + 1)
+      expect(await one.takeInTurn(wanted(start + lease + 2))).not.toHaveProperty('number')
+    })
+
+    test('is taken by one of many who come at once', async () => {
+      const { one, other, wanted, place } = on(4)
+      for (const taken of [await place(start), await place(start)]) await one.free(taken, start)
+      const all = await Promise.all(
+        Array.from({ length: 20 }, (_, nth) => (nth % 2 ? one : other).take(wanted(start + 1))),
+      )
+      const numbers = all.flatMap((taken) => (taken ? [taken.number] : []))
+      expect(new Set(numbers).size).toBe(numbers.length)
+      expect(numbers.length).toBeLessThanOrEqual(4)
+      expect(numbers.length).toBeGreaterThan(0)
+    })
+
+    test('is for one action', async () => {
+      const first = on(1)
+      await first.place(start)
+      expect(await on(1).place(start)).toMatchObject({ number: 0 })
+    })
+  })
+
+  describe('while others wait', () => {
+    test('nobody takes a place but in turn', async () => {
+      const { one, other, wanted, place } = on(1)
+      const held = await place(start, 'ann')
+      await other.takeInTurn(wanted(start + 1, 'bob'))
+      await one.free(held, start + 10)
+      expect(await one.take(wanted(start + 10, 'ann'))).toBe(undefined)
+      expect(await other.takeInTurn(wanted(start + 10, 'bob'))).toMatchObject({ number: 0 })
+    })
+
+    test('a free place is for the user who was served the longest ago, in whatever process', async () => {
+      const { one, other, wanted, place } = on(1)
+      await one.free(await place(start, 'ann'), start + 10)
+      await one.free(await place(start + 10, 'bob'), start + 20)
+      const held = await place(start + 20, 'cyd')
+      await one.takeInTurn(wanted(start + 21, 'ann'))
+      await one.free(held, start + 100)
+      expect(await one.take(wanted(start + 100, 'bob'))).toBe(undefined)
+      expect(await other.takeInTurn(wanted(start + 100, 'bob'))).toEqual({
+        nextAt: start + 100 + courtesyMs,
+        servedAt: start + 10,
+      })
+      expect(await one.takeInTurn(wanted(start + 101, 'ann'))).toMatchObject({ number: 0 })
+    })
+
+    test('a place that is not fetched is anybody’s after a moment', async () => {
+      const { one, other, wanted, place } = on(1)
+      await one.free(await place(start, 'ann'), start + 10)
+      const held = await place(start + 10, 'bob')
+      await one.takeInTurn(wanted(start + 11, 'ann'))
+      await one.free(held, start + 100)
+      expect(await other.takeInTurn(wanted(start + 99 + courtesyMs, 'bob'))).not.toHaveProperty('number')
+      expect(await other.takeInTurn(wanted(start + 100 + courtesyMs, 'bob'))).toMatchObject({ number: 0 })
+    })
+
+    test('who no longer asks is not waited for', async () => {
+      const { one, other, wanted, place } = on(1)
+      const held = await place(start, 'ann')
+      await one.takeInTurn(wanted(start + 1, 'bob'))
+      await one.free(held, start + 3 * period)
+      expect(await other.take(wanted(start + 3 * period, 'ann'))).toMatchObject({ number: 0 })
+    })
+
+    test('places that were taken all at once become free one by one', async () => {
+      const { one, wanted, place } = on(3)
+      const taken = [await place(start), await place(start), await place(start)]
+      for (const each of taken) await one.free(each, start + period, 100)
+      const soon = wanted(start + period)
+      expect(await one.takeInTurn(soon)).toMatchObject({ number: expect.any(Number) })
+      expect(await one.takeInTurn(soon)).toMatchObject({ nextAt: start + period + 100 })
+      expect(await one.takeInTurn(wanted(start + period + 100))).toMatchObject({ number: expect.any(Number) })
+      expect(await one.takeInTurn(wanted(start + period + 100))).toMatchObject({ nextAt: start + period + 200 })
+    })
+  })
+
+  describe('an action that is slowed down', () => {
+    test('has no free place before its time, for anybody, not even one that is given back', async () => {
+      const { action, one, other, wanted, place } = on(2)
+      const held = await place(start)
+      await one.slow(action, start + 5_000, 50)
+      await one.free(held, start + 1_000)
+      expect(await other.take(wanted(start + 4_999))).toBe(undefined)
+      expect(await other.takeInTurn(wanted(start + 4_999))).toMatchObject({ nextAt: start + 5_000 })
+      expect(await other.takeInTurn(wanted(start + 5_000))).toMatchObject({ number: 0 })
+      expect(await other.takeInTurn(wanted(start + 5_000))).toMatchObject({ nextAt: start + 5_050 })
+    })
+
+    test('is not made faster by a shorter time that comes later', async () => {
+      const { action, one, wanted, place } = on(1)
+      await one.free(await place(start), start)
+      await one.slow(action, start + 5_000, 50)
+      await one.slow(action, start + 1_000, 50)
+      expect(await one.takeInTurn(wanted(start + 1_000))).toMatchObject({ nextAt: start + 5_000 })
+    })
+
+    test('stays slow when its limit is raised', async () => {
+      const { action, one, wanted, place } = on(1)
+      await one.free(await place(start), start)
+      await one.slow(action, start + 5_000, 50)
+      expect(await one.takeInTurn({ ...wanted(start + 1_000), count: 3 })).toMatchObject({ nextAt: start + 5_000 })
+    })
+  })
+
+  describe('a limit that changes', () => {
+    test('brings as many places as it says', async () => {
+      const { one, wanted } = on(1)
+      const taken = async (count: number, now: number) => {
+        const numbers: number[] = []
+        for (;;) {
+          const each = await one.takeInTurn({ ...wanted(now), count })
+          if (!isPlace(each)) return numbers.length
+          numbers.push(each.number)
+        }
+      }
+      expect(await taken(1, start)).toBe(1)
+      expect(await taken(5, start + 1)).toBe(4)
+      expect(await taken(2, start + 2 * lease)).toBe(2)
+    })
+
+    test.each([
+      [10, 10, 1_000],
+      [2.5, 2, 800],
+      [1, 1, 1_000],
+      [0.05, 1, 20_000],
+    ])('%p a second is %p places of %p ms', (perSecond, count, periodMs) => {
+      expect(rateOf('A', perSecond)).toEqual({ action: 'A', count, periodMs })
+    })
+
+    test('is not taken unless it is above 0', () => {
+      for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+        expect(() => rateOf('A', perSecond)).toThrow(RangeError)
+      }
+    })
+  })
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { silent } from '../../plugins/shared/problem.ts'
+import { Gate } from '../../plugins/upstream-proxy/gate.ts'
+import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
+import { rateOf } from '../../plugins/upstream-proxy/places.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+interface Arrival {
+  readonly user: string
+  readonly at: number
+}
+
+interface World {
+  readonly perSecond: number
+  /** Users by the processes that they ask: `[0]`, `[1]`, or both. */
+  readonly users: readonly (readonly number[])[]
+  /** Calls that each user has under way at any time, in each of his processes. */
+  readonly atOnce: number
+  /** Milliseconds of the way there, and back. */
+  readonly latency: () => readonly [number, number]
+  readonly seconds: number
+}
+
+/** Two processes on the same places, in virtual time. What arrives at the upstream, and when. */
+const simulate = async ({ perSecond, users, atOnce, latency, seconds }: World): Promise<readonly Arrival[]> => {
+  const clock = new VirtualClock()
+  const places = memoryPlaces()
+  const rate = rateOf('A', perSecond)
+  const gates = [0, 1].map(() => new Gate({ rate, places, queueMs: 5_000, callMs: 30_000, clock, log: silent }))
+  const arrivals: Arrival[] = []
+  const end = clock.now() + seconds * 1000
+
+  const ask = async (user: string, gate: Gate) => {
+    while (clock.now() < end) {
+      const place = await gate.enter(user).catch(() => undefined)
+      if (!place) {
+        await clock.sleep(300)
+        continue
+      }
+      const [there, back] = latency()
+      await clock.sleep(there)
+      arrivals.push({ user, at: clock.now() })
+      await clock.sleep(back)
+      gate.leave(place, true)
+    }
+  }
+  for (const [nth, processes] of users.entries()) {
+    for (const process of processes) {
+      const gate = gates[process]
+      for (let call = 0; gate && call < atOnce; call++) void ask(`user ${nth}`, gate)
+    }
+  }
+  await clock.pass(seconds * 1000 + 10_000)
+  return arrivals
+}
+
+/** The most arrivals in any stretch of so many milliseconds, its end left out. */
+const busiest = (arrivals: readonly Arrival[], ms: number): number => {
+  const times = arrivals.map(({ at }) => at).sort((a, b) => a - b)
+  return Math.max(0, ...times.map((from, at) => times.slice(at).filter((time) => time < from + ms).length))
+}
+
+/** What the slowest user gets of an equal share. */
+const slowest = (arrivals: readonly Arrival[], users: number): number => {
+  const counts = new Map<string, number>()
+  for (const { user } of arrivals) counts.set(user, (counts.get(user) ?? 0) + 1)
+  return counts.size < users ? 0 : (Math.min(...counts.values()) * users) / arrivals.length
+}
+
+const spread = (first: number, second: number, both = 0) => [
+  ...Array.from({ length: first }, () => [0]),
+  ...Array.from({ length: second }, () => [1]),
+  ...Array.from({ length: both }, () => [0, 1]),
+]
+
+describe('two processes', () => {
+  test('never let more through than the limit, in any stretch of time, whatever the latency', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          perSecond: fc.constantFrom(0.5, 1, 2.5, 4, 10),
+          atOnce: fc.integer({ min: 1, max: 4 }),
+          delays: fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 2, maxLength: 9 }),
+        }),
+        async ({ perSecond, atOnce, delays }) => {
+          let nth = 0
+          const latency = () => [delays[nth++ % delays.length] ?? 0, delays[nth++ % delays.length] ?? 0] as const
+          const arrivals = await simulate({ perSecond, users: spread(3, 2, 1), atOnce, latency, seconds: 8 })
+          const { count, periodMs } = rateOf('A', perSecond)
+          expect(arrivals.length).toBeGreaterThan(0)
+          expect(busiest(arrivals, periodMs)).toBeLessThanOrEqual(count)
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  test.each([
+    ['as many in each', spread(10, 10)],
+    ['15 in one, 5 in the other', spread(15, 5)],
+    ['19 in one, one in the other', spread(19, 1)],
+    ['12 in one, and 8 in both', spread(12, 0, 8)],
+  ])('give each of 20 users the same, with %s', async (_, users) => {
+    const latency = () => [5, 15] as const
+    const arrivals = await simulate({ perSecond: 10, users, atOnce: 3, latency, seconds: 60 })
+    expect(slowest(arrivals, 20)).toBeGreaterThan(0.95)
+    expect(arrivals.length).toBeGreaterThan(0.95 * 60 * 10)
+  })
+
+  test('waste no place when the upstream is slow now and then', async () => {
+    let nth = 0
+    const latency = () => [5, nth++ % 2 ? 145 : 5] as const
+    const arrivals = await simulate({ perSecond: 10, users: spread(15, 5), atOnce: 3, latency, seconds: 60 })
+    // A call of 80 ms on average keeps its place for 1,090 ms.
+    expect(arrivals.length).toBeGreaterThan(0.94 * 60 * (10 / 1.09))
+    expect(slowest(arrivals, 20)).toBeGreaterThan(0.9)
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { gather, pause, type Reading, read, shares } from './flood.ts'
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  describe(`two gateways on one database (${kind})`, () => {
+    test('never exceed the limit under 20 users at five times of it, and serve them alike', async () => {
+      await using crowd = await gather({ kind, users: 21, perSecond: 40 })
+      const { place, servers, readers } = crowd
+      const flooding = readers.slice(0, 20)
+      let stopped = false
+      const until = () => stopped
+      const startedAt = Date.now()
+      // 15 users ask the first, 5 the second, each with 10 readings at once: 200 that want to be 40 a second.
+      const floods = flooding.map((reader, nth) => read(reader, servers[nth < 15 ? 0 : 1], { atOnce: 10, until }))
+      await pause(1_500)
+      const rare: Reading[] = []
+      for (const server of [servers[0], servers[1], servers[0]]) {
+        const startedAt = performance.now()
+        const { status } = await (readers[20] ?? readers[0])?.at(server).ask('GET', `/assets/${readers[20]?.assets[0]}`) ?? {}
+        rare.push({ status: status ?? 0, ms: performance.now() - startedAt })
+        await pause(900)
+      }
+      const endedAt = Date.now()
+      stopped = true
+      const readings = (await Promise.all(floods)).flat()
+
+      expect(place.emulator.perSecond('GetAsset')).toBeLessThanOrEqual(40)
+      expect(place.emulator.calls.filter((call) => call.status === 429)).toEqual([])
+      const got = shares(crowd, startedAt + 1_000, endedAt).slice(0, 20)
+      const fair = got.reduce((sum, each) => sum + each, 0) / 20
+      expect(Math.min(...got)).toBeGreaterThanOrEqual(0.8 * fair)
+      // Whoever was refused was refused by a gateway, in time.
+      expect([...new Set(readings.map(({ status }) => status))].filter((status) => ![200, 429].includes(status))).toEqual([])
+      expect(rare.map(({ status }) => status)).toEqual([200, 200, 200])
+      const waits = readings.filter(({ status }) => status === 200).map(({ ms }) => ms)
+      const usual = waits.sort((a, b) => a - b)[waits.length >> 1] ?? 0
+      expect(Math.max(...rare.map(({ ms }) => ms))).toBeLessThan(usual)
+    }, 30_000)
+
+    test('slow down together when the upstream says so', async () => {
+      await using crowd = await gather({ kind, users: 2, perSecond: 5, environment: { UPSTREAM_QUEUE_SECONDS: '0.2' } })
+      const { place, servers, readers } = crowd
+      const ask = (nth: number) => readers[nth]?.at(servers[nth]).ask('GET', `/assets/${readers[nth]?.assets[0]}`)
+      place.emulator.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '2' }, body: '{"slow":true}' })
+      const first = await ask(0)
+      expect([first?.status, first?.headers.get('retry-after'), first?.text]).toEqual([429, '2', '{"slow":true}'])
+      for (const nth of [0, 1]) {
+        const refused = await ask(nth)
+        expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '2'])
+        expect(refused?.json).toEqual({
+          success: false,
+          error: { message: 'too many requests wait for the upstream', type: 'media_proxy_error' },
+        })
+      }
+      expect(place.emulator.calls).toHaveLength(1)
+      await pause(2_000)
+      expect([(await ask(0))?.status, (await ask(1))?.status]).toEqual([200, 200])
+    }, 30_000)
+
+    test('get back the places of one that was killed', async () => {
+      const environment = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.1', UPSTREAM_QUEUE_SECONDS: '8' }
+      await using crowd = await gather({ kind, users: 1, perSecond: 1, environment })
+      const { place, servers, readers } = crowd
+      await pause(1_100)
+      const hold = place.emulator.faults.add({ kind: 'hold', action: 'GetAsset' })
+      const lost = readers[0]?.at(servers[0]).ask('GET', `/assets/${readers[0]?.assets[0]}`).catch(() => undefined)
+      await hold.struck()
+      await servers[0]?.kill('SIGKILL')
+      await lost
+      hold.remove()
+      const reply = await readers[0]?.at(servers[1]).ask('GET', `/assets/${readers[0]?.assets[0]}`)
+      expect(reply?.status).toBe(200)
+      expect(place.emulator.perSecond('GetAsset')).toBe(1)
+    }, 30_000)
+  })
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'bun:test'
+import { memoryPlaces, type Operation, type Places, Unsent } from '../../plugins/upstream-proxy/index.ts'
+import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted.ts'
+
+const ok = json('{"Result":{"Id":"x"}}')
+const read = (id: string): Operation => ({ action: 'GetAsset', id })
+const find: Operation = { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n' }
+const create: Operation = { action: 'CreateAssetGroup', body: bodyOf('{}') }
+
+/** Places that note what is asked of them. */
+const watched = (): { readonly places: Places; readonly asked: string[] } => {
+  const memory = memoryPlaces()
+  const asked: string[] = []
+  const note = (what: string) => void asked.push(what)
+  return {
+    asked,
+    places: {
+      take: (wanted) => (note(`take ${wanted.action} for ${wanted.user}`), memory.take(wanted)),
+      takeInTurn: (wanted) => (note(`turn ${wanted.action} for ${wanted.user}`), memory.takeInTurn(wanted)),
+      free: (place, at, spreadMs) => (note(`free ${place.action}`), memory.free(place, at, spreadMs)),
+      slow: (action, until, spreadMs) => (note(`slow ${action}`), memory.slow(action, until, spreadMs)),
+    },
+  }
+}
+
+describe('a limited action', () => {
+  test('takes a place for each call and gives it back, in two questions', async () => {
+    const { places, asked } = watched()
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
+    await send(read('warm'), { user: 'ann' })
+    asked.length = 0
+    await send(read('a'), { user: 'ann' })
+    expect(asked).toEqual(['take GetAsset for ann', 'free GetAsset'])
+  })
+
+  test('leaves others alone, which ask for no place', async () => {
+    const { places, asked } = watched()
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
+    for (let call = 0; call < 20; call++) await send(create)
+    expect(asked).toEqual([])
+  })
+
+  test('is refused when its queue is too long, before anything is sent', async () => {
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 }, queueMs: 0 } })
+    await send(create)
+    const refused = await failure(send(create))
+    expect(refused).toBeInstanceOf(Unsent)
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^[12]$/) } })
+    expect(upstream.seen).toHaveLength(1)
+  })
+
+  test('counts the search for groups as a list of groups', async () => {
+    const { places, asked } = watched()
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, places } })
+    await send(find)
+    expect(asked).toContain('take ListAssetGroups for ')
+  })
+
+  test('takes a second place for a second attempt', async () => {
+    const { places, asked } = watched()
+    await using upstream = await scripted(reset, ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, places } })
+    expect((await send(find)).status).toBe(200)
+    expect(asked.filter((what) => what.startsWith('free'))).toHaveLength(2)
+  })
+
+  test('gives the place back unused when there is nothing to send', async () => {
+    const { places } = watched()
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, places, queueMs: 0 } })
+    for (let call = 0; call < 3; call++) expect(await failure(send(read('..')))).toMatchObject({ status: 404 })
+    expect((await send(read('a'))).status).toBe(200)
+  })
+
+  test('has its whole time once it has its place', async () => {
+    await using upstream = await scripted(ok, (response) => setTimeout(() => ok(response), 150))
+    const { send } = upstream.upstream({ timeoutMs: 400, limits: { perSecond: { CreateAssetGroup: 2.5 } } })
+    const calls = await Promise.all([send(create), send(create), send(create)])
+    expect(calls.map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+
+  test('is slowed down by the upstream’s own 429, which the caller gets as it came', async () => {
+    for (const retryAfter of ['2', new Date(Date.now() + 2_900).toUTCString()]) {
+      const { places, asked } = watched()
+      const body = '{"ResponseMetadata":{"Error":{"Code":"RateLimitExceeded"}}}'
+      await using upstream = await scripted(json(body, 429, { 'retry-after': retryAfter }), ok)
+      const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, places } })
+      const refused = (await failure(send(create))) as Unsent
+      const response = refused.toResponse()
+      expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([429, retryAfter, body])
+      expect(asked).toContain('slow CreateAssetGroup')
+      expect(await failure(send(create))).toBeInstanceOf(Unsent)
+      expect(upstream.seen).toHaveLength(1)
+    }
+  })
+
+  test('is not slowed down by a 429 that names no time', async () => {
+    const { places, asked } = watched()
+    await using upstream = await scripted(json('{}', 429), ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, places } })
+    await failure(send(create))
+    expect((await send(create)).status).toBe(200)
+    expect(asked.filter((what) => what.startsWith('slow'))).toEqual([])
+  })
+
+  test('whose caller leaves the queue is never sent', async () => {
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 } } })
+    await send(create)
+    const leaving = new AbortController()
+    const waiting = failure(send(create, { signal: leaving.signal }))
+    leaving.abort()
+    expect(await waiting).toMatchObject({ status: 502, sent: false })
+    expect(upstream.seen).toHaveLength(1)
+  })
+})

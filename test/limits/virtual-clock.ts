@@ -1,0 +1,41 @@
+import type { Clock } from '../../plugins/upstream-proxy/clock.ts'
+
+/** Time that passes only when it is told to. */
+export class VirtualClock implements Clock {
+  #now = 1_000_000
+  readonly #timers = new Set<{ readonly time: number; readonly run: () => void }>()
+
+  now = (): number => this.#now
+
+  at(time: number, run: () => void): () => void {
+    const timer = { time, run }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(this.#now + ms, resolve))
+  }
+
+  /** Timers that are set. */
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  /** Lets so many milliseconds pass, and everything happen that is due in them, in order. */
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms
+    for (;;) {
+      await settled()
+      const due = [...this.#timers].sort((a, b) => a.time - b.time)[0]
+      if (!due || due.time > until) break
+      this.#timers.delete(due)
+      this.#now = Math.max(this.#now, due.time)
+      due.run()
+    }
+    this.#now = until
+  }
+}
+
+/** When everything has been done that waits for no timer. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,40 @@
+import { beforeAll, expect, test } from 'bun:test'
+import type { Places, Wanted } from '../../plugins/upstream-proxy/index.ts'
+import { placesKeepTheirPromises } from '../limits/place-promises.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('places', (database) => {
+  let both: readonly [Places, Places]
+  beforeAll(async () => {
+    both = [(await database.open()).places, (await database.open()).places]
+  })
+
+  placesKeepTheirPromises(() => both)
+
+  test('processes that race for places and turns never take one twice, and never fail', async () => {
+    const now = 1_700_000_000_000
+    const wanted = (user: string): Wanted => ({
+      ...{ action: 'Raced', count: 7, periodMs: 1_000, user, now },
+      leaseUntil: now + 30_000,
+    })
+    const taken = await Promise.all(
+      Array.from({ length: 60 }, (_, nth) => both[nth % 2]?.takeInTurn(wanted(`user ${nth % 9}`))),
+    )
+    const numbers = taken.flatMap((each) => (each && 'number' in each ? [each.number] : []))
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(numbers.length).toBeLessThanOrEqual(7)
+  })
+
+  test('who was served long ago is forgotten', async () => {
+    const [places] = both
+    const wanted = (now: number): Wanted => ({
+      ...{ action: 'Forgetful', count: 1, periodMs: 1_000, user: 'ann', now },
+      leaseUntil: now + 10,
+    })
+    const later = 1_800_000_000_000
+    expect(await places.takeInTurn(wanted(later))).toMatchObject({ number: 0 })
+    expect(await places.takeInTurn(wanted(later + 5))).toMatchObject({ servedAt: later })
+    expect(await places.takeInTurn({ ...wanted(later + 200_000), user: 'bob' })).toMatchObject({ number: 0 })
+    expect(await places.takeInTurn(wanted(later + 200_005))).toMatchObject({ servedAt: 0 })
+  })
+})
