@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { app as identities } from '../../examples/identity-of-your-own.ts'
+import { app as orders } from '../../examples/lists-of-another-api.ts'
 import { app as books } from '../../examples/one-plugin-alone.ts'
 import { app as folders } from '../../examples/store-of-your-own.ts'
 
@@ -21,6 +22,21 @@ test('one plugin alone pages a list of its own by token', async () => {
   )
   expect(second).toMatchObject({ items: [{ title: 'The Lathe of Heaven' }], nextToken: '' })
   expect((await ask(books, '/books?PageSize=many')).status).toBe(400)
+})
+
+test('another API is paged exactly, at any depth', async () => {
+  const idsOf = async (query: string) => {
+    const page = JSON.parse((await ask(orders, `/orders?SortOrder=Asc&PageSize=30&${query}`)).text)
+    return { ids: page.items.map((order: { id: string }) => order.id), next: page.nextToken, total: page.totalCount }
+  }
+  const byTime = Array.from({ length: 2_500 }, (_, nth) => [Math.floor(nth / 3), `order-${nth}`] as const)
+  byTime.sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
+  for (const number of [1, 2, 33, 34, 50, 70, 84]) {
+    const page = await idsOf(`PageNumber=${number}`)
+    expect(page.ids).toEqual(byTime.slice((number - 1) * 30, number * 30).map(([, id]) => id))
+    expect(page.total).toBe(2_500)
+    if (page.next) expect((await idsOf(`NextToken=${page.next}`)).ids[0]).toBe(byTime[number * 30]?.[1])
+  }
 })
 
 test('a store of your own decides what is whose', async () => {
