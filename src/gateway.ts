@@ -12,6 +12,7 @@ import { problemBody, renderProblems, silent } from '../plugins/shared/problem.t
 import {
   callerOf,
   createUpstream,
+  longestWait,
   type MediaKind,
   Unreachable,
   type UpstreamOptions,
@@ -51,7 +52,7 @@ export const gateway = (options: GatewayOptions) => {
   const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
   const { identify, userOf } = rememberAskers(options.kind ? options.identify : refuseAfter(options.identify))
-  const claimMs = 2 * (options.timeoutMs ?? 30_000) + (options.limits ? (options.limits.queueMs ?? 5_000) : 0)
+  const claimMs = 2 * (options.timeoutMs ?? 30_000) + longestWait(options.limits)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log }
   if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
 

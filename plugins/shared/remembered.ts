@@ -1,4 +1,4 @@
-/** A counter that a store raises in the same transaction as any change that makes remembered answers wrong. */
+/** A counter that a store raises together with whatever makes remembered answers wrong. */
 export type ReadRevision = () => Promise<number>
 
 /**

@@ -28,7 +28,7 @@ interface Call extends Waiting {
 /** Clocks of two machines are never quite the same. */
 const marginMs = 10
 /** Time for the places to answer before the call begins. */
-const answerMs = 5_000
+export const answerMs = 4_000
 
 /** Lets as many calls of one action through as its limit allows, and lets the others wait, in turn by user. */
 export class Gate {

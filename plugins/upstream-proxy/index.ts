@@ -8,7 +8,7 @@ export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from '.
 export { describeGroups, findGroups, groupsPerCall, itemsOf, type ListedGroups } from './collect.ts'
 export { Unsent } from './gate.ts'
 export { requestHeaders, responseHeaders } from './headers.ts'
-export type { LimitsOptions } from './limits.ts'
+export { type LimitsOptions, longestWait } from './limits.ts'
 export { memoryPlaces } from './memory-places.ts'
 export type { CursorMode, ListQuery, MediaKind, Operation, Outgoing, PageMode } from './operation.ts'
 export type { Place, Places, Rate, Wait, Wanted } from './places.ts'

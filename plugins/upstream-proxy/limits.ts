@@ -1,6 +1,6 @@
 import { type Log, silent } from '../shared/problem.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { Gate } from './gate.ts'
+import { answerMs, Gate } from './gate.ts'
 import { memoryPlaces } from './memory-places.ts'
 import { type Places, rateOf } from './places.ts'
 
@@ -12,6 +12,12 @@ export interface LimitsOptions {
   /** Longest wait for a place, in milliseconds. Beyond it, and as soon as it is certain, Problem 429 with Retry-After. Default 5,000. */
   readonly queueMs?: number
 }
+
+const defaultQueueMs = 5_000
+
+/** Milliseconds that may pass under these limits before a call begins. 0 where nothing is limited. */
+export const longestWait = ({ perSecond, queueMs = defaultQueueMs }: LimitsOptions = { perSecond: {} }): number =>
+  Object.keys(perSecond).length === 0 ? 0 : queueMs + answerMs
 
 export interface CallOptions {
   /** Longest time from the beginning of a call to its end, in milliseconds. */
@@ -26,7 +32,7 @@ export type Limits = (action: string) => Gate | undefined
 
 /** Gates for the actions that are limited. Throws RangeError for a limit that is not above 0. */
 export const createLimits = (options: LimitsOptions | undefined, calls: CallOptions): Limits => {
-  const { perSecond = {}, places = memoryPlaces(), queueMs = 5_000 } = options ?? {}
+  const { perSecond = {}, places = memoryPlaces(), queueMs = defaultQueueMs } = options ?? {}
   const { callMs, log = silent, clock = systemClock } = calls
   const gates = new Map(
     Object.entries(perSecond).map(([action, rate]) => [

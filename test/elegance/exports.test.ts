@@ -29,6 +29,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'Unreachable',
     'Unsent',
     'callerOf',
+    'longestWait',
     'memoryPlaces',
     'ark',
     'arkAuthorization',

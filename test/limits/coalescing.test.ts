@@ -76,7 +76,13 @@ describe('readings of one asset at the same time', () => {
   test('with headers that may make a difference are calls of their own', async () => {
     await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
     const { send } = upstream.upstream({ forwardHeaders: ['x-tenant'] })
-    const headers = [{}, { 'x-request-id': '1' }, { 'accept-language': 'de' }, { 'x-tenant': '1' }, { 'x-tenant': '2' }]
+    const headers: Record<string, string>[] = [
+      {},
+      { 'x-request-id': '1' },
+      { 'accept-language': 'de' },
+      { 'x-tenant': '1' },
+      { 'x-tenant': '2' },
+    ]
     await Promise.all(headers.map((each) => send({ action: 'GetAsset', id: 'a' }, { headers: new Headers(each) })))
     expect(upstream.seen).toHaveLength(4)
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
+import { silent } from '../../plugins/shared/problem.ts'
 import { Gate, type GateOptions, Unsent } from '../../plugins/upstream-proxy/gate.ts'
 import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
 import { type Place, type Places, rateOf } from '../../plugins/upstream-proxy/places.ts'
-import { silent } from '../../plugins/shared/problem.ts'
 import { settled, VirtualClock } from './virtual-clock.ts'
 
 const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = {}) => {

@@ -153,7 +153,11 @@ describe('where an entry is needed', () => {
 })
 
 test('an error that is shared can be rendered for each of them', async () => {
-  const answer = { status: 404, headers: new Headers({ 'x-request-id': '1' }), bytes: new TextEncoder().encode('{"a":1}') }
+  const answer = {
+    status: 404,
+    headers: new Headers({ 'x-request-id': '1' }),
+    bytes: new TextEncoder().encode('{"a":1}'),
+  }
   for (const error of [new Refusal(answer), new Unreachable(new Error('x'), true)]) {
     const texts = await Promise.all([error.toResponse(), error.toResponse()].map((response) => response.text()))
     expect(texts[0]).toBe(texts[1] ?? '')

@@ -11,16 +11,19 @@ const create: Operation = { action: 'CreateAssetGroup', body: bodyOf('{}') }
 const watched = (): { readonly places: Places; readonly asked: string[] } => {
   const memory = memoryPlaces()
   const asked: string[] = []
-  const note = (what: string) => void asked.push(what)
-  return {
-    asked,
-    places: {
-      take: (wanted) => (note(`take ${wanted.action} for ${wanted.user}`), memory.take(wanted)),
-      takeInTurn: (wanted) => (note(`turn ${wanted.action} for ${wanted.user}`), memory.takeInTurn(wanted)),
-      free: (place, at, spreadMs) => (note(`free ${place.action}`), memory.free(place, at, spreadMs)),
-      slow: (action, until, spreadMs) => (note(`slow ${action}`), memory.slow(action, until, spreadMs)),
-    },
+  const noted =
+    <Given extends readonly unknown[], Result>(act: (...given: Given) => Result, what: (...given: Given) => string) =>
+    (...given: Given): Result => {
+      asked.push(what(...given))
+      return act(...given)
+    }
+  const places = {
+    take: noted(memory.take, (wanted) => `take ${wanted.action} for ${wanted.user}`),
+    takeInTurn: noted(memory.takeInTurn, (wanted) => `turn ${wanted.action} for ${wanted.user}`),
+    free: noted(memory.free, (place) => `free ${place.action}`),
+    slow: noted(memory.slow, (action) => `slow ${action}`),
   }
+  return { asked, places }
 }
 
 describe('a limited action', () => {
@@ -91,7 +94,11 @@ describe('a limited action', () => {
       const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, places } })
       const refused = (await failure(send(create))) as Unsent
       const response = refused.toResponse()
-      expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([429, retryAfter, body])
+      expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
+        429,
+        retryAfter,
+        body,
+      ])
       expect(asked).toContain('slow CreateAssetGroup')
       expect(await failure(send(create))).toBeInstanceOf(Unsent)
       expect(upstream.seen).toHaveLength(1)

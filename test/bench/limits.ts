@@ -1,0 +1,59 @@
+import { gather, pause, type Reading, read, shares } from '../limits/flood.ts'
+
+const perSecond = 10
+const seconds = 22
+/** The first second is the limit's first fill, which nobody has to wait for. */
+const settledMs = 2_000
+
+/** 20 users at five times the limit of 10 calls a second, unevenly spread over two gateway processes: what each gets, and how long one more call waits. */
+export const limits = async (): Promise<void> => {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    for (const first of [10, 15, 19]) await measure(kind, first)
+  }
+  process.exit(0)
+}
+
+const measure = async (kind: 'sqlite' | 'postgres', first: number): Promise<void> => {
+  await using crowd = await gather({ kind, users: 21, perSecond })
+  const { place, servers, readers } = crowd
+  const [light, ...flooding] = readers.toReversed()
+  let stopped = false
+  const until = () => stopped
+  const startedAt = Date.now()
+  const floods = flooding.map((reader, nth) => read(reader, servers[nth < first ? 0 : 1], { atOnce: 3, until }))
+  const rare: Reading[] = []
+  const endsAt = startedAt + seconds * 1000
+  while (light && Date.now() < endsAt) {
+    await pause(1_800 + Math.random() * 900)
+    const askedAt = performance.now()
+    const { status } = await light.at(servers[rare.length % 2]).ask('GET', `/assets/${light.assets[0]}`)
+    rare.push({ status, ms: performance.now() - askedAt })
+  }
+  stopped = true
+  const endedAt = Date.now()
+  const got = shares(crowd, startedAt + settledMs, endedAt).slice(0, 20)
+  const readings = (await Promise.all(floods)).flat()
+
+  const total = got.reduce((sum, each) => sum + each, 0)
+  const waits = readings.filter(({ status }) => status === 200).map(({ ms }) => ms)
+  console.log(`${kind}, ${first} users on one process and ${20 - first} on the other, ${seconds} s`)
+  console.log(`  busiest second          ${place.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
+  console.log(`  refused by the upstream ${place.emulator.calls.filter((call) => call.status === 429).length}`)
+  console.log(
+    `  refused by the gateways ${readings.filter(({ status }) => status === 429).length} of ${readings.length}`,
+  )
+  console.log(`  calls a second          ${((total * 1000) / (endedAt - startedAt - settledMs)).toFixed(2)}`)
+  console.log(
+    `  slowest, fastest user   ${percent(Math.min(...got), total)}, ${percent(Math.max(...got), total)} of a fair share`,
+  )
+  console.log(`  a busy user's call      ${quantiles(waits)}`)
+  console.log(`  a light user's call     ${quantiles(rare.map(({ ms }) => ms))} (${rare.length} calls)`)
+}
+
+const percent = (calls: number, total: number): string => `${((100 * 20 * calls) / total).toFixed(0)} %`
+
+const quantiles = (ms: readonly number[]): string => {
+  const sorted = [...ms].sort((a, b) => a - b)
+  const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0)
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${Math.round(sorted.at(-1) ?? 0)} ms`
+}
