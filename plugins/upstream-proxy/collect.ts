@@ -1,6 +1,7 @@
 import type { Json } from '../shared/json.ts'
 import type { Owned } from '../shared/owned.ts'
-import { type Answer, type Caller, Invalid, type Upstream } from './upstream.ts'
+import { type Answer, Invalid } from './answer.ts'
+import type { Caller, Upstream } from './upstream.ts'
 
 /** Most group ids that an upstream takes in one list. */
 export const groupsPerCall = 100

@@ -53,9 +53,10 @@ export class Gate {
   enter(user = '', signal?: AbortSignal, light = false): Promise<Place> {
     const { clock, queueMs } = this.#options
     return new Promise((resolve, reject) => {
-      const until = clock.now() + queueMs
+      const now = clock.now()
+      const until = now + queueMs
       if (signal?.aborted) return reject(new Unreachable(signal.reason, false))
-      if (!light && this.#expected(user) > until) return reject(this.#busy(user))
+      if (!light && this.#expected(user, now) > until) return reject(this.#busy(user, now))
       const end = () => {
         this.#queue.remove(call)
         signal?.removeEventListener('abort', leave)
@@ -152,14 +153,15 @@ export class Gate {
 
   async #wait({ nextAt, servedAt }: Wait, call: Call): Promise<void> {
     const { clock } = this.#options
+    const now = clock.now()
     this.#crowded = true
     this.#nextAt = nextAt
     this.#queue.served(call.user, servedAt)
     for (const each of [...this.#queue]) {
-      if (each.until >= nextAt && each.until > clock.now()) continue
+      if (each.until >= nextAt && each.until > now) continue
       // First out, then reckoned: it is not in its own way.
       this.#queue.remove(each)
-      each.refuse(this.#busy(each.user))
+      each.refuse(this.#busy(each.user, now))
     }
     // Somebody else's turn, as it turns out: theirs may be a place that was not to be had for this user.
     if (this.#queue.next() !== call) return
@@ -180,15 +182,14 @@ export class Gate {
   }
 
   /** When one more call of that user could begin, at the soonest. */
-  #expected(user: string): number {
-    const { rate, clock } = this.#options
-    const rounds = Math.floor(this.#queue.ahead(user) / rate.count)
-    return Math.max(this.#nextAt, clock.now()) + rounds * rate.periodMs
+  #expected(user: string, now: number): number {
+    const { count, periodMs } = this.#options.rate
+    const rounds = Math.floor(this.#queue.ahead(user) / count)
+    return Math.max(this.#nextAt, now) + rounds * periodMs
   }
 
-  #busy(user: string): Unsent {
-    const { clock } = this.#options
-    const seconds = Math.max(1, Math.ceil((this.#expected(user) - clock.now()) / 1000))
+  #busy(user: string, now: number): Unsent {
+    const seconds = Math.max(1, Math.ceil((this.#expected(user, now) - now) / 1000))
     return new Unsent(429, 'too many requests wait for the upstream', { headers: { 'retry-after': String(seconds) } })
   }
 }

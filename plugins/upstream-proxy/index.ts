@@ -31,7 +31,8 @@ export const callerOf = (request: Request, userOf?: UserOf): Caller => ({
  * Puts `upstream` into the context, the one way to ask a media asset library, with its authentication, deadline and header hygiene; and `caller`, with
  * which a call ends when the caller goes away.
  *
- * What it throws (Refusal, Unreachable, Invalid) renders itself: see `createUpstream`.
+ * What it throws (Refusal, Unreachable, Invalid, Unsent) renders itself: see `createUpstream`. `userOf` matters only where there are limits: without it all
+ * requests share one turn.
  */
 export const upstreamProxy = (options: UpstreamOptions | Upstream, { userOf }: { readonly userOf?: UserOf } = {}) => {
   const upstream = 'send' in options ? options : createUpstream(options)

@@ -1,4 +1,4 @@
-import { Refusal } from './upstream.ts'
+import { Refusal } from './answer.ts'
 
 /**
  * The one place that turns an id into a path: every value is one segment, whatever characters are in it (reading 32). An empty one and dot segments

@@ -45,13 +45,13 @@ export class Sharing<Entry, Result> {
     round.askers++
     round.waits.add(wait)
     try {
-      if (!round.begun) await this.#enter(key, round, asker, wait)
+      if (!round.begun) await this.#enter(round, asker, wait)
       return await Promise.race([left.promise, round.answer.promise])
     } finally {
       signal?.removeEventListener('abort', leave)
       round.waits.delete(wait)
       if (--round.askers === 0) {
-        this.#close(key, round)
+        if (this.#rounds.get(key) === round) this.#rounds.delete(key)
         round.abandoned.abort(signal?.reason)
       }
     }
@@ -76,12 +76,7 @@ export class Sharing<Entry, Result> {
     return round
   }
 
-  #close(key: string, round: Round<Result>): void {
-    if (this.#rounds.get(key) === round) this.#rounds.delete(key)
-  }
-
   async #enter(
-    key: string,
     round: Round<Result>,
     { signal, enter, unused, begin }: Asker<Entry, Result>,
     wait: AbortController,
@@ -101,9 +96,6 @@ export class Sharing<Entry, Result> {
     }
     round.begun = true
     for (const other of round.waits) if (other !== wait) other.abort()
-    const { resolve, reject } = round.answer
-    begin(entry, round.abandoned.signal)
-      .finally(() => this.#close(key, round))
-      .then(resolve, reject)
+    begin(entry, round.abandoned.signal).then(round.answer.resolve, round.answer.reject)
   }
 }

@@ -9,8 +9,6 @@ import type { Place } from './places.ts'
 import { retryTime } from './retry-after.ts'
 import { Sharing } from './sharing.ts'
 
-export { type Answer, Invalid, Refusal, toResponse, Unreachable } from './answer.ts'
-
 /** A `fetch` of the caller's choice: for tests, or for a runtime whose own re-sends what must be sent once. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
@@ -43,7 +41,8 @@ export interface Upstream {
   /**
    * Asks the upstream. Resolves with a success (status 2xx, a JSON object, or nothing in answer to a change).
    *
-   * Throws Refusal for a status of 400 and above, Unreachable when there was no answer, and Invalid for an answer that makes no sense.
+   * Throws Refusal for a status of 400 and above, Unreachable when there was no answer, Invalid for an answer that makes no sense, and Unsent when it was
+   * not asked, because a limit would have made the call wait too long.
    */
   send(operation: Operation, caller?: Caller): Promise<Answer>
 }

@@ -23,7 +23,7 @@ export const createAsset =
     for (const named of groupsNamed(body)) await owners.group(user, named)
     const answer = await upstream.send(
       { action: 'CreateAsset', group, body: withoutGroupType(body) },
-      { headers: request.headers },
+      { headers: request.headers, user },
     )
     const asset = createdId(answer)
     // The asset exists, and its group can be asked for again: a record that cannot be written is no reason to call this a failure.

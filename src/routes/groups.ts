@@ -18,7 +18,7 @@ export const createGroup =
     const { name, description } = readNewGroup(body)
     const typed = body.edit((json) => (json.get('GroupType') ? json : json.with('GroupType', toJson('AIGC'))))
     const create = () =>
-      library.upstream.send({ action: 'CreateAssetGroup', body: typed }, { headers: request.headers })
+      library.upstream.send({ action: 'CreateAssetGroup', body: typed }, { headers: request.headers, user })
     return toResponse(await underClaim(library, { user, type: 'AIGC', name, description }, create, createdId))
   }
 
@@ -121,7 +121,7 @@ export const updateGroup =
     const update = () =>
       library.upstream.send(
         { action: 'UpdateAssetGroup', group, method, body },
-        renamed ? { headers: caller.headers } : caller,
+        renamed ? { headers: caller.headers, user } : caller,
       )
     const answer = renamed
       ? await underClaim(

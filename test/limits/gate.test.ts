@@ -198,6 +198,49 @@ describe('who leaves', () => {
   })
 })
 
+describe('two gates on the same places', () => {
+  const pair = () => {
+    const places = memoryPlaces()
+    const one = open({ perSecond: 1, places })
+    const { gate: other } = open({ perSecond: 1, places, clock: one.clock })
+    const order: string[] = []
+    const call = async (gate: Gate, user: string) => {
+      const place = await gate.enter(user)
+      order.push(user)
+      gate.leave(place, true)
+    }
+    return { ...one, other, order, call }
+  }
+
+  test('know of each other who was served', async () => {
+    const { clock, gate, other, order, call } = pair()
+    for (const [where, user] of [
+      [gate, 'first'],
+      [other, 'b'],
+      [gate, 'a'],
+    ] as const) {
+      void call(where, user)
+      await clock.pass(1_100)
+    }
+    // To this one, `a` has never been served.
+    for (const user of ['b', 'a', 'b']) void call(other, user)
+    await clock.pass(3_500)
+    expect(order).toEqual(['first', 'b', 'a', 'b', 'a', 'b'])
+  })
+
+  test('let a newcomer at one go before those who wait at the other', async () => {
+    const { clock, gate, other, order, call } = pair()
+    for (const user of ['first', 'middle', 'last']) void call(gate, user)
+    await clock.pass(2_100)
+    void call(gate, 'middle')
+    void call(other, 'last')
+    await clock.pass(500)
+    void call(other, 'rare')
+    await clock.pass(3_000)
+    expect(order).toEqual(['first', 'middle', 'last', 'rare', 'middle', 'last'])
+  })
+})
+
 describe('when places cannot be asked', () => {
   const failing: Places = {
     take: () => Promise.reject(new Error('no database')),

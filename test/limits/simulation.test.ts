@@ -96,6 +96,17 @@ describe('two processes', () => {
     )
   })
 
+  test('never do so when answers take no time at all', async () => {
+    const arrivals = await simulate({
+      perSecond: 10,
+      users: spread(3, 3),
+      atOnce: 3,
+      latency: () => [0, 0],
+      seconds: 20,
+    })
+    expect(busiest(arrivals, 1_000)).toBe(10)
+  })
+
   test.each([
     ['as many in each', spread(10, 10)],
     ['15 in one, 5 in the other', spread(15, 5)],

@@ -25,6 +25,22 @@ eachDatabase('places', (database) => {
     expect(numbers.length).toBeLessThanOrEqual(7)
   })
 
+  test('processes that race for places while nobody waits take each once', async () => {
+    for (let round = 0; round < 15; round++) {
+      const now = 1_700_000_000_000 + round * 100_000
+      const wanted = (nth: number): Wanted => ({
+        ...{ action: 'Free', count: 3, periodMs: 1_000, user: `user ${nth}`, now },
+        leaseUntil: now + 30_000 + nth,
+      })
+      if (round === 0) await both[0].takeInTurn(wanted(0))
+      else {
+        const taken = await Promise.all(Array.from({ length: 20 }, (_, nth) => both[nth % 2]?.take(wanted(nth))))
+        const numbers = taken.flatMap((each) => (each ? [each.number] : []))
+        expect(new Set(numbers).size).toBe(numbers.length)
+      }
+    }
+  })
+
   test('who was served long ago is forgotten', async () => {
     const [places] = both
     const wanted = (now: number): Wanted => ({

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { newAsset, newGroup, openRoutes, refusal, said } from '../routes/routes.ts'
+
+describe('a gateway under limits', () => {
+  test('refuses a creation that would wait too long, and leaves its name free', async () => {
+    await using routes = await openRoutes({ limits: { perSecond: { CreateAssetGroup: 2 }, queueMs: 0 } })
+    const { ann, emulator, store } = routes
+    const create = (Name: string) => ann.ask('POST', '/assets/groups', { Name })
+    const replies = await Promise.all(['a', 'b', 'c'].map(create))
+    const refused = replies.find(({ status }) => status === 429)
+    if (!refused) throw new Error('none was refused')
+    expect(said(refused)).toEqual(refusal(429, 'too many requests wait for the upstream'))
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(await store.openClaims()).toEqual([])
+    await new Promise((resolve) => setTimeout(resolve, Number(refused.headers.get('retry-after')) * 1000 + 20))
+    const again = await create(['a', 'b', 'c'][replies.indexOf(refused)] ?? '')
+    expect(again.status).toBe(200)
+    expect(emulator.library.groups()).toHaveLength(3)
+  })
+
+  test('holds a name for as long as its creation may have to wait', async () => {
+    const limits = { perSecond: { CreateAssetGroup: 5 }, queueMs: 60_000 }
+    await using routes = await openRoutes({ limits, timeoutMs: 10_000 })
+    const { ann, emulator, store } = routes
+    const hold = emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
+    const creating = ann.ask('POST', '/assets/groups', { Name: 'a' })
+    await hold.struck()
+    const [claim] = await store.openClaims()
+    expect((claim?.dueAt ?? 0) - (claim?.createdAt ?? 0)).toBeGreaterThan(70_000)
+    hold.release()
+    expect((await creating).status).toBe(200)
+  })
+
+  test.each([
+    ['reads', 'GetAsset', 'GET'],
+    ['changes', 'UpdateAsset', 'PATCH'],
+  ])('%s in turn by user', async (_, action, method) => {
+    await using routes = await openRoutes({ limits: { perSecond: { [action]: 4 } } })
+    const { ann, bob } = routes
+    const of = async (user: typeof ann) => {
+      const group = await newGroup(user, 'g')
+      return Promise.all(Array.from({ length: 8 }, () => newAsset(user, group)))
+    }
+    const [anns, [bobs]] = [await of(ann), await of(bob)]
+    const order: string[] = []
+    const ask = async (user: typeof ann, name: string, id: string | undefined) => {
+      const reply = await user.ask(method, `/assets/${id}`, method === 'PATCH' ? { Name: 'n' } : undefined)
+      expect(reply.status).toBe(200)
+      order.push(name)
+    }
+    const busy = anns.map((id) => ask(ann, 'ann', id))
+    // All of these are in the line before.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await ask(bob, 'bob', bobs)
+    expect(order.filter((name) => name === 'ann').length).toBeLessThanOrEqual(5)
+    await Promise.all(busy)
+  })
+})
