@@ -76,7 +76,10 @@ const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...Own
   const rowsOf = (answer: Answer) => {
     const items = itemsOf(answer)
     const rows = items.flatMap((item) => rowOf(item, asked, options) ?? [])
-    return { rows, foreign: items.length - rows.length }
+    const dropped = items.length - rows.length
+    if (dropped > 0)
+      options.log.error({ action: 'ListAssets', dropped }, 'upstream listed assets that were not asked for')
+    return { rows, foreign: dropped }
   }
 
   return {
@@ -115,13 +118,10 @@ const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...Own
 
 /** Undefined for what the upstream should not have listed, whatever it says (reading 28). */
 const rowOf = (item: Json, asked: ReadonlyMap<string, OwnedGroup>, options: AssetSources): AssetRow | undefined => {
-  const { listing, log, onAsset } = options
+  const { listing, onAsset } = options
   const id = readId(item.get('Id')?.string())
   const group = asked.get(item.get('GroupId')?.string() ?? '')
-  if (id === undefined || !group) {
-    log.error({ action: 'ListAssets', id }, 'upstream listed an asset of a group that was not asked for')
-    return undefined
-  }
+  if (id === undefined || !group) return undefined
   onAsset(id, group)
   const statuses = listing.filter.Statuses as readonly string[] | undefined
   if (statuses && !statuses.includes(item.get('Status')?.string() ?? '')) return undefined
