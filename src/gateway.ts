@@ -9,6 +9,7 @@ import {
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { problemBody, renderProblems, silent } from '../plugins/shared/problem.ts'
+import { refuseUnknown } from '../plugins/shared/unknown.ts'
 import {
   callerOf,
   createUpstream,
@@ -23,7 +24,6 @@ import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './r
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset } from './routes/library.ts'
 import { settleGroups } from './routes/settling.ts'
-import { refuseUnknown } from './routes/unknown.ts'
 import { about } from './schema/about.ts'
 import { assetList, groupList } from './schema/lists.ts'
 

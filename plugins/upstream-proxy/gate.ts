@@ -1,6 +1,6 @@
+import type { Clock } from '../shared/clock.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { Unreachable } from './answer.ts'
-import type { Clock } from './clock.ts'
 import { isPlace, type Place, type Places, type Rate, turnMemoryMs, type Wait, type Wanted } from './places.ts'
 import { Queue, type Waiting } from './queue.ts'
 

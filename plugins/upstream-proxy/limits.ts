@@ -1,5 +1,5 @@
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { type Log, silent } from '../shared/problem.ts'
-import { type Clock, systemClock } from './clock.ts'
 import { answerMs, Gate } from './gate.ts'
 import { memoryPlaces } from './memory-places.ts'
 import { type Places, rateOf } from './places.ts'

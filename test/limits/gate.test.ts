@@ -4,7 +4,7 @@ import { silent } from '../../plugins/shared/problem.ts'
 import { Gate, type GateOptions, Unsent } from '../../plugins/upstream-proxy/gate.ts'
 import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
 import { type Place, type Places, rateOf } from '../../plugins/upstream-proxy/places.ts'
-import { settled, VirtualClock } from './virtual-clock.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = {}) => {
   const clock = new VirtualClock()

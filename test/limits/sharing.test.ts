@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
 import { Refusal, Unreachable } from '../../plugins/upstream-proxy/index.ts'
 import { type Asker, Sharing } from '../../plugins/upstream-proxy/sharing.ts'
-import { settled } from './virtual-clock.ts'
+import { settled } from '../support/virtual-clock.ts'
 
 /** Calls that are held until the test answers them. */
 const open = () => {

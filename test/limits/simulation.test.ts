@@ -4,7 +4,7 @@ import { silent } from '../../plugins/shared/problem.ts'
 import { Gate } from '../../plugins/upstream-proxy/gate.ts'
 import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
 import { rateOf } from '../../plugins/upstream-proxy/places.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 
 interface Arrival {
   readonly user: string

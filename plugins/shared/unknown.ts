@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { Problem } from '../../plugins/shared/problem.ts'
+import { Problem } from './problem.ts'
 
 const hidden = { config: {}, detail: { hide: true } }
 

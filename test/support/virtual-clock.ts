@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugins/upstream-proxy/clock.ts'
+import type { Clock } from '../../plugins/shared/clock.ts'
 
 /** Time that passes only when it is told to. */
 export class VirtualClock implements Clock {
