@@ -19,7 +19,10 @@ const usage = `usage: admin COMMAND
                                              gives an existing upstream group to a user
   group pending                              lists creations and renamings whose end is unknown
   group release ID                           drops one of them
-PASSWORD - is read from standard input. ISO is a date (2030-01-31), or a date and time, UTC unless it says otherwise.`
+  usage [NAME] [--since DATE] [--until DATE] lists the calls and tokens of text generation
+                                             by user, token, model and day (UTC)
+PASSWORD - is read from standard input. ISO is a date (2030-01-31), or a date and time, UTC unless it says otherwise.
+DATE is a date; both days are included.`
 
 /** What a command works with. */
 export interface Surroundings {
@@ -39,7 +42,7 @@ class Misused extends Error {}
 /** A command that cannot be done: status 1. */
 class Refused extends Error {}
 
-type Flags = Readonly<Partial<Record<'password' | 'label' | 'expires' | 'type' | 'name', string>>>
+type Flags = Readonly<Partial<Record<'password' | 'label' | 'expires' | 'type' | 'name' | 'since' | 'until', string>>>
 type Command = (words: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
 
 /**
@@ -59,13 +62,16 @@ export const runAdmin = async (args: readonly string[], surroundings: Surroundin
   }
 }
 
+/** Finds the command whose words the arguments begin with. */
 const understand = (args: readonly string[]): { command: Command; words: readonly string[]; flags: Flags } => {
-  const [noun = '', verb = '', ...rest] = args
-  const entry = commands[`${noun} ${verb}`]
-  if (!entry) throw new Misused(args.length === 0 ? 'a command is missing' : 'there is no such command')
-  const { words, flags } = parse(rest, entry.flags)
-  if (words.length < entry.words[0] || words.length > entry.words[1]) throw new Misused('wrong number of arguments')
-  return { command: entry.run, words, flags }
+  for (const [name, entry] of Object.entries(commands)) {
+    const named = name.split(' ')
+    if (!named.every((word, nth) => word === args[nth])) continue
+    const { words, flags } = parse(args.slice(named.length), entry.flags)
+    if (words.length < entry.words[0] || words.length > entry.words[1]) throw new Misused('wrong number of arguments')
+    return { command: entry.run, words, flags }
+  }
+  throw new Misused(args.length === 0 ? 'a command is missing' : 'there is no such command')
 }
 
 const parse = (args: readonly string[], known: readonly string[]): { words: readonly string[]; flags: Flags } => {
@@ -158,6 +164,21 @@ const releaseClaim: Command = async ([id = ''], _flags, { store }) => {
   if (!(await store.dropClaim(id))) throw new Refused(`nothing is pending with the id ${id}`)
 }
 
+const listUsage: Command = async ([name], flags, { store, out }) => {
+  const since = flags.since === undefined ? undefined : date(flags.since, '--since')
+  const until = flags.until === undefined ? undefined : date(flags.until, '--until')
+  if (since !== undefined && until !== undefined && since > until) throw new Misused('--since is after --until')
+  const user = name === undefined ? undefined : (await userNamed(store, name)).id
+  for (const used of await store.listUsage({ user, since, until })) {
+    const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model } = used
+    const start = tokenStart === undefined ? token : `${tokenStart}…`
+    const calls = [`calls ${used.calls}`, `unreported ${used.unreported}`]
+    const input = [`input ${used.inputTokens}`, `cached ${used.cachedTokens}`]
+    const output = [`output ${used.outputTokens}`, `reasoning ${used.reasoningTokens}`]
+    out(columns(day, userName, tokenLabel, start, model, ...calls, ...input, ...output))
+  }
+}
+
 interface Entry {
   /** Fewest and most arguments. */
   readonly words: readonly [number, number]
@@ -165,7 +186,7 @@ interface Entry {
   readonly run: Command
 }
 
-const commands: Readonly<Partial<Record<string, Entry>>> = {
+const commands: Readonly<Record<string, Entry>> = {
   'user add': { words: [1, 1], flags: ['password'], run: addUser },
   'user list': { words: [0, 0], flags: [], run: listUsers },
   'user disable': { words: [1, 1], flags: [], run: disableUser },
@@ -177,6 +198,7 @@ const commands: Readonly<Partial<Record<string, Entry>>> = {
   'group adopt': { words: [2, 2], flags: ['type', 'name'], run: adoptGroup },
   'group pending': { words: [0, 0], flags: [], run: listPending },
   'group release': { words: [1, 1], flags: [], run: releaseClaim },
+  usage: { words: [0, 1], flags: ['since', 'until'], run: listUsage },
 }
 
 const userNamed = async (store: Store, name: string): Promise<User> => {
@@ -207,6 +229,13 @@ const instant = (text: string): number => {
   const found = Date.parse(`${date}${timeOfDay}${zone}`)
   if (Number.isNaN(found)) throw new Misused('--expires must be a date and time in ISO 8601')
   return found
+}
+
+/** A day of the calendar, as it is written. Engines would take the 30th of February for a day in March. */
+const date = (text: string, flag: string): string => {
+  const found = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(found) && time(found).startsWith(text)) return text
+  throw new Misused(`${flag} must be a date such as 2030-01-31`)
 }
 
 const time = (ms: number): string => new Date(ms).toISOString()

@@ -1,12 +1,14 @@
 import { Elysia } from 'elysia'
 import { createMetrics, type Metrics, metrics } from '../plugins/metrics/index.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
 import { documentation } from './documentation.ts'
-import { type GatewayOptions, gateway } from './gateway.ts'
+import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'observe'>
+  readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'observe' | 'observeUsage'>
   readonly health: Omit<Health, 'upstreams'>
   readonly metricsToken: string | undefined
   readonly log: Log
@@ -19,20 +21,29 @@ export type Handle = (request: Request) => Promise<Response>
 export const createApp = (options: AppOptions): Handle => {
   const { log } = options
   const counted = createMetrics()
-  /** Last status of the asset upstream; 0: it could not be reached. */
-  let assets: number | undefined
+  /** Last status of each upstream; 0: it could not be reached. */
+  const last: { assets?: number; text?: number } = {}
+  const observing = (upstream: keyof typeof last) => (call: Parameters<Metrics['upstream']>[0]) => {
+    last[upstream] = call.status
+    counted.upstream(call)
+  }
+  const upstreams = () => ({
+    assets: reachability(options.gateway.kind !== undefined, last.assets),
+    text: reachability(options.text.upstreams.length > 0, last.text),
+  })
+  const library = assetLibrary({ ...options.gateway, log, observe: observing('assets') })
   const app = bare(log)
-    .use(health({ ...options.health, upstreams: () => ({ assets: reachability(options.gateway.kind, assets) }) }))
+    .use(health({ ...options.health, upstreams }))
     .use(metrics({ metrics: counted, token: options.metricsToken }))
     .use(documentation())
+    .use(library.gateway)
     .use(
-      gateway({
-        ...options.gateway,
+      textGeneration({
+        ...options.text,
+        assets: library.assets,
         log,
-        observe: (call) => {
-          assets = call.status
-          counted.upstream(call)
-        },
+        observe: observing('text'),
+        observeUsage: counted.text,
       }),
     )
   return measured((request) => app.handle(request), counted, log)
@@ -44,18 +55,21 @@ export const createWaitingApp = (
 ): Handle => {
   const app = bare(options.log, `${options.segment}_proxy_error`)
     .use(health({ ...options.health, upstreams: () => ({}) }))
+    .all('/v1/*', () => unavailable.toResponse(textProblemBody))
     .all('/*', () => {
-      throw new Problem(500, 'database is not available')
+      throw unavailable
     })
   return (request) => app.handle(request)
 }
+
+const unavailable = new Problem(500, 'database is not available')
 
 /** Elysia finds the path by counting characters, and miscounts behind a short host unless told not to rely on it. */
 const bare = (log: Log, type?: string) =>
   new Elysia({ handler: { standardHostname: false } }).onError(renderProblems(problemBody(type), log))
 
-const reachability = (kind: unknown, status: number | undefined): string => {
-  if (!kind) return 'not configured'
+const reachability = (configured: boolean, status: number | undefined): string => {
+  if (!configured) return 'not configured'
   if (status === undefined) return 'not asked yet'
   return status === 0 ? 'unreachable' : 'reachable'
 }

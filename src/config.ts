@@ -32,6 +32,8 @@ export interface Config {
     readonly timeoutMs: number
     /** Undefined: a request that names no maximum stays as it is. */
     readonly defaultMaxTokens?: number
+    /** Silence in a stream after which a comment is sent. Undefined: none is. */
+    readonly heartbeatMs?: number
   }
   /** The first signs, all verify. None: one is made and kept in the database. */
   readonly sessionSecrets: readonly string[]
@@ -98,6 +100,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
   const textKey = read('TEXT_UPSTREAM_KEY', printable, key)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
+  const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
   const sessionSecrets =
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', printable, key)
@@ -128,6 +131,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       upstream: textUrl === undefined ? undefined : { url: textUrl, key: textKey },
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
       defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
+      heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
     },
     sessionSecrets,
     metricsToken,

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import {
   type ClaimStore,
+  createOwnership,
   type Freshness,
   type Identify,
   type OwnershipStore,
@@ -22,7 +23,7 @@ import {
 import { rememberAskers } from './routes/askers.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
-import { type Evidence, type Library, locateAsset } from './routes/library.ts'
+import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { settleGroups } from './routes/settling.ts'
 import { about } from './schema/about.ts'
 import { assetList, groupList } from './schema/lists.ts'
@@ -47,27 +48,30 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly settleUntil?: AbortSignal
 }
 
-/** The asset library gateway, as a plugin: one chain that reads as the table of contents of the document. */
-export const gateway = (options: GatewayOptions) => {
+/** The asset library gateway, as a plugin. */
+export const gateway = (options: GatewayOptions) => assetLibrary(options).gateway
+
+/** The gateway, and whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others. */
+export const assetLibrary = (options: GatewayOptions) => {
   const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
-  const { identify, userOf } = rememberAskers(options.kind ? options.identify : refuseAfter(options.identify))
+  const askers = rememberAskers(options.kind ? options.identify : refuseAfter(options.identify))
+  const { identify, userOf } = askers
+  const rules = createOwnership<Evidence>({
+    store,
+    freshness: options.freshness,
+    locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
+  })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + longestWait(options.limits)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log }
   if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
 
-  return new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
+  // The chain reads as the table of contents of the document.
+  const routes = new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
     .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes }))
-    .use(
-      ownership<Evidence>({
-        store,
-        identify,
-        freshness: options.freshness,
-        locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
-      }),
-    )
+    .use(ownership({ rules, identify }))
     .post('/assets/groups', createGroup(library), { caller: true, ...about.createGroup })
     .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...about.listGroups })
     .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...about.getGroup })
@@ -81,6 +85,13 @@ export const gateway = (options: GatewayOptions) => {
     .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...about.updateAsset })
     .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...about.deleteAsset })
     .use(refuseUnknown)
+  const assets: Pick<Owners, 'asset'> = {
+    asset(user, id, request) {
+      if (request) askers.remember(request, user)
+      return rules.asset(user, id, request)
+    },
+  }
+  return { gateway: routes, assets: options.kind && assets }
 }
 
 const unconfigured: MediaKind = {

@@ -67,11 +67,12 @@ const openApp = async (
 ): Promise<Handle> => {
   const freshness = new Freshness(() => store.revision())
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
+  const identify = identifyByToken({ store, freshness })
   return createApp({
     gateway: {
       kind: config.media.upstream && kindOf(config.media.upstream),
       store,
-      identify: identifyByToken({ store, freshness }),
+      identify,
       freshness,
       secrets: [first, ...others],
       segment: config.media.segment,
@@ -80,6 +81,16 @@ const openApp = async (
       maxBodyBytes: config.http.maxBodyBytes,
       fetch: sendOnce(),
       settleUntil,
+    },
+    text: {
+      upstreams: config.text.upstream ? [config.text.upstream] : [],
+      identify,
+      usage: store,
+      timeoutMs: config.text.timeoutMs,
+      defaultMaxTokens: config.text.defaultMaxTokens ?? null,
+      heartbeatMs: config.text.heartbeatMs,
+      maxBodyBytes: config.http.maxBodyBytes,
+      fetch: sendOnce(),
     },
     health,
     metricsToken: config.metricsToken,

@@ -10,6 +10,16 @@ export interface Metrics {
   request(answer: { method: string; status: number; seconds: number }): void
   /** A call to an upstream that has ended: `status` is 0 when there was no answer. Fits `observe` of `upstream-proxy`. */
   upstream(call: { action: string; status: number; seconds: number }): void
+  /** A call of text generation, and its tokens where the upstream reported them. */
+  text(call: { model: string; tokens: TextTokens | undefined }): void
+}
+
+/** Tokens of one call, whole numbers from 0: `cachedInput` is part of `input`, and `reasoning` of `output`. */
+export interface TextTokens {
+  readonly input: number
+  readonly cachedInput: number
+  readonly output: number
+  readonly reasoning: number
 }
 
 /** Counters of one process, apart from any global registry. */
@@ -42,6 +52,19 @@ export const createMetrics = (): Metrics => {
     buckets: seconds,
     registers,
   })
+  const textCalls = new Counter({
+    name: 'sluice_text_calls_total',
+    help: 'Calls of text generation, by whether the upstream reported their tokens.',
+    labelNames: ['model', 'reported'],
+    registers,
+  })
+  const textTokens = new Counter({
+    name: 'sluice_text_tokens_total',
+    help: 'Tokens of text generation; cached_input is part of input, reasoning is part of output.',
+    labelNames: ['model', 'kind'],
+    registers,
+  })
+  const modelLabel = boundedLabel()
   return {
     registry,
     request({ method, status, seconds }) {
@@ -52,11 +75,36 @@ export const createMetrics = (): Metrics => {
       calls.inc({ action, status })
       callSeconds.observe({ action }, seconds)
     },
+    text({ model: name, tokens }) {
+      const model = modelLabel(name)
+      textCalls.inc({ model, reported: String(tokens !== undefined) })
+      if (!tokens) return
+      textTokens.inc({ model, kind: 'input' }, tokens.input)
+      textTokens.inc({ model, kind: 'cached_input' }, tokens.cachedInput)
+      textTokens.inc({ model, kind: 'output' }, tokens.output)
+      textTokens.inc({ model, kind: 'reasoning' }, tokens.reasoning)
+    },
   }
 }
 
 /** A label that callers choose freely would grow the registry without bound. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** How many models have a label of their own, the first that were asked for; all others share one. */
+const mostModels = 200
+
+/** Without control characters and lone surrogates, which could spoil the whole text that Prometheus reads, or make one label of two. */
+const plainName = /^[^\p{Cc}\p{Cs}]{1,256}$/u
+
+const boundedLabel = () => {
+  const known = new Set<string>()
+  return (name: string): string => {
+    if (known.has(name)) return name
+    if (known.size === mostModels || !plainName.test(name)) return 'other'
+    known.add(name)
+    return name
+  }
+}
 
 export interface MetricsOptions {
   readonly metrics: Metrics

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
-import { createOwnership, type OwnershipOptions } from './rules.ts'
+import { createOwnership, type Ownership, type OwnershipOptions } from './rules.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { Owned } from '../shared/owned.ts'
@@ -22,12 +22,14 @@ export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
  * Macros that guard routes: `caller: true` lets nobody in who is not identified and gives `user`; `ownsGroup: 'param'` and `ownsAsset: 'param'` also
  * check the id in that path parameter and give `group` or `asset`; `examinesAsset` does so on `locate`'s word and gives its evidence.
  *
- * Refusals render themselves: 401, 403, and 500 when the store cannot be asked.
+ * Refusals render themselves: 401, 403, and 500 when the store cannot be asked. `rules`: those of `createOwnership`, shared with whoever else asks them.
  *
  * A macro's key on a route that never used this plugin is ignored by Elysia: keep a test that walks `app.routes`.
  */
-export const ownership = <Evidence>(options: OwnershipOptions<Evidence> & { readonly identify: Identify }) => {
-  const rules = createOwnership(options)
+export const ownership = <Evidence>(
+  options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & { readonly identify: Identify },
+) => {
+  const rules = 'rules' in options ? options.rules : createOwnership(options)
   const userOf = async (request: Request) => (await requireIdentity(options.identify, request)).user
   return new Elysia({ name: 'sluice/ownership', seed: identity(options) }).macro({
     caller: (_required: true) => ({

@@ -2,8 +2,8 @@
 export interface Call {
   /** ms since 1970, by the emulator's clock */
   readonly at: number
-  readonly kind: 'rest' | 'ark'
-  /** the action's name in both shapes, such as `ListAssets`; empty when the request fits none */
+  readonly kind: 'rest' | 'ark' | 'text'
+  /** the action's name, such as `ListAssets` in both asset shapes or `CreateChatCompletion`; empty when the request fits none */
   readonly action: string
   readonly method: string
   /** the raw request target: path and query as they stood on the wire */

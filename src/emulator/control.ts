@@ -3,6 +3,7 @@ import type { OpenCall } from './calls.ts'
 import { jsonReply, type Reply } from './damage.ts'
 import type { Fault, FaultKind, Faults } from './faults.ts'
 import type { Received } from './shape.ts'
+import { TEXT_NEEDED } from './text/scope.ts'
 
 /** Where the emulator itself is controlled over HTTP; requests to it are not recorded and need no key. */
 export const CONTROL_PATH = '/_emulator/'
@@ -32,6 +33,7 @@ const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string
   'missing-field': { field: 'string' },
   'no-data': {},
   'repeat-cursor': {},
+  ...TEXT_NEEDED,
 }
 
 /**

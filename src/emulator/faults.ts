@@ -1,3 +1,5 @@
+import type { TextFaultKind } from './text/faults.ts'
+
 /** Ways in which an upstream goes wrong. `work` says whether the call takes effect first; default no. */
 export type FaultKind =
   /** resets the connection before anything is done */
@@ -38,13 +40,14 @@ export type FaultKind =
   | { readonly kind: 'no-data' }
   /** a list in cursor mode that names the token it was asked with as the next one, for ever */
   | { readonly kind: 'repeat-cursor' }
+  | TextFaultKind
 
 /** When a fault strikes. */
 export interface FaultTiming {
-  /** an exact name or a pattern; default every action. List faults strike lists only */
+  /** an exact name or a pattern; default every action. List faults strike lists of assets and groups only, text faults calls that generate */
   readonly action?: string | RegExp
-  /** default both shapes */
-  readonly shape?: 'rest' | 'ark'
+  /** default all of them; what is about generated text strikes `text` only */
+  readonly shape?: 'rest' | 'ark' | 'text'
   /** how often; default 1, Infinity for always */
   readonly times?: number
   /** lets the first n matching calls pass; default 0 */

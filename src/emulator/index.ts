@@ -1,10 +1,12 @@
 import { createAccount } from './account.ts'
 import { busiestSecond, type Call } from './calls.ts'
-import type { Faults } from './faults.ts'
+import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
 import type { Library } from './library.ts'
 import { REST_PATH } from './rest.ts'
 import { serve } from './server.ts'
 import { type EmulatorOptions, settingsOf } from './settings.ts'
+import type { Script } from './text/faults.ts'
+import { TEXT_PATH } from './text/routes.ts'
 
 export type { Call } from './calls.ts'
 export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
@@ -13,9 +15,12 @@ export { DOCUMENTED_LIMITS } from './limits.ts'
 export { type Outcome, outcomeByUrl } from './outcome.ts'
 export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
 export type { EmulatorOptions } from './settings.ts'
+export type { TextModel } from './text/catalogue.ts'
+export type { Script, ScriptChunk, TextFaultKind } from './text/faults.ts'
+export type { TextOptions } from './text/options.ts'
 export type { Times } from './times.ts'
 
-/** A running emulator: one account, served in the rest and the ark shape. */
+/** A running emulator: one account, served in the rest and the ark shape, and text generation in two protocols. */
 export interface Emulator {
   /** `http://127.0.0.1:PORT`; under `/_emulator/` it can be controlled from other languages */
   readonly origin: string
@@ -28,6 +33,16 @@ export interface Emulator {
     readonly secretKey: string
     readonly region: string
     readonly project: string
+  }
+  /** text generation: base address, which ends with `/v1`, and bearer key */
+  readonly text: {
+    readonly url: string
+    readonly key: string
+    /**
+     * Answers the next call that generates (or those that the timing names) with these very bytes, or with those that a
+     * function of the recorded call chooses; a fault of kind `script`.
+     */
+    answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
   }
   /** every request since the start or the last `clearCalls`, in order of arrival; grows until cleared */
   readonly calls: readonly Call[]
@@ -45,7 +60,7 @@ export interface Emulator {
 
 /**
  * Starts an emulated media asset upstream with Ark's rules: signature, fuzzy names, exclusive paging modes, depth limit,
- * rate limits, asynchronous processing. Rejects when an option makes no sense or the port is taken.
+ * rate limits, asynchronous processing; and text generation of both protocols. Rejects when an option makes no sense or the port is taken.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = settingsOf(options)
@@ -56,6 +71,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     origin,
     rest: { url: `${origin}${REST_PATH}`, key: settings.key },
     ark: { url: origin, accessKey, secretKey, region, project },
+    text: {
+      url: `${origin}${TEXT_PATH}`,
+      key: settings.text.key,
+      answer: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
+    },
     calls,
     faults,
     library: account.library,

@@ -2,7 +2,7 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { startEmulator } from './index.ts'
 
-const USAGE = 'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON]'
+const USAGE = 'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON] [--text-ms-per-token N]'
 
 try {
   const { values } = parseArgs({
@@ -11,14 +11,17 @@ try {
       host: { type: 'string' },
       'processing-ms': { type: 'string' },
       limits: { type: 'string' },
+      // slow enough to see a stream grow
+      'text-ms-per-token': { type: 'string', default: '30' },
     },
   })
   const processing = values['processing-ms']
-  const { origin, rest, ark, stop } = await startEmulator({
+  const { origin, rest, ark, text, stop } = await startEmulator({
     port: Number(values.port),
     host: values.host,
     processingMs: processing === undefined ? undefined : Number(processing),
     limits: values.limits === undefined ? undefined : JSON.parse(values.limits),
+    text: { msPerDelta: Number(values['text-ms-per-token']) },
   })
   console.log(`emulator listening on ${origin}`)
   console.log(`
@@ -33,7 +36,11 @@ MEDIA_UPSTREAM_URL=${ark.url}
 MEDIA_UPSTREAM_ACCESS_KEY=${ark.accessKey}
 MEDIA_UPSTREAM_SECRET_KEY=${ark.secretKey}
 MEDIA_UPSTREAM_REGION=${ark.region}
-MEDIA_UPSTREAM_PROJECT=${ark.project}`)
+MEDIA_UPSTREAM_PROJECT=${ark.project}
+
+# and of text generation, beside either
+TEXT_UPSTREAM_URL=${text.url}
+TEXT_UPSTREAM_KEY=${text.key}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stop().then(() => process.exit(0)))
 } catch (error) {

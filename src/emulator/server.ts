@@ -9,16 +9,21 @@ import { endOf } from './exchange.ts'
 import { REST_PATH, restShape } from './rest.ts'
 import type { Received } from './shape.ts'
 import { createFaults } from './switchboard.ts'
+import { textAnswers } from './text/calls.ts'
+import { actionOf, isText } from './text/routes.ts'
+import { scoped } from './text/scope.ts'
 
-/** Serves an account in both shapes over one port. */
+/** Serves an account in both shapes, and text generation, over one port. */
 export async function serve(account: Account) {
   const { port, host, clock } = account.settings
-  const { faults, strikes } = createFaults()
+  const { faults: board, strikes } = createFaults()
+  const faults = scoped(board)
   const calls: OpenCall[] = []
   const sockets = new Set<Socket>()
   const stopping = new AbortController()
   const ark = arkShape(account.settings)
   const rest = restShape(account.settings)
+  const answerText = textAnswers(account.settings)
   let number = 0
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -27,15 +32,25 @@ export async function serve(account: Account) {
     if (path.startsWith(CONTROL_PATH)) return send(incoming, response, controlled(request, { account, calls, faults }))
 
     const shape = path.startsWith(`${REST_PATH}/`) ? rest : ark
-    const action = shape.actionOf(request)
-    const call: OpenCall = { at: clock(), kind: shape.kind, action, method, path, headers, body, ...parsed(body) }
+    const text = isText(path)
+    const kind = text ? 'text' : shape.kind
+    const action = text ? actionOf(request) : shape.actionOf(request)
+    const call: OpenCall = { at: clock(), kind, action, method, path, headers, body, ...parsed(body) }
     calls.push(call)
+    const left = new AbortController()
     const gone = () => {
       call.aborted = true
+      left.abort()
     }
     response.once('close', gone)
-    const struck = strikes(shape.kind, action)
-    const exchange = { account, shape, request, action, number: ++number, strikes: struck, stopping: stopping.signal }
+    const struck = strikes(kind, action)
+    number++
+    if (text) {
+      const signal = AbortSignal.any([left.signal, stopping.signal])
+      const ending = () => void response.off('close', gone)
+      return answerText({ incoming, response, request, call, number, strikes: struck, signal, ending })
+    }
+    const exchange = { account, shape, request, action, number, strikes: struck, stopping: stopping.signal }
     const end = await endOf(exchange)
     if (end === 'silence' || call.aborted) return
     // from here on a close is the emulator's doing, or comes too late to matter

@@ -1,6 +1,7 @@
 import { DOCUMENTED_LIMITS } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './outcome.ts'
 import type { Asset } from './records.ts'
+import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
 import type { Times } from './times.ts'
 
 /** How the emulated account behaves; everything has a default. */
@@ -33,10 +34,12 @@ export interface EmulatorOptions {
   readonly times?: Times
   /** the most that PageNumber times PageSize may come to; default 10000 */
   readonly maxPageDepth?: number
+  /** text generation */
+  readonly text?: TextOptions
 }
 
 /** The options with every default in place. */
-export type Settings = Required<EmulatorOptions>
+export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings }
 
 export function settingsOf(options: EmulatorOptions): Settings {
   const settings: Settings = {
@@ -55,6 +58,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
     times: 'rfc3339',
     maxPageDepth: 10_000,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    text: textSettingsOf(options.text),
   }
   for (const name of ['processingMs', 'quota', 'maxPageDepth'] as const) {
     if (!(settings[name] >= 0)) throw new RangeError(`${name} must be a number from 0`)

@@ -1,5 +1,6 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
+import type { UsageStore } from '../../plugins/text-generation/usage.ts'
 import type { Places } from '../../plugins/upstream-proxy/places.ts'
 import { claims } from './claims.ts'
 import { type Database, sql } from './database.ts'
@@ -12,12 +13,14 @@ import { readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { openSqlite } from './sqlite.ts'
 import { tokens } from './tokens.ts'
+import { usage } from './usage.ts'
 import { users } from './users.ts'
 
 export { StoreError } from './error.ts'
 export type { Refused } from './groups.ts'
 export type { OpenClaim } from './pending.ts'
 export type { Token } from './tokens.ts'
+export type { Usage, UsageFilter } from './usage.ts'
 export type { User } from './users.ts'
 
 export interface StoreOptions {
@@ -30,13 +33,14 @@ export interface StoreOptions {
 type Records = ReturnType<typeof users> &
   ReturnType<typeof tokens> &
   ReturnType<typeof groups> &
-  ReturnType<typeof pending>
+  ReturnType<typeof pending> &
+  ReturnType<typeof usage>
 
 /**
- * Answers the questions of `ownership` and `api-token`, and those of an administrator. Rejects in time: with StoreError when the database cannot be
- * asked, with TypeError for text that it would not keep (NUL, lone surrogates).
+ * Answers the questions of `ownership` and `api-token`, and those of an administrator; keeps what text generation used. Rejects in time: with StoreError
+ * when the database cannot be asked, with TypeError for text that it would not keep (NUL, lone surrogates).
  */
-export interface Store extends OwnershipStore, ClaimStore, TokenStore, Records {
+export interface Store extends OwnershipStore, ClaimStore, TokenStore, UsageStore, Records {
   /** Places under the upstream's limits, the same for all processes. */
   readonly places: Places
   /** A random secret, made at its first use, the same for all processes and for good. */
@@ -63,6 +67,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: S
     ...groups(database),
     ...claims(database),
     ...pending(database),
+    ...usage(database),
     places: places(database),
     revision: () => readRevision(database),
     secret: (name) => readSecret(database, name),

@@ -69,6 +69,24 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
   ],
   [sql`alter table groups add column dated integer not null default 0`],
+  [
+    // What was spent stays, whatever becomes of users and tokens, so nothing is referred to. The token is '' where there is none.
+    sql`
+      create table text_usage (
+        user_id text not null,
+        token_id text not null,
+        day text not null,
+        model text not null,
+        calls bigint not null,
+        unreported bigint not null,
+        input_tokens bigint not null,
+        cached_tokens bigint not null,
+        output_tokens bigint not null,
+        reasoning_tokens bigint not null,
+        primary key (user_id, token_id, day, model)
+      )`,
+    sql`create index text_usage_by_day on text_usage (day)`,
+  ],
 ]
 
 /** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */

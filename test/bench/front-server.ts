@@ -12,6 +12,7 @@ await store.migrate()
 await store.adoptGroup({ user: 'ann', id: 'group-1', type: 'AIGC', name: 'one', createdAt: 0 })
 const app = createApp({
   gateway: { kind: rest({ url: upstream, key: 'key' }), store, identify: () => ({ user: 'ann' }), secrets: ['secret'] },
+  text: { upstreams: [], identify: () => undefined },
   health: { database: () => store.ready(), draining: () => false },
   metricsToken: undefined,
   log: silent,

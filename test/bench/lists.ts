@@ -94,6 +94,7 @@ const openGateway = async (upstream: BenchUpstream) => {
         return fetch(url, init)
       },
     },
+    text: { upstreams: [], identify: () => undefined },
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,
     log: silent,

@@ -4,7 +4,7 @@ import { doors } from './sources.ts'
 
 /** What can be imported from each subpath, sorted: a change here is a change of the package's surface. */
 const surface: Readonly<Record<string, readonly string[]>> = {
-  '.': ['Problem', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
+  '.': ['Problem', 'assetLibrary', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
   './metrics': ['createMetrics', 'metrics'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['DOCUMENTED_LIMITS', 'outcomeByUrl', 'startEmulator'],
@@ -22,6 +22,24 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'readListRequest',
     'Trails',
     'Unsteady',
+  ],
+  './sse-relay': [
+    'EventTooLarge',
+    'createFrames',
+    'openStream',
+    'readFrames',
+    'relayFrames',
+    'responseHeaders',
+    'sseRelay',
+  ],
+  './text-generation': [
+    'StreamError',
+    'TextProblem',
+    'createChatAssembly',
+    'createResponsesAssembly',
+    'readTokens',
+    'textGeneration',
+    'textProblemBody',
   ],
   './upstream-proxy': [
     'Invalid',

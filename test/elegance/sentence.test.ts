@@ -15,6 +15,8 @@ const sentences = [
   'group_id does not belong to your asset groups',
   'asset not found in your asset group',
   'upstream returned an invalid response',
+  'upstream broke off its answer',
+  'method not allowed',
 ] as const
 
 /** Everything that can be shipped; the emulator speaks for somebody else, and documentation quotes. */

@@ -9,9 +9,13 @@ test('the door offers exactly this', () => {
 })
 
 test('the emulator leans on node modules and itself alone', () => {
-  for (const file of readdirSync(FOLDER)) {
+  for (const file of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts')) continue
     const source = readFileSync(new URL(file, FOLDER), 'utf8')
     expect(source).not.toMatch(/\b(Bun|Deno)\.|process\.env/)
-    for (const [, from] of source.matchAll(/ from '([^']+)'/g)) expect(from).toMatch(/^(node:[a-z/]+|\.\/[a-z-]+\.ts)$/)
+    for (const [, from = ''] of source.matchAll(/ from '([^']+)'/g)) {
+      if (from.startsWith('.')) expect(new URL(from, new URL(file, FOLDER)).href).toStartWith(FOLDER.href)
+      else expect(from).toMatch(/^node:[a-z/]+$/)
+    }
   }
 })

@@ -4,7 +4,7 @@ import { createToken, hashToken, identifyByToken } from '../../plugins/api-token
 import { Freshness } from '../../plugins/ownership/index.ts'
 import { type Log, silent } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import { createApp, type Handle } from '../../src/app.ts'
+import { type AppOptions, createApp, type Handle } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { createFront } from '../../src/front.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
@@ -40,6 +40,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   /** Stands between the socket and the app. */
   readonly around?: (handle: Handle) => Handle
   readonly log?: Log
+  readonly text?: Partial<AppOptions['text']>
 }
 
 /** A gateway on a real socket, before an emulated upstream without rate limits, on a database in memory unless told otherwise. */
@@ -57,6 +58,12 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       freshness,
       ...options,
       store,
+    },
+    text: {
+      upstreams: [emulator.text],
+      identify: identifyByToken({ store, freshness }),
+      usage: store,
+      ...options.text,
     },
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,

@@ -1,0 +1,36 @@
+import { StreamError } from '../assembly.ts'
+import { elementsOf, type Fields, isFields } from './chunk.ts'
+
+/**
+ * A whole chat completion as the chunks that a stream would have brought: for each choice one with all that was said and one with its end, then one with the
+ * usage, if there is any. `[DONE]` is not among them. An error object stays as it is.
+ *
+ * Throws StreamError for anything that is neither.
+ */
+export const toChunks = (completion: unknown): object[] => {
+  if (isFields(completion) && completion.error) return [completion]
+  if (!isFields(completion) || !Array.isArray(completion.choices))
+    throw new StreamError('an answer that is no chat completion')
+  const { choices, usage, ...rest } = completion
+  const common = { ...rest, object: 'chat.completion.chunk' }
+  const chunks: object[] = choices.flatMap((choice, nth) =>
+    isFields(choice) ? choiceChunks(choice, nth).map((each) => ({ ...common, choices: [each] })) : [],
+  )
+  return isFields(usage) ? [...chunks, { ...common, choices: [], usage }] : chunks
+}
+
+/** What is said of a choice, and that it ended. The answer is whole, so that a reason that was left out can be told from what was said. */
+const choiceChunks = (choice: Fields, nth: number): object[] => {
+  const { message, finish_reason: reason, index = nth, ...rest } = choice
+  const delta = isFields(message) ? toDelta(message) : {}
+  return [
+    { ...rest, index, delta, finish_reason: null },
+    { index, delta: {}, finish_reason: reason ?? (delta.tool_calls ? 'tool_calls' : 'stop') },
+  ]
+}
+
+const toDelta = (message: Fields): Fields => {
+  const { tool_calls: calls, ...said } = message
+  if (elementsOf(calls).length === 0) return said
+  return { ...said, tool_calls: elementsOf(calls).map((call, index) => (isFields(call) ? { index, ...call } : call)) }
+}

@@ -1,0 +1,40 @@
+import { Json } from '../../shared/json.ts'
+import type { Place } from './place.ts'
+
+/** Members of an object by key; undefined ones are left out. */
+export type Members = Readonly<Record<string, Json | undefined>>
+
+/** An object of values that stay as they were written. */
+export const object = (members: Members): Json => {
+  const pairs = Object.entries(members).flatMap(([key, value]) =>
+    value ? [`${JSON.stringify(key)}:${value.raw}`] : [],
+  )
+  return new Json(`{${pairs.join(',')}}`)
+}
+
+export const array = (elements: readonly Json[]): Json => new Json(`[${elements.map(({ raw }) => raw).join(',')}]`)
+
+/** A member that says something: `null` counts as absent, which is what it means in both protocols. */
+export const given = (json: Json, key: string): Json | undefined => {
+  const value = json.get(key)
+  return value?.raw === 'null' ? undefined : value
+}
+
+/** The members that nobody here knows, which are passed on as they are. */
+export const others = (json: Json, known: readonly string[]): Members =>
+  Object.fromEntries(json.members().flatMap(({ key, value }) => (known.includes(key) ? [] : [[key, value]])))
+
+/** The string of a member. Throws TextProblem 400 when it is anything else. */
+export const stringAt = (json: Json, key: string, place: Place): Json => {
+  const value = given(json, key)
+  if (value?.string() === undefined) throw place.at(key).invalid('must be a string')
+  return value
+}
+
+/** Throws TextProblem 400 for members that say something a chat completion cannot: all but `null`, and what `harmless` takes for no demand. */
+export const refuse = (json: Json, keys: readonly string[], place: Place, harmless: readonly string[] = []): void => {
+  for (const key of keys) {
+    const value = given(json, key)
+    if (value && !harmless.includes(JSON.stringify(value.value()))) throw place.at(key).unsupported(value.string())
+  }
+}

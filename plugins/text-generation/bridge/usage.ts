@@ -1,0 +1,23 @@
+import { type Fields, isFields } from './chunk.ts'
+
+/**
+ * Usage of a chat completion in the words of a response. What the upstream does not tell is 0, because strict readers want every count. Undefined when it
+ * counts neither input nor output.
+ */
+export const toResponseUsage = (usage: Fields): object | undefined => {
+  const { prompt_tokens: input, completion_tokens: output } = usage
+  if (input === undefined && output === undefined) return undefined
+  const { cached_tokens, cache_write_tokens } = detailsOf(usage.prompt_tokens_details)
+  const { reasoning_tokens } = detailsOf(usage.completion_tokens_details)
+  return {
+    input_tokens: input ?? 0,
+    input_tokens_details: { cached_tokens: cached_tokens ?? 0, cache_write_tokens: cache_write_tokens ?? 0 },
+    output_tokens: output ?? 0,
+    output_tokens_details: { reasoning_tokens: reasoning_tokens ?? 0 },
+    total_tokens: usage.total_tokens ?? plain(input) + plain(output),
+  }
+}
+
+const detailsOf = (details: unknown): Fields => (isFields(details) ? details : {})
+
+const plain = (count: unknown): number => (typeof count === 'number' ? count : 0)

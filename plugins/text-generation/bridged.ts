@@ -1,0 +1,98 @@
+import { type Json, toJson } from '../shared/json.ts'
+import { createFrames } from '../sse-relay/index.ts'
+import { isDone } from './answer.ts'
+import type { Assembly } from './assembly.ts'
+import { toChatRequest } from './bridge/request.ts'
+import { type Bridge, createBridge } from './bridge/stream.ts'
+import { chatEvents, doneText, withoutStream } from './chat.ts'
+import { asStream } from './chat-request.ts'
+import { errorOf } from './error-event.ts'
+import { brokenOff, type Exchange, type Relaying } from './protocol.ts'
+import { createResponsesAssembly } from './responses-assembly.ts'
+
+export interface BridgedOptions {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly maxAnswerBytes: number
+  /** Whether the upstream's streams carry usage on request. Default true. */
+  readonly reportsUsage?: boolean
+}
+
+/** A Responses request on an upstream that has chat completions only. Throws TextProblem 400 that names what cannot be carried over. */
+export const bridged = (request: Json, { now, maxAnswerBytes, reportsUsage }: BridgedOptions): Exchange => {
+  const chat = toChatRequest(request)
+  const open = () => createBridge({ request, now })
+  return {
+    action: 'CreateChatCompletion',
+    path: '/chat/completions',
+    streamed: () => (reportsUsage === false ? chat.with('stream', toJson(true)) : asStream(chat)),
+    plain: () => withoutStream(chat),
+    native: false,
+    terminal: false,
+    eventsOf: chatEvents,
+    assemble: () =>
+      assembleBridged(open(), createResponsesAssembly({ request: request.value(), now, maxBytes: maxAnswerBytes })),
+    relay: () => relayBridged(open()),
+  }
+}
+
+/** Feeds the assembly of responses with what the bridge makes of a chat stream, so that both ways to answer are one. */
+const assembleBridged = (bridge: Bridge, responses: Assembly): Assembly => {
+  const feed = (text: string) => {
+    for (const { event } of createFrames().push(encoder.encode(text))) if (event) responses.push(event)
+  }
+  return {
+    push(event) {
+      if (!isDone(event.data)) feed(bridge.push(event))
+    },
+    get complete() {
+      return bridge.complete
+    },
+    result() {
+      feed(bridge.end())
+      return responses.result()
+    },
+    partial: () => responses.partial(),
+    get usage() {
+      return bridge.usage
+    },
+  }
+}
+
+/** The stream of the one protocol made into one of the other, with the endings of `relayResponses`. */
+const relayBridged = (bridge: Bridge): Relaying => {
+  let over = false
+  const finish = (whole: boolean): string => {
+    over = true
+    return whole ? bridge.end() + doneText : bridge.fail(brokenOff)
+  }
+  return {
+    get complete() {
+      return bridge.complete
+    },
+    get usage() {
+      return bridge.usage
+    },
+    onFrame({ event }) {
+      if (!event) return undefined
+      if (over) return null
+      if (isDone(event.data)) return encoder.encode(finish(bridge.complete))
+      const error = errorOf(event)
+      if (error) {
+        over = true
+        return encoder.encode(bridge.fail(messageOf(error)))
+      }
+      const text = bridge.push(event)
+      return text === '' ? null : encoder.encode(text)
+    },
+    onEnd: (broken) => (over ? '' : finish(bridge.complete && !broken)),
+  }
+}
+
+const messageOf = (said: object): string => {
+  const { error = said } = said as { readonly error?: unknown }
+  const { message } = (typeof error === 'object' && error !== null ? error : {}) as { readonly message?: unknown }
+  return typeof message === 'string' ? message : 'upstream error'
+}
+
+const encoder = new TextEncoder()

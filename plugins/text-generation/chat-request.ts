@@ -1,0 +1,137 @@
+import { type Json, toJson } from '../shared/json.ts'
+import {
+  checkArray,
+  checkInteger,
+  checkNumber,
+  checkObject,
+  checkString,
+  demand,
+  elementsOf,
+  fieldOf,
+  isPresent,
+  isString,
+  type Present,
+  readBoolean,
+  readModel,
+  refuse,
+  setMember,
+} from './checks.ts'
+
+/** What may differ from model to model. */
+export interface RequestRules {
+  /** Upper end of the range of `temperature`. Default 2. */
+  readonly maxTemperature?: 1 | 2
+}
+
+/** What a relay has to know of a chat request. */
+export interface ChatRequest {
+  /** Not empty. */
+  readonly model: string
+  readonly stream: boolean
+  /** Whether the caller asked for a chunk with `usage` at the end of a stream. */
+  readonly includeUsage: boolean
+}
+
+/**
+ * Checks what the document names of `POST /v1/chat/completions`, in the order of its tables (reading 39). `null` counts as absent; what the document does
+ * not name passes, unknown block types too.
+ *
+ * Throws TextProblem 400 whose `param` is the first offending field, for example `messages[2].role`; also for a field that stands twice.
+ */
+export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatRequest => {
+  const model = readModel(request)
+  const messages = demand(fieldOf(request, 'messages'))
+  const all = elementsOf(messages)
+  if (all.length === 0) refuse(messages.param, 'must be a non-empty array')
+  for (const message of all) checkMessage(message)
+  const stream = readBoolean(fieldOf(request, 'stream'))
+  checkInteger(fieldOf(request, 'max_tokens'), 1)
+  // Its newer name is the upstream's to check, but decides whether there is a maximum.
+  fieldOf(request, 'max_completion_tokens')
+  checkNumber(fieldOf(request, 'temperature'), 0, rules.maxTemperature ?? 2)
+  checkNumber(fieldOf(request, 'top_p'), 0, 1)
+  checkArray(fieldOf(request, 'tools'))
+  const format = fieldOf(request, 'response_format')
+  checkObject(format)
+  if (isPresent(format)) checkString(demand(fieldOf(format.json, 'type', format.param)))
+  const options = fieldOf(request, 'stream_options')
+  checkObject(options)
+  const usage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
+  return { model, stream, includeUsage: usage?.raw === 'true' }
+}
+
+/** The document's four roles, and two more that client libraries send. */
+const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'developer', 'function']
+
+const checkMessage = ({ param, json }: Present): void => {
+  checkObject({ param, json })
+  const field = demand(fieldOf(json, 'role', param))
+  const role = field.json.string()
+  if (!roles.includes(role)) refuse(field.param, `must be one of ${roles.join(', ')}`)
+  checkContent({ param, json }, role)
+  if (role !== 'tool') return
+  const call = demand(fieldOf(json, 'tool_call_id', param))
+  if (!call.json.string()) refuse(call.param, 'must be a non-empty string')
+}
+
+const checkContent = (message: Present, role: string | undefined): void => {
+  const content = fieldOf(message.json, 'content', message.param)
+  if (role === 'assistant' && !isPresent(content) && saysOtherwise(message)) return
+  const { param, json } = demand(content)
+  if (isString(json)) return
+  if (!json.isArray) refuse(param, 'must be a string or an array of content blocks')
+  for (const block of elementsOf({ param, json })) checkBlock(block)
+}
+
+/** Whether an assistant message holds something that client libraries send in place of content. */
+const saysOtherwise = ({ param, json }: Present): boolean =>
+  ['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => {
+    const instead = fieldOf(json, key, param)
+    return isPresent(instead) && (!instead.json.isArray || instead.json.elements().length > 0)
+  })
+
+const checkBlock = ({ param, json }: Present): void => {
+  checkObject({ param, json })
+  const type = demand(fieldOf(json, 'type', param))
+  checkString(type)
+  const name = type.json.string() ?? ''
+  blocks.get(name)?.(demand(fieldOf(json, name, param)))
+}
+
+const checkAddress = ({ param, json }: Present): void => {
+  checkObject({ param, json })
+  checkString(demand(fieldOf(json, 'url', param)))
+}
+
+const checkFrames = (frames: Present): void => {
+  const all = elementsOf(frames)
+  if (all.length === 0) refuse(frames.param, 'must be a non-empty array of image addresses')
+  for (const frame of all) checkString(frame)
+}
+
+/** The document's four blocks. Each has a field named after its type. */
+const blocks: ReadonlyMap<string, (field: Present) => void> = new Map([
+  ['text', checkString],
+  ['image_url', checkAddress],
+  ['video_url', checkAddress],
+  ['video', checkFrames],
+])
+
+const yes = toJson(true)
+
+/** The request with `max_tokens` where it names no maximum of its own, under its old or its new name. */
+export const withDefaultMaxTokens = (request: Json, max: number | undefined): Json => {
+  const named = ['max_tokens', 'max_completion_tokens'].some((key) => (request.get(key)?.raw ?? 'null') !== 'null')
+  return max === undefined || named ? request : setMember(request, 'max_tokens', toJson(max))
+}
+
+/** The request as a streaming one that reports its usage, whatever the caller asked for. */
+export const asStream = (request: Json): Json => withUsage(setMember(request, 'stream', yes))
+
+/** A streaming request that reports its usage; other stream options stay. Without `stream`, where upstreams refuse stream options, itself. */
+export const withUsage = (request: Json): Json => {
+  if (request.get('stream')?.raw !== 'true') return request
+  const options = request.get('stream_options')
+  const changed = options?.isObject ? setMember(options, 'include_usage', yes) : toJson({ include_usage: true })
+  return setMember(request, 'stream_options', changed)
+}

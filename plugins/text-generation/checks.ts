@@ -1,0 +1,106 @@
+import { Json } from '../shared/json.ts'
+import { TextProblem } from './problem.ts'
+
+/** A field of a request, and where it stands, for example `messages[0].role`. */
+export interface Field {
+  readonly param: string
+  /** Undefined when absent. `null` is absent too: current client libraries send it for optional fields that were not given. */
+  readonly json: Json | undefined
+}
+
+/** A field that is there. */
+export interface Present extends Field {
+  readonly json: Json
+}
+
+/** Refuses the request for one of its fields. */
+export const refuse = (param: string, what: string): never => {
+  throw new TextProblem(400, `${param} ${what}`, { param })
+}
+
+/**
+ * A field of an object. Whatever is read through this decides something, so it may stand there only once: of two the gateway would heed one and the
+ * upstream perhaps the other.
+ *
+ * Throws TextProblem 400 when it is repeated.
+ */
+export const fieldOf = (object: Json, key: string, within?: string): Field => {
+  const param = within === undefined ? key : `${within}.${key}`
+  let json: Json | undefined
+  for (const member of object.members()) {
+    if (member.key !== key) continue
+    if (json) refuse(param, 'is given more than once')
+    json = member.value
+  }
+  return { param, json: json?.raw === 'null' ? undefined : json }
+}
+
+/** The elements of an array, as fields. */
+export const elementsOf = ({ param, json }: Present): readonly Present[] =>
+  json.elements().map((element, nth) => ({ param: `${param}[${nth}]`, json: element }))
+
+export const isPresent = (field: Field): field is Present => field.json !== undefined
+
+export const isString = (json: Json): boolean => json.raw.startsWith('"')
+
+/** The field, which has to be there. */
+export const demand = (field: Field): Present => (isPresent(field) ? field : refuse(field.param, 'is required'))
+
+// Optional fields: what is absent is fine.
+
+export const checkString = ({ param, json }: Field): void => {
+  if (json && !isString(json)) refuse(param, 'must be a string')
+}
+
+export const checkArray = ({ param, json }: Field): void => {
+  if (json && !json.isArray) refuse(param, 'must be an array')
+}
+
+export const checkObject = ({ param, json }: Field): void => {
+  if (json && !json.isObject) refuse(param, 'must be an object')
+}
+
+/** Whether the field is true; absent is false. */
+export const readBoolean = ({ param, json }: Field): boolean => {
+  if (json && json.raw !== 'true' && json.raw !== 'false') refuse(param, 'must be a boolean')
+  return json?.raw === 'true'
+}
+
+/** An integer by its value: `4096.0` and `1e3` are some. */
+export const checkInteger = ({ param, json }: Field, least: number): void => {
+  if (!json) return
+  const number = numberOf(json)
+  if (!Number.isInteger(number) || number < least) refuse(param, `must be an integer of at least ${least}`)
+}
+
+export const checkNumber = ({ param, json }: Field, least: number, most: number): void => {
+  if (!json) return
+  const number = numberOf(json)
+  if (!(number >= least && number <= most)) refuse(param, `must be a number from ${least} to ${most}`)
+}
+
+/** NaN for what is not a number. */
+const numberOf = (json: Json): number => (/^[-\d]/.test(json.raw) ? (json.value() as number) : Number.NaN)
+
+/** The required string `model`, in both protocols. */
+export const readModel = (request: Json): string => {
+  const { param, json } = demand(fieldOf(request, 'model'))
+  const model = json.string() ?? refuse(param, 'must be a string')
+  return model === '' ? refuse(param, 'must not be empty') : model
+}
+
+/** The same object with one value replaced, or added at the end; every other byte stays, white space included. Itself when nothing changes. */
+export const setMember = (object: Json, key: string, value: Json): Json => {
+  let text = ''
+  let copied = 0
+  let found = false
+  for (const member of object.members()) {
+    if (member.key !== key) continue
+    found = true
+    text += object.raw.slice(copied, member.end - member.value.raw.length) + value.raw
+    copied = member.end
+  }
+  if (!found) return object.with(key, value)
+  text += object.raw.slice(copied)
+  return text === object.raw ? object : new Json(text)
+}

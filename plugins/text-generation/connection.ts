@@ -1,0 +1,124 @@
+import { collect } from '../shared/bytes.ts'
+import { requestHeaders, responseHeaders } from '../shared/headers.ts'
+import { type Log, Problem } from '../shared/problem.ts'
+import { type Fetch, Invalid, Refusal, Unreachable } from '../upstream-proxy/index.ts'
+import type { TextUpstream } from './upstreams.ts'
+
+/** Actions of a text upstream, named as its own documentation names them. */
+export type TextAction = 'CreateChatCompletion' | 'CreateResponse' | 'ListModels' | 'GetModel'
+
+export interface ConnectionOptions {
+  /** Default the global `fetch`. */
+  readonly fetch?: Fetch
+  /** Headers of callers that pass, besides language and tracing. */
+  readonly forwardHeaders?: readonly string[]
+  /** Bytes of an answer that is not a stream. */
+  readonly maxAnswerBytes: number
+  readonly log: Log
+  /** Told of every call when its answer has begun: `status` is 0 when there was none. */
+  readonly observe?: (call: { action: TextAction; status: number; seconds: number }) => void
+}
+
+export interface Ask {
+  readonly upstream: TextUpstream
+  readonly action: TextAction
+  /** Below the upstream's address, with a slash in front; whatever a caller wrote in it is encoded. */
+  readonly path: string
+  /** JSON. Undefined: a GET. */
+  readonly body?: Uint8Array | string
+  readonly stream?: boolean
+  /** The caller's. */
+  readonly headers: Headers
+  /** Ends the call, its answer's body too. */
+  readonly signal: AbortSignal
+}
+
+/** A success: status 2xx, and the headers that a caller may see. */
+export interface Answered {
+  readonly response: Response
+  readonly headers: Headers
+}
+
+export type Connection = (ask: Ask) => Promise<Answered>
+
+/**
+ * The one place that talks to text upstreams. Resolves when a successful answer begins.
+ *
+ * Rejects with Refusal for a status of 400 and above (reading 7), Unreachable when there was no answer, Invalid for an answer that makes no sense (reading 8).
+ */
+export const createConnection = ({
+  forwardHeaders,
+  maxAnswerBytes,
+  log,
+  observe,
+  ...options
+}: ConnectionOptions): Connection => {
+  const send = options.fetch ?? ((url, init) => fetch(url, init))
+  return async (ask) => {
+    const startedAt = performance.now()
+    const report = (status: number) =>
+      observe?.({ action: ask.action, status, seconds: (performance.now() - startedAt) / 1000 })
+    let response: Response
+    try {
+      response = await send(ask.upstream.url + ask.path, init(ask, forwardHeaders))
+    } catch (cause) {
+      if (!ask.signal.aborted) report(0)
+      throw new Unreachable(cause, true)
+    }
+    report(response.status)
+    const headers = responseHeaders(response.headers)
+    if (response.ok) return { response, headers }
+    const { status } = response
+    if (status < 400 || status > 599) {
+      await response.body?.cancel().catch(() => {})
+      throw new Invalid(`status ${status}`)
+    }
+    const bytes = await readAnswer(response, maxAnswerBytes)
+    refuseSecrets(ask.upstream, new TextDecoder().decode(bytes), ...headers.values())
+    log.info({ action: ask.action, status }, 'upstream refused')
+    throw new Refusal({ status, headers, bytes })
+  }
+}
+
+/** The bytes of an answer that is no stream. Throws Invalid beyond `maxBytes`, Unreachable when they do not all arrive. */
+export const readAnswer = async (response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> => {
+  try {
+    const bytes = await collect(response, maxBytes)
+    if (bytes) return bytes
+  } catch (cause) {
+    throw new Unreachable(cause, true)
+  }
+  throw new Invalid('an answer that is too large')
+}
+
+/** Throws Invalid when a text that is to be shown to a caller holds the upstream's credential. */
+export const refuseSecrets = ({ key = '' }: TextUpstream, ...texts: readonly string[]): void => {
+  // What is shorter may as well be a word of the text.
+  if (key.length >= 8 && texts.some((text) => text.includes(key)))
+    throw new Invalid('an error that contains a credential')
+}
+
+/** Whether an error is one of those that can be shown: everything else that goes wrong with an answer is the upstream's failing. */
+export const asProblem = (error: unknown): Problem => (error instanceof Problem ? error : new Unreachable(error, true))
+
+const init = (
+  { upstream, body, stream, headers: caller, signal }: Ask,
+  also: readonly string[] | undefined,
+): RequestInit => {
+  const headers = requestHeaders(caller, also)
+  headers.set('accept', stream ? 'text/event-stream' : 'application/json')
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (upstream.key !== undefined) headers.set('authorization', `Bearer ${upstream.key}`)
+  return {
+    method: body === undefined ? 'GET' : 'POST',
+    headers,
+    body: body as RequestInit['body'],
+    signal,
+    // A redirect could lead the account's credentials anywhere.
+    redirect: 'manual',
+    // What costs money is sent once, also when a connection from a pool turns out dead.
+    keepalive: body === undefined,
+    // Bun ends a call that is silent for minutes, as one that thinks may be, unless told not to; others ignore this.
+    ...{ timeout: false },
+  }
+}

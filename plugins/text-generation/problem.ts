@@ -1,0 +1,40 @@
+import { Problem, type ProblemBody } from '../shared/problem.ts'
+
+/** A refusal that also says where in the request the trouble is. */
+export class TextProblem extends Problem {
+  /** Path of the offending field, for example `messages[0].role`. */
+  readonly param: string | undefined
+  /** A word for programs, for example `model_not_found`. */
+  readonly code: string | undefined
+
+  constructor(
+    status: number,
+    message: string,
+    options: ConstructorParameters<typeof Problem>[2] & { readonly param?: string; readonly code?: string } = {},
+  ) {
+    super(status, message, options)
+    this.param = options.param
+    this.code = options.code
+  }
+
+  override toResponse(body: ProblemBody = textProblemBody): Response {
+    return super.toResponse(body)
+  }
+}
+
+/** `{"error":{"message","type","param","code"}}`, the form that client libraries of the protocol read (reading 38). */
+export const textProblemBody: ProblemBody = (problem) => {
+  const { param = null, code = null } = problem instanceof TextProblem ? problem : {}
+  return {
+    error: { message: problem.message, type: typeOf(problem.status), param, code: code ?? codeOf(problem.status) },
+  }
+}
+
+const typeOf = (status: number): string => {
+  if (status >= 500) return 'server_error'
+  return (
+    { 401: 'authentication_error', 403: 'permission_error', 429: 'rate_limit_error' }[status] ?? 'invalid_request_error'
+  )
+}
+
+const codeOf = (status: number): string | null => (status === 401 ? 'invalid_api_key' : null)

@@ -1,0 +1,149 @@
+import type { Clock } from '../shared/clock.ts'
+import { responseHeaders } from '../shared/headers.ts'
+import { type Frame, type FrameReader, readFrames, relayFrames } from '../sse-relay/index.ts'
+import { Invalid } from '../upstream-proxy/index.ts'
+import { answerIn, isPlain } from './answer.ts'
+import { StreamError } from './assembly.ts'
+import type { Call, Machinery } from './call.ts'
+import { asProblem, readAnswer, refuseSecrets } from './connection.ts'
+import { errorOf, refusalOf } from './error-event.ts'
+
+/**
+ * Answers a call that streams: events as they come (reading 41). The response begins with the first event, or with the first heartbeat; an error that comes
+ * before becomes the status that it stands for.
+ *
+ * Throws Refusal, Unreachable and Invalid, see `createConnection`.
+ */
+export const answerStream = async (call: Call, machinery: Machinery): Promise<Response> => {
+  const { exchange, request, served } = call
+  const { clock, heartbeatMs } = machinery
+  const left = new AbortController()
+  const signal = AbortSignal.any([request.signal, left.signal])
+  const relaying = exchange.relay()
+  let ended = false
+  const end = async () => {
+    if (ended) return
+    ended = true
+    await call.ended(relaying.usage)
+  }
+  let sent = false
+  try {
+    signal.throwIfAborted()
+    sent = true
+    const stream = served.streams !== false
+    const { response, headers } = await machinery.connection({
+      upstream: served.upstream,
+      action: exchange.action,
+      path: exchange.path,
+      body: (stream ? exchange.streamed() : exchange.plain()).raw,
+      stream,
+      headers: request.headers,
+      signal,
+    })
+    const body = isPlain(response)
+      ? new Response(exchange.eventsOf(answerIn(await readAnswer(response, machinery.maxAnswerBytes)).value())).body
+      : response.body
+    if (!body) throw new Invalid('an answer without a body')
+    const opened = await open(readFrames(body), heartbeatMs, clock)
+    if (opened.error) {
+      await opened.reader.cancel()
+      refuseSecrets(served.upstream, JSON.stringify(opened.error))
+      throw refusalOf(opened.error, headers)
+    }
+    const relayed = relayFrames(opened.reader, {
+      onFrame(frame) {
+        if (frame.event) refuseSecrets(served.upstream, frame.event.data)
+        return relaying.onFrame(frame)
+      },
+      onEnd: async ({ kind }) => {
+        const rest = relaying.onEnd(kind === 'broken')
+        await end()
+        return encoder.encode(rest)
+      },
+      onLeave: () => {
+        left.abort(new Error('the caller left'))
+        end().catch(() => {})
+      },
+      signal: request.signal,
+      heartbeatMs,
+      clock,
+    })
+    return new Response(relayed, { headers: streamHeaders(headers) })
+  } catch (error) {
+    if (sent && signal.aborted) await end()
+    left.abort(error)
+    if (!(error instanceof StreamError)) throw asProblem(error)
+    if (error.said === undefined) throw new Invalid(error.message)
+    refuseSecrets(served.upstream, JSON.stringify(error.said))
+    throw refusalOf(error.said)
+  }
+}
+
+const encoder = new TextEncoder()
+
+interface Opened {
+  readonly reader: FrameReader
+  /** What the first event says went wrong. */
+  readonly error?: object
+}
+
+/** Reads up to the first event, no longer than `patienceMs`; the reader that it gives begins with what was read. Throws Invalid for a stream without any event. */
+const open = async (reader: FrameReader, patienceMs: number | undefined, clock: Clock): Promise<Opened> => {
+  const read: (readonly Frame[])[] = []
+  for (;;) {
+    const next = reader.next()
+    const frames = await soon(next, patienceMs, clock)
+    if (frames === late) {
+      // Whoever leaves before the next read leaves nobody to hear how this one ends.
+      next.catch(() => {})
+      return { reader: after(read, reader, next) }
+    }
+    if (!frames) throw new Invalid('a stream without an event')
+    read.push(frames)
+    const first = frames.find(({ event }) => event)?.event
+    if (first) return { reader: after(read, reader), error: errorOf(first) }
+  }
+}
+
+const late = Symbol('late')
+
+const soon = async <Value>(
+  value: Promise<Value>,
+  ms: number | undefined,
+  clock: Clock,
+): Promise<Value | typeof late> => {
+  if (ms === undefined) return value
+  let silence = () => {}
+  const waited = new Promise<typeof late>((resolve) => {
+    silence = clock.at(clock.now() + ms, () => resolve(late))
+  })
+  return Promise.race([value, waited]).finally(silence)
+}
+
+/** A reader whose first frames have been read already; `pending` is the reading that was begun. */
+const after = (
+  read: (readonly Frame[])[],
+  reader: FrameReader,
+  pending?: Promise<readonly Frame[] | undefined>,
+): FrameReader => {
+  let begun = pending
+  return {
+    async next() {
+      const frames = read.shift()
+      if (frames) return frames
+      const next = begun ?? reader.next()
+      begun = undefined
+      return next
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }
+}
+
+/** The upstream's headers, and those that keep what is between from holding a stream back. */
+const streamHeaders = (upstream: Headers): Headers => {
+  const headers = responseHeaders(upstream)
+  headers.set('content-type', 'text/event-stream; charset=utf-8')
+  headers.set('cache-control', 'no-cache, no-transform')
+  headers.set('x-accel-buffering', 'no')
+  return headers
+}

@@ -1,0 +1,70 @@
+/** Tokens of one call, as the upstream counted them. Whole numbers from 0. */
+export interface Tokens {
+  /** All of the input, `cachedInput` included. */
+  readonly input: number
+  /** What of the input the upstream remembered from earlier calls. */
+  readonly cachedInput: number
+  /** All of the output, `reasoning` included. */
+  readonly output: number
+  /** What of the output the model thought rather than said. */
+  readonly reasoning: number
+}
+
+/** One call to be recorded. */
+export interface UsageEntry {
+  /** Id of the user who called. */
+  readonly user: string
+  /** Id of the token that was used. Undefined: the host app knows its users otherwise. */
+  readonly token?: string
+  /** As the caller named it: any text of any length. */
+  readonly model: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Undefined: the upstream reported none (the client left, the upstream broke off, or never reports). The call counts as unreported, and nothing is estimated. */
+  readonly tokens: Tokens | undefined
+}
+
+/** The port: where calls are recorded. */
+export interface UsageStore {
+  /** Adds a call to what its user spent that day. Rejects when the store cannot be asked within its own deadline; then the call may or may not count. */
+  recordUsage(entry: UsageEntry): Promise<void>
+}
+
+/** Tokens of one call beyond which a count is taken for nonsense: sums of a day then stay exact. */
+const mostTokens = 1_000_000_000
+
+/**
+ * Reads the `usage` object of a chat completion (`prompt_tokens`, `completion_tokens`) or of a response (`input_tokens`, `output_tokens`), with its
+ * details. A count that is no whole number from 0 to 1,000,000,000 is taken for 0. Undefined when neither input nor output is counted. Never throws.
+ */
+export const readTokens = (usage: unknown): Tokens | undefined => {
+  const said = membersOf(usage)
+  const input = countOf(said.prompt_tokens, said.input_tokens)
+  const output = countOf(said.completion_tokens, said.output_tokens)
+  if (input === undefined && output === undefined) return undefined
+  const inputs = [membersOf(said.prompt_tokens_details), membersOf(said.input_tokens_details)]
+  const outputs = [membersOf(said.completion_tokens_details), membersOf(said.output_tokens_details)]
+  return {
+    input: input ?? 0,
+    cachedInput: countOf(...inputs.map((details) => details.cached_tokens)) ?? 0,
+    output: output ?? 0,
+    reasoning: countOf(...outputs.map((details) => details.reasoning_tokens)) ?? 0,
+  }
+}
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+/** The largest of those that are counts: some upstreams fill in the names of both protocols, those of one with zeros. */
+const countOf = (...values: readonly unknown[]): number | undefined => {
+  const counts = values.map(numberOf).filter((value) => Number.isInteger(value) && value >= 0 && value <= mostTokens)
+  return counts.length === 0 ? undefined : Math.max(0, ...counts)
+}
+
+/** A number that was kept as it was written, such as `12.0`, is one too (see `parseExact`). */
+const numberOf = (value: unknown): number => {
+  if (typeof value === 'number') return value
+  return isRawJSON(value) ? Number(value.rawJSON) : Number.NaN
+}
+
+const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is { readonly rawJSON: string } }

@@ -1,0 +1,103 @@
+import type { Strike } from '../switchboard.ts'
+import { isJson, type Json } from './reader.ts'
+import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
+
+const ENDINGS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
+const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
+
+/** What `cut`, `error-event` and `silence` make of an answer; every other fault leaves it as it is. */
+export function breaking(steps: Steps, strike: Strike): Steps {
+  switch (strike.fault.kind) {
+    case 'cut':
+      return cut(steps, strike.fault, strike.hit)
+    case 'error-event':
+      return failing(steps, strike.fault, strike.hit)
+    case 'silence':
+      return stalling(steps, strike.fault, strike)
+    default:
+      return steps
+  }
+}
+
+type FaultOf<Kind> = Extract<Strike['fault'], { readonly kind: Kind }>
+
+function* cut(steps: Steps, { events, how = 'fin', inside }: FaultOf<'cut'>, hit: () => void): Steps {
+  const at = yield* before(steps[Symbol.iterator](), events)
+  if (at === undefined) return
+  hit()
+  const bytes = at.do === 'bytes' ? at.bytes : Buffer.from(textOf(at))
+  if (inside || at.do === 'bytes') yield bytesOf(bytes.subarray(0, bytes.length >> 1))
+  // a plain answer has announced its length, so it cannot end tidily here
+  if (how !== 'clean' || at.do === 'bytes') yield { do: 'end', how: how === 'reset' ? 'reset' : 'cut' }
+}
+
+function* failing(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void): Steps {
+  const { events = 0, form = 'data', done = false } = fault
+  const error = { ...ERROR, code: null, ...fault.error }
+  let response: Json = {}
+  const rest = noting(steps, (seen) => {
+    response = seen
+  })[Symbol.iterator]()
+  const at = yield* before(rest, 'events' in fault ? fault.events : events)
+  if (at === undefined) return
+  if (at.do === 'bytes') return yield* following(at, rest)
+  hit()
+  const number = isJson(at.data) ? at.data.sequence_number : undefined
+  const { message, code, param } = { ...error } as Json
+  if (number === undefined || form === 'data') yield eventOf({ error }, form === 'event' ? 'error' : undefined)
+  else if (form === 'event') yield eventOf({ type: 'error', code, message, param, sequence_number: number }, 'error')
+  else {
+    const failed = { ...response, status: 'failed', error: { code: code ?? 'server_error', message } }
+    yield eventOf({ type: 'response.failed', response: failed, sequence_number: number }, 'response.failed')
+  }
+  if (done) yield eventOf('[DONE]')
+}
+
+function* stalling(steps: Steps, { events = 0, ms }: FaultOf<'silence'>, { hit, released }: Strike): Steps {
+  const rest = steps[Symbol.iterator]()
+  const at = events === 'headers' ? rest.next().value : yield* before(rest, events)
+  if (at === undefined) return
+  const half = at.do === 'bytes' ? at.bytes.length >> 1 : 0
+  if (at.do === 'bytes') yield bytesOf(at.bytes.subarray(0, half))
+  hit()
+  yield ms === undefined ? { do: 'wait', until: () => released } : { do: 'sleep', ms }
+  yield* following(at.do === 'bytes' ? bytesOf(at.bytes.subarray(half)) : at, rest)
+}
+
+/** Yields all that comes before the struck step and returns that one; undefined when it never comes. A body of JSON is struck at once. */
+function* before(
+  steps: Iterator<Step>,
+  events: number | undefined,
+): Generator<Step, Extract<Step, { do: 'event' | 'bytes' }> | undefined> {
+  let seen = 0
+  for (let next = steps.next(); !next.done; next = steps.next()) {
+    const step = next.value
+    if (step.do === 'bytes') return step
+    if (step.do === 'event') {
+      if (events === undefined ? isEnding(step) : seen >= events) return step
+      seen++
+    }
+    yield step
+  }
+  return undefined
+}
+
+function* following(first: Step, rest: Iterator<Step>): Steps {
+  yield first
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
+}
+
+function* noting(steps: Steps, note: (response: Json) => void): Steps {
+  for (const step of steps) {
+    if (step.do === 'event' && isJson(step.data) && isJson(step.data.response)) note(step.data.response)
+    yield step
+  }
+}
+
+/** Whether an event says that an answer, or one of its choices, is finished. */
+function isEnding({ data }: EventStep): boolean {
+  if (!isJson(data)) return data === '[DONE]'
+  if (ENDINGS.includes(data.type)) return true
+  const choices = Array.isArray(data.choices) ? data.choices : []
+  return choices.some((choice) => isJson(choice) && typeof choice.finish_reason === 'string')
+}

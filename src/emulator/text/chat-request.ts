@@ -1,0 +1,128 @@
+import type { Catalogue } from './catalogue.ts'
+import { contentOf } from './content.ts'
+import { schemaIn } from './format.ts'
+import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
+import type { Prompt, Turn } from './prompt.ts'
+import { type Json, type Reader, raise, readerOf } from './reader.ts'
+import { absent, refused, wrongValue } from './refusal.ts'
+import { chosen, toolsOf } from './tools.ts'
+
+/** A chat request that was found to make sense. */
+export interface ChatRequest {
+  readonly prompt: Prompt
+  readonly streams: boolean
+  readonly includeUsage: boolean
+  readonly obfuscates: boolean
+  readonly seed: number | undefined
+  readonly tier: string
+}
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
+
+/** Reads a chat request by the rules of the protocol and of its model; throws a `TextRefusal`. */
+export function readChat(body: Json, catalogue: Catalogue): ChatRequest {
+  const request = readerOf(body)
+  const model = readModel(request, catalogue, 'chat')
+  const turns = turnsOf(request)
+  const { streams, options } = readStream(request, model)
+  const tools = toolsOf(request, 'nested')
+  const prompt: Prompt = {
+    ...{ model, turns, tools, choice: chosen(request, tools, 'nested') },
+    parallel: request.flag('parallel_tool_calls') ?? true,
+    schema: schemaIn(request.object('response_format'), 'nested'),
+    maxTokens: maxTokensOf(request, model.maxTokens),
+    stops: stopsOf(request),
+    count: request.whole('n', 1, 128) ?? 1,
+    ...readSampling(request, model),
+    searches: false,
+    topLogprobs: topLogprobsOf(request),
+  }
+  return {
+    prompt: checkPrompt(prompt, 'messages'),
+    streams,
+    includeUsage: options?.flag('include_usage') ?? false,
+    obfuscates: options?.flag('include_obfuscation') ?? false,
+    seed: request.whole('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    tier: readTier(request),
+  }
+}
+
+function turnsOf(request: Reader): Turn[] {
+  if (!request.has('messages')) throw absent('messages')
+  const messages = request.objects('messages')
+  if (messages.length === 0) {
+    const words =
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
+    throw refused('messages', 'empty_array', words)
+  }
+  // ids of calls that still want their result
+  let open = new Set<string>()
+  const turns = messages.map((message) => {
+    const role = message.word('role', ROLES) ?? raise(absent(message.path('role')))
+    if (role === 'tool') {
+      const id = message.needed('tool_call_id')
+      if (!open.delete(id)) {
+        const words = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
+        throw refused(message.path('role'), 'invalid_value', words)
+      }
+    } else if (open.size > 0) {
+      throw unanswered(message.path('role'), open)
+    }
+    const calls = message.objects('tool_calls')
+    if (role === 'assistant') open = new Set(calls.map(checkedCall))
+    else if (calls.length > 0) throw wrongValue(message.path('role'), role, ['assistant'])
+    const optional =
+      role === 'assistant' && (calls.length > 0 || message.has('refusal') || message.has('function_call'))
+    return { role: roleOf(role), ...contentOf(message, 'content', optional) }
+  })
+  if (open.size > 0) throw unanswered('messages', open)
+  return turns
+}
+
+function checkedCall(call: Reader): string {
+  const kind = call.word('type', ['function', 'custom']) ?? 'function'
+  const named = call.object(kind) ?? raise(absent(call.path(kind)))
+  named.needed('name')
+  named.needed(kind === 'function' ? 'arguments' : 'input')
+  return call.needed('id')
+}
+
+function unanswered(param: string, open: ReadonlySet<string>): Error {
+  const words =
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+    `The following tool_call_ids did not have response messages: ${[...open].join(', ')}`
+  return refused(param, 'invalid_value', words)
+}
+
+function roleOf(role: (typeof ROLES)[number]): Turn['role'] {
+  if (role === 'developer') return 'system'
+  return role === 'function' ? 'tool' : role
+}
+
+function maxTokensOf(request: Reader, most: number): number {
+  if (request.has('max_tokens') && request.has('max_completion_tokens')) {
+    const words = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+    throw refused('max_tokens', 'invalid_parameter_combination', words)
+  }
+  const given = request.whole('max_tokens', 1, most) ?? request.whole('max_completion_tokens', 1, most)
+  return given ?? Math.min(4096, most)
+}
+
+function stopsOf(request: Reader): string[] {
+  const given = request.raw.stop ?? []
+  const stops = Array.isArray(given) ? given : [given]
+  if (stops.length > 4 || !stops.every((stop): stop is string => typeof stop === 'string')) {
+    throw refused('stop', 'invalid_type', "Invalid 'stop': expected a string or an array of at most 4 strings.")
+  }
+  return stops.filter((stop) => stop !== '')
+}
+
+function topLogprobsOf(request: Reader): number | undefined {
+  const shown = request.flag('logprobs') ?? false
+  const top = request.whole('top_logprobs', 0, 20)
+  if (top !== undefined && !shown) {
+    const words = "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."
+    throw refused('top_logprobs', 'invalid_value', words)
+  }
+  return shown ? (top ?? 0) : undefined
+}

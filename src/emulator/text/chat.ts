@@ -1,0 +1,123 @@
+import type { ChatRequest } from './chat-request.ts'
+import type { Generation, ToolCall } from './generation.ts'
+import { fingerprintOf, idOf, type Occasion, secondsOf } from './identity.ts'
+import { delta, eventOf, type Steps } from './steps.ts'
+import { logprobOf } from './tokens.ts'
+import { chatUsage, type Usage } from './usage.ts'
+
+/** All that is needed to word an answer. */
+export interface ChatAnswer {
+  readonly request: ChatRequest
+  readonly generations: readonly Generation[]
+  readonly usage: Usage
+  readonly occasion: Occasion
+  /** an oddity: usage so far on every chunk */
+  readonly counting?: boolean
+}
+
+/** The chat completion object. */
+export function completionOf({ request, generations, usage, occasion }: ChatAnswer): object {
+  const choices = generations.map((made, index) => ({
+    ...{ index, message: messageOf(made, idsFor(occasion, index)) },
+    ...{ logprobs: logprobsOf(made, made.said, request.prompt.topLogprobs), finish_reason: made.finish },
+  }))
+  return { ...frameOf(request, occasion, 'chat.completion'), choices, usage: chatUsage(usage) }
+}
+
+/** The same as a stream of chunks; several choices, and several calls of one choice, take turns. */
+export function* chunksOf({ request, generations, usage, occasion, counting }: ChatAnswer): Steps {
+  const frame = frameOf(request, occasion, 'chat.completion.chunk')
+  let output = 0
+  const chunk = (choices: readonly object[]) => ({
+    ...{ ...frame, choices },
+    ...(counting ? { usage: chatUsage({ ...usage, output, reasoning: Math.min(output, usage.reasoning) }) } : {}),
+    ...(request.includeUsage && !counting ? { usage: null } : {}),
+    ...(request.obfuscates ? { obfuscation: 'x'.repeat(1 + (output % 7)) } : {}),
+  })
+  const streams = generations.map((made, index) => deltasOf(made, idsFor(occasion, index)))
+  for (const { index, item } of inTurns(streams)) {
+    const made = generations[index]
+    const logprobs =
+      made && item.token !== undefined ? logprobsOf(made, [item.token], request.prompt.topLogprobs) : null
+    if (item.counts) output++
+    const event = eventOf(chunk([{ index, delta: item.delta, logprobs, finish_reason: item.finish ?? null }]))
+    if (item.counts) yield* delta(event)
+    else yield event
+  }
+  if (request.includeUsage) yield eventOf({ ...chunk([]), usage: chatUsage(usage) })
+  yield eventOf('[DONE]')
+}
+
+interface Delta {
+  readonly delta: object
+  /** whether it is a token that was generated */
+  readonly counts: boolean
+  /** set where probabilities are shown for it */
+  readonly token?: string
+  readonly finish?: string
+}
+
+function* deltasOf(made: Generation, idAt: (call: number) => string): Iterable<Delta> {
+  const { reasoning, said, refuses, calls, finish } = made
+  const content = calls.length > 0 || refuses ? null : ''
+  yield { delta: { role: 'assistant', content, refusal: null }, counts: false }
+  for (const token of reasoning) yield { delta: { reasoning_content: token }, counts: true }
+  for (const token of said) yield { delta: refuses ? { refusal: token } : { content: token }, counts: true, token }
+  const streams = calls.map((call, index) => callDeltas(call, idAt(index)))
+  for (const { index, item } of inTurns(streams)) {
+    yield { delta: { tool_calls: [{ index, ...item.call }] }, counts: item.counts }
+  }
+  yield { delta: {}, counts: false, finish }
+}
+
+function* callDeltas(
+  { tool, input }: ToolCall,
+  id: string,
+): Iterable<{ readonly call: object; readonly counts: boolean }> {
+  const { kind, name } = tool
+  const field = kind === 'function' ? 'arguments' : 'input'
+  yield { call: { id, type: kind, [kind]: { name, [field]: '' } }, counts: false }
+  for (const token of input) yield { call: { [kind]: { [field]: token } }, counts: true }
+}
+
+function messageOf({ reasoning, said, refuses, calls }: Generation, idAt: (call: number) => string): object {
+  const text = said.join('')
+  return {
+    role: 'assistant',
+    ...{ content: calls.length > 0 || refuses ? null : text, refusal: refuses ? text : null },
+    ...(reasoning.length > 0 ? { reasoning_content: reasoning.join('') } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => callOf(call, idAt(index))) } : {}),
+  }
+}
+
+function callOf({ tool: { kind, name }, input }: ToolCall, id: string): object {
+  return { id, type: kind, [kind]: { name, [kind === 'function' ? 'arguments' : 'input']: input.join('') } }
+}
+
+function logprobsOf({ refuses, calls }: Generation, tokens: readonly string[], top: number | undefined): object | null {
+  if (top === undefined || calls.length > 0) return null
+  const shown = tokens.map((token) => logprobOf(token, top))
+  return refuses ? { content: null, refusal: shown } : { content: shown, refusal: null }
+}
+
+function frameOf({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object: string): object {
+  const model = prompt.model.id
+  return {
+    ...{ id: idOf('chatcmpl-', occasion), object, created: secondsOf(occasion), model },
+    ...{ service_tier: tier, system_fingerprint: fingerprintOf(model, seed) },
+  }
+}
+
+const idsFor = (occasion: Occasion, choice: number) => (call: number) => idOf('call_', occasion, `${choice}/${call}`)
+
+/** One item of each, again and again, until all are at their end. */
+function* inTurns<Item>(streams: readonly Iterable<Item>[]): Iterable<{ readonly index: number; readonly item: Item }> {
+  const open = new Map(streams.map((stream, index) => [index, stream[Symbol.iterator]()]))
+  while (open.size > 0) {
+    for (const [index, items] of open) {
+      const { done, value } = items.next()
+      if (done) open.delete(index)
+      else yield { index, item: value }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Call } from '../calls.ts'
+import type { FaultKind } from '../faults.ts'
+import type { Strike } from '../switchboard.ts'
+import { breaking } from './breaks.ts'
+import { spoiltEvents } from './oddities.ts'
+import { scripted } from './script.ts'
+import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
+import { spoiltBytes } from './wire.ts'
+
+const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
+
+/** What the faults that strike a call make of its answer; `work` is not begun before its first step is asked for. */
+export function struckSteps(sound: Steps, strikes: readonly Strike[], call: Call): Steps {
+  const late = strikes.filter(({ fault }) => !isEarly(fault))
+  const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), sound)
+  // breaks count the events that were meant, not what other faults add to them
+  const events = late.reduce(spoiltEvents, late.reduce(breaking, work))
+  const answer = late.reduce(afterWork, late.reduce(spoiltBytes, encoded(events)))
+  // the first that was added comes first, and may end the call
+  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(beforeWork, answer)
+}
+
+/** Whether a fault strikes before the work. */
+function isEarly(fault: FaultKind): boolean {
+  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
+  if (fault.kind === 'hold') return fault.when !== 'after'
+  return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
+}
+
+function* beforeWork(steps: Steps, { fault, hit, released }: Strike): Steps {
+  hit()
+  if (fault.kind === 'refuse') return yield { do: 'end', how: 'reset' }
+  if (fault.kind === 'hang') return yield forever
+  if (fault.kind === 'hold') yield { do: 'wait', until: () => released }
+  if (fault.kind === 'delay') yield { do: 'sleep', ms: fault.ms }
+  yield* planned(fault) ?? steps
+}
+
+function* afterWork(steps: Steps, { fault, hit, released }: Strike): Steps {
+  const { kind } = fault
+  if (kind !== 'reset-after' && kind !== 'hang' && kind !== 'hold' && kind !== 'status') return yield* steps
+  // the first step is there when the work is done
+  const rest = steps[Symbol.iterator]()
+  const first = rest.next()
+  hit()
+  if (kind === 'reset-after') return yield { do: 'end', how: 'reset' }
+  if (kind === 'hang') return yield forever
+  if (kind === 'status') return yield* planned(fault) ?? []
+  yield { do: 'wait', until: () => released }
+  for (let step = first; !step.done; step = rest.next()) yield step.value
+}
+
+function planned(fault: FaultKind): Steps | undefined {
+  if (fault.kind === 'redirect') {
+    return [{ do: 'head', status: fault.status ?? 302, headers: { location: fault.location, 'content-length': '0' } }]
+  }
+  if (fault.kind !== 'status') return undefined
+  if (fault.body === undefined) return jsonSteps(fault.status, { error: { ...ERROR, code: null } }, fault.headers)
+  const body = Buffer.from(fault.body)
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length), ...fault.headers }
+  return [{ do: 'head', status: fault.status, headers }, bytesOf(body)]
+}
+
+const forever: Step = { do: 'wait', until: () => new Promise(() => {}) }

@@ -1,0 +1,17 @@
+import { type Json, type Reader, raise } from './reader.ts'
+import { absent } from './refusal.ts'
+import type { Nesting } from './tools.ts'
+
+/** The schema that an answer must satisfy: undefined for plain text, empty for any JSON object. */
+export function schemaIn(format: Reader | undefined, nesting: Nesting): Json | undefined {
+  if (format === undefined) return undefined
+  const words = ['text', 'json_object', 'json_schema'] as const
+  const type = format.word('type', words) ?? raise(absent(format.path('type')))
+  if (type !== 'json_schema') return type === 'text' ? undefined : {}
+  const named =
+    nesting === 'flat' ? format : (format.object('json_schema') ?? raise(absent(format.path('json_schema'))))
+  named.needed('name')
+  const schema = named.object('schema')?.raw
+  if (schema === undefined && nesting === 'flat') throw absent(named.path('schema'))
+  return schema ?? {}
+}

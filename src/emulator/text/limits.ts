@@ -1,0 +1,66 @@
+import type { Catalogue, Model } from './catalogue.ts'
+import type { Prompt } from './prompt.ts'
+import { type Reader, raise } from './reader.ts'
+import { absent, refused, TextRefusal } from './refusal.ts'
+import { costOf } from './tokens.ts'
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+
+/** The model of a request: 400 when none is named, 404 when there is no such model, or none in this protocol. */
+export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model {
+  const model = catalogue.find(request.needed('model') || raise(absent('model')))
+  if (model[protocol]) return model
+  const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
+  const words = `The model \`${model.id}\` is not supported with the ${api} API.`
+  throw new TextRefusal(404, words, { param: 'model', code: 'unsupported_api' })
+}
+
+/** The effort of a request, which only models that reason know. */
+export function readEffort(effort: string | undefined, param: string, { id, reasoning }: Model): boolean {
+  if (effort !== undefined && reasoning === 'never') {
+    throw refused(param, 'unsupported_parameter', `Unsupported parameter: '${param}' is not supported with \`${id}\`.`)
+  }
+  if (reasoning === 'always') return true
+  return effort !== undefined && effort !== 'none' && effort !== 'minimal'
+}
+
+/** Checks what shapes chance, and reads whether the model is to reason. */
+export function readSampling(request: Reader, model: Model): { readonly reasons: boolean } {
+  request.number('temperature', 0, model.maxTemperature)
+  request.number('top_p', 0, 1)
+  request.number('presence_penalty', -2, 2)
+  request.number('frequency_penalty', -2, 2)
+  request.text('user')
+  request.object('metadata')
+  const nested = request.object('reasoning')
+  const holder = nested ?? request
+  const field = nested === undefined ? 'reasoning_effort' : 'effort'
+  return { reasons: readEffort(holder.word(field, EFFORTS), holder.path(field), model) }
+}
+
+/** Refuses a conversation that is longer than what the model can hold. */
+export function checkPrompt(prompt: Prompt, param: string): Prompt {
+  const cost = costOf(prompt.turns)
+  const most = prompt.model.contextTokens
+  if (cost <= most) return prompt
+  const words = `This model's maximum context length is ${most} tokens. However, your messages resulted in ${cost} tokens.`
+  throw refused(param, 'context_length_exceeded', `${words} Please reduce the length of the messages.`)
+}
+
+/** Whether a request streams, and how. */
+export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
+  const streams = request.flag('stream') ?? false
+  if (streams && !model.streams) {
+    throw refused('stream', 'unsupported_value', `The model \`${model.id}\` does not support streaming.`)
+  }
+  const options = request.object('stream_options')
+  if (options === undefined || streams) return { streams, options }
+  const words = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+  throw refused('stream_options', 'invalid_value', words)
+}
+
+/** The tier that a call is served in. */
+export function readTier(request: Reader): string {
+  const tier = request.word('service_tier', ['auto', 'default', 'flex', 'priority']) ?? 'auto'
+  return tier === 'auto' ? 'default' : tier
+}

@@ -1,0 +1,168 @@
+import type { FaultKind } from '../faults.ts'
+import type { Strike } from '../switchboard.ts'
+import { isJson, type Json } from './reader.ts'
+import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps.ts'
+
+const DONE = '[DONE]'
+const MIB = 1_048_576
+
+/** What a fault makes of the events of a stream. */
+export function spoiltEvents(steps: Steps, strike: Strike): Steps {
+  const change = CHANGES[strike.fault.kind]
+  return change === undefined ? steps : changed(steps, strike, change)
+}
+
+function* changed(steps: Steps, { fault, hit }: Strike, change: Change): Steps {
+  hit()
+  yield* change(steps, fault)
+}
+
+type Change = (steps: Steps, fault: FaultKind) => Steps
+
+const CHANGES: { readonly [Kind in FaultKind['kind']]?: Change } = {
+  'no-done': (steps) => mapped(steps, (event) => (event.data === DONE ? [] : [event])),
+  done: (steps) => withDone(steps, 1),
+  'done-twice': (steps) => withDone(steps, 2),
+  comments: (steps, fault) => {
+    const comment = bytesOf(`: ${(fault.kind === 'comments' && fault.text) || 'ping'}\n\n`)
+    return mapped(steps, (event) => [comment, event])
+  },
+  'named-events': (steps) =>
+    mapped(steps, ({ name, ...event }) => {
+      const object = isJson(event.data) && typeof event.data.object === 'string' ? event.data.object : undefined
+      return [{ ...event, name: name ?? object ?? 'message' }]
+    }),
+  'keepalive-events': (steps) =>
+    numbered(mapped(steps, (event) => [eventOf({ type: 'keepalive', ...numberOf(event) }, 'keepalive'), event])),
+  'empty-data-lines': (steps) => mapped(steps, (event) => [bytesOf('data:\n\n'), event]),
+  'no-usage': (steps) => mapped(steps, withoutUsage),
+  'tool-delta-without-index': withoutIndex,
+  'arguments-only-in-done': (steps) =>
+    numbered(mapped(steps, (event) => (typeOf(event) === 'response.function_call_arguments.delta' ? [] : [event]))),
+  'extra-fields': (steps) => mapped(steps, (event) => [withExtras(event)]),
+  'reasoning-in-content-chunk': thoughtWithWord,
+  'big-event': (steps, fault) => {
+    let left = (fault.kind === 'big-event' && fault.bytes) || MIB
+    return mapped(steps, (event) => {
+      const { data } = event
+      if (left === 0 || !isJson(data)) return [event]
+      const obfuscation = 'x'.repeat(Math.max(0, left - JSON.stringify(data).length))
+      left = 0
+      return [{ ...event, data: { ...data, obfuscation } }]
+    })
+  },
+}
+
+function* mapped(steps: Steps, change: (event: EventStep) => readonly Step[]): Steps {
+  for (const step of steps) {
+    if (step.do === 'event') yield* change(step)
+    else yield step
+  }
+}
+
+function* withDone(steps: Steps, times: number): Steps {
+  let streams = false
+  for (const step of steps) {
+    if (step.do === 'event') streams = true
+    if (step.do !== 'event' || step.data !== DONE) yield step
+  }
+  for (let n = 0; streams && n < times; n++) yield eventOf(DONE)
+}
+
+/** Events numbered anew where they have numbers, after some were added or taken out. */
+function numbered(steps: Steps): Steps {
+  let next = 0
+  return mapped(steps, (event) => {
+    if (!isJson(event.data) || !('sequence_number' in event.data)) return [event]
+    return [{ ...event, data: { ...event.data, sequence_number: next++ } }]
+  })
+}
+
+function numberOf({ data }: EventStep): object {
+  return isJson(data) && 'sequence_number' in data ? { sequence_number: data.sequence_number } : {}
+}
+
+function typeOf({ data }: EventStep): unknown {
+  return isJson(data) ? data.type : undefined
+}
+
+function withoutUsage(event: EventStep): EventStep[] {
+  const { data } = event
+  if (!isJson(data)) return [event]
+  const { usage, ...rest } = data
+  if (isJson(usage) && Array.isArray(data.choices) && data.choices.length === 0) return []
+  if (!isJson(rest.response)) return [{ ...event, data: rest }]
+  return [{ ...event, data: { ...rest, response: { ...rest.response, usage: null } } }]
+}
+
+/** Calls come one after the other, since nothing else says which one a delta belongs to. */
+function* withoutIndex(steps: Steps): Steps {
+  const held = new Map<unknown, EventStep[]>()
+  for (const step of steps) {
+    const [call] = step.do === 'event' ? callsIn(step) : []
+    if (step.do === 'event' && call !== undefined) {
+      const { index, ...bare } = call
+      held.set(index, [...(held.get(index) ?? []), withDelta(step, { tool_calls: [bare] })])
+    } else {
+      if (step.do === 'event') {
+        for (const events of held.values()) yield* events
+        held.clear()
+      }
+      yield step
+    }
+  }
+}
+
+function* thoughtWithWord(steps: Steps): Steps {
+  let held: EventStep | undefined
+  let merged = false
+  for (const step of steps) {
+    const delta = step.do === 'event' ? deltaOf(step) : undefined
+    if (step.do !== 'event' || merged) {
+      yield step
+    } else if (typeof delta?.reasoning_content === 'string') {
+      if (held) yield held
+      held = step
+    } else if (typeof delta?.content === 'string' && delta.content !== '') {
+      const { reasoning_content = 'Hm. ' } = (held && deltaOf(held)) ?? {}
+      yield withDelta(step, { reasoning_content, ...delta })
+      merged = true
+    } else {
+      if (held) yield held
+      held = undefined
+      yield step
+    }
+  }
+}
+
+function withExtras(event: EventStep): EventStep {
+  const { data } = event
+  if (!isJson(data)) return event
+  const extra = { x_extra: { note: 'näh 🦊', list: [1, null] } }
+  const [choice] = Array.isArray(data.choices) ? data.choices : []
+  const inside = isJson(choice) ? { choices: [{ ...choice, ...extra }, ...(data.choices as []).slice(1)] } : {}
+  const deeper = withDelta({ ...event, data: { ...data, ...inside, ...extra } }, { ...deltaOf(event), ...extra })
+  // as text, because a number of JavaScript cannot be that long
+  return { ...event, data: JSON.stringify(deeper.data).replace(/}$/, ',"x_number":12345678901234567890}') }
+}
+
+function choiceOf({ data }: EventStep): Json | undefined {
+  const [choice] = isJson(data) && Array.isArray(data.choices) ? data.choices : []
+  return isJson(choice) ? choice : undefined
+}
+
+function deltaOf(event: EventStep): Json | undefined {
+  const delta = choiceOf(event)?.delta
+  return isJson(delta) ? delta : undefined
+}
+
+function callsIn(event: EventStep): readonly Json[] {
+  const calls = deltaOf(event)?.tool_calls
+  return Array.isArray(calls) ? calls : []
+}
+
+function withDelta(event: EventStep, delta: object): EventStep {
+  const choice = choiceOf(event)
+  if (choice === undefined || !isJson(event.data)) return event
+  return { ...event, data: { ...event.data, choices: [{ ...choice, delta }] } }
+}

@@ -1,0 +1,64 @@
+/** What an error of the text protocols says beside its message. */
+export interface RefusalDetails {
+  /** path of the offending field, such as `messages[0].role` */
+  readonly param?: string
+  /** a word for programs, such as `model_not_found` */
+  readonly code?: string
+  /** default `invalid_request_error` */
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An error as the upstream words it: `{"error":{"message","type","param","code"}}`. */
+export class TextRefusal extends Error {
+  override readonly name = 'TextRefusal'
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly details: RefusalDetails = {},
+  ) {
+    super(message)
+  }
+
+  get body(): object {
+    const { type = 'invalid_request_error', param = null, code = null } = this.details
+    return { error: { message: this.message, type, param, code } }
+  }
+}
+
+/** 400 for a field. */
+export function refused(param: string, code: string, message: string): TextRefusal {
+  return new TextRefusal(400, message, { param, code })
+}
+
+/** 400 for a field that must be there. */
+export function absent(param: string): TextRefusal {
+  return refused(param, 'missing_required_parameter', `Missing required parameter: '${param}'.`)
+}
+
+/** 400 for a field of another JSON type. */
+export function wrongType(param: string, expected: string, value: unknown): TextRefusal {
+  return refused(
+    param,
+    'invalid_type',
+    `Invalid type for '${param}': expected ${expected}, but got ${typeName(value)} instead.`,
+  )
+}
+
+/** 400 for a value that is none of the words that are allowed. */
+export function wrongValue(param: string, value: unknown, words: readonly string[]): TextRefusal {
+  const known = words.map((word) => `'${word}'`).join(', ')
+  return refused(
+    param,
+    'invalid_value',
+    `Invalid value: ${typeof value === 'string' ? `'${value}'` : value}. Supported values are: ${known}.`,
+  )
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a decimal number'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

@@ -1,0 +1,100 @@
+import type { Generation } from './generation.ts'
+import { idOf, type Occasion, secondsOf } from './identity.ts'
+import type { Conversation } from './input.ts'
+import { callIdOf, type OutputItem, outputOf } from './output.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+import { delta, eventOf, type Steps } from './steps.ts'
+import { responsesUsage, type Usage } from './usage.ts'
+
+/** All that is needed to word a response. */
+export interface ResponsesAnswer {
+  readonly request: ResponsesRequest
+  readonly made: Generation
+  readonly usage: Usage
+  readonly occasion: Occasion
+}
+
+/** The response object in its end. */
+export function responseOf(answer: ResponsesAnswer): object {
+  return { ...frameOf(answer), ...endOf(answer, itemsOf(answer)) }
+}
+
+/** The same as a stream of events; `done`: with `[DONE]` at its end. */
+export function* eventsOf(answer: ResponsesAnswer, done: boolean): Steps {
+  const frame = frameOf(answer)
+  const items = itemsOf(answer)
+  let number = 0
+  const event = (type: string, fields: object) => eventOf({ type, sequence_number: number++, ...fields }, type)
+  const started = { ...frame, status: 'in_progress', output: [], usage: null }
+  yield event('response.created', { response: started })
+  yield event('response.in_progress', { response: started })
+  for (const [output_index, item] of items.entries()) {
+    yield event('response.output_item.added', { output_index, item: item.opening })
+    for (const { type, fields, counts } of item.events()) {
+      const padding = counts && answer.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
+      const made = event(type, { item_id: item.id, output_index, ...fields, ...padding })
+      if (counts) yield* delta(made)
+      else yield made
+    }
+    yield event('response.output_item.done', { output_index, item: item.done })
+  }
+  const end = endOf(answer, items)
+  yield event(`response.${end.status}`, { response: { ...frame, ...end } })
+  if (done) yield eventOf('[DONE]')
+}
+
+/** The id that a response of this call has. */
+export function responseIdOf(occasion: Occasion): string {
+  return idOf('resp_', occasion)
+}
+
+/** A conversation with the answer that it got. */
+export function continued({ turns }: Conversation, { made, occasion }: ResponsesAnswer): Conversation {
+  const text = made.calls.length > 0 ? made.calls.map((call) => call.input.join('')).join('') : made.said.join('')
+  return {
+    turns: [...turns, { role: 'assistant', text, pieces: 0 }],
+    openCalls: made.calls.map((_, index) => callIdOf(occasion, index)),
+  }
+}
+
+function itemsOf({ request, made, occasion }: ResponsesAnswer): OutputItem[] {
+  return outputOf(request, made, occasion)
+}
+
+function endOf({ made, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
+  const cut = made.finish === 'length'
+  return {
+    status: cut ? 'incomplete' : 'completed',
+    incomplete_details: cut ? { reason: 'max_output_tokens' } : null,
+    output: items.map((item) => item.done),
+    usage: responsesUsage(usage),
+  }
+}
+
+/** What stands in a response from its beginning: mostly the request, with its defaults. */
+function frameOf({ request, occasion }: ResponsesAnswer): object {
+  const { raw, prompt, tier, stores } = request
+  const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
+  return {
+    ...{ id: responseIdOf(occasion), object: 'response', created_at: secondsOf(occasion) },
+    ...{ status: 'in_progress', background: false, error: null, incomplete_details: null },
+    instructions: given('instructions', null),
+    max_output_tokens: given('max_output_tokens', null),
+    model: prompt.model.id,
+    output: [],
+    parallel_tool_calls: prompt.parallel,
+    previous_response_id: given('previous_response_id', null),
+    reasoning: { effort: null, summary: null, ...(raw.reasoning as object | undefined) },
+    ...{ service_tier: tier, store: stores },
+    temperature: given('temperature', 1),
+    text: { format: { type: 'text' }, verbosity: 'medium', ...(raw.text as object | undefined) },
+    tool_choice: given('tool_choice', 'auto'),
+    tools: given('tools', []),
+    top_logprobs: given('top_logprobs', 0),
+    top_p: given('top_p', 1),
+    truncation: given('truncation', 'disabled'),
+    usage: null,
+    user: given('user', null),
+    metadata: given('metadata', {}),
+  }
+}

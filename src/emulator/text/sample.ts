@@ -1,0 +1,109 @@
+import { isJson, type Json } from './reader.ts'
+
+const DEEP = 6
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  duration: 'P1D',
+  email: 'someone@emulated.example',
+  hostname: 'emulated.example',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://emulated.example/',
+  url: 'https://emulated.example/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+}
+
+/**
+ * A value that satisfies a JSON Schema, the same in every run. Known: type (also a list, also null), const, enum, properties
+ * with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of numbers, lengths and
+ * formats of strings. Patterns are not. `hint` is what strings say.
+ */
+export function sampleOf(schema: unknown, hint: string, root: unknown = schema, depth = 0): unknown {
+  if (!isJson(schema)) return hint
+  const into = (part: unknown, name = hint) => sampleOf(part, name, root, depth + 1)
+  if ('const' in schema) return schema.const
+  if (Array.isArray(schema.enum)) return schema.enum[0]
+  if (typeof schema.$ref === 'string') return into(referred(schema.$ref, root))
+  const { anyOf, oneOf, allOf } = schema
+  const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
+  // what refers to itself must come to an end, and mostly does so in its last choice
+  if (choices) return into(depth > DEEP ? choices.at(-1) : choices[0])
+  if (Array.isArray(allOf))
+    return into(merged([{ ...schema, allOf: undefined }, ...allOf.map((part) => resolved(part, root))]))
+  switch (typeOf(schema)) {
+    case 'object':
+      return objectFor(schema, into)
+    case 'array':
+      return arrayFor(schema, into, depth)
+    case 'number':
+    case 'integer':
+      return numberFor(schema)
+    case 'boolean':
+      return true
+    case 'null':
+      return null
+    default:
+      return textFor(schema, hint)
+  }
+}
+
+function typeOf({ type, properties, items }: Json): unknown {
+  if (Array.isArray(type)) return type.find((one) => one !== 'null') ?? 'null'
+  if (type !== undefined) return type
+  if (properties !== undefined) return 'object'
+  return items === undefined ? undefined : 'array'
+}
+
+function objectFor({ properties, required }: Json, into: (part: unknown, name: string) => unknown): object {
+  const parts = isJson(properties) ? properties : {}
+  const names = Array.isArray(required) ? required.map(String) : []
+  return Object.fromEntries(names.map((name) => [name, into(parts[name], name)]))
+}
+
+function arrayFor({ items, prefixItems, minItems }: Json, into: (part: unknown) => unknown, depth: number): unknown[] {
+  const first = Array.isArray(prefixItems) ? prefixItems : []
+  const least = typeof minItems === 'number' ? minItems : 0
+  const length = Math.max(first.length, least, items !== undefined && depth <= DEEP ? 1 : 0)
+  return Array.from({ length }, (_, index) => into(first[index] ?? items))
+}
+
+function numberFor({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Json): number {
+  const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
+  const step = bound(multipleOf, type === 'number' ? 0.5 : 1)
+  const above = Math.max(bound(minimum, Number.NEGATIVE_INFINITY), bound(exclusiveMinimum, Number.NEGATIVE_INFINITY))
+  const below = Math.min(bound(maximum, Number.POSITIVE_INFINITY), bound(exclusiveMaximum, Number.POSITIVE_INFINITY))
+  if (above === Number.NEGATIVE_INFINITY) return below > 7 * step ? 7 * step : Math.floor(below / step - 1) * step
+  const next = Math.ceil(above / step) * step
+  return next > bound(exclusiveMinimum, Number.NEGATIVE_INFINITY) ? next : next + step
+}
+
+function textFor({ format, minLength, maxLength }: Json, hint: string): string {
+  const known = FORMATS[String(format)]
+  if (known !== undefined) return known
+  const least = typeof minLength === 'number' ? minLength : 0
+  const most = typeof maxLength === 'number' ? maxLength : 200
+  return [...hint.padEnd(least, '·')].slice(0, Math.max(most, least)).join('')
+}
+
+function referred(ref: string, root: unknown): unknown {
+  const steps = ref.replace(/^#\/?/, '').split('/').filter(Boolean)
+  return steps.reduce<unknown>((at, step) => (isJson(at) ? at[decodeURIComponent(step)] : undefined), root)
+}
+
+function resolved(part: unknown, root: unknown): Json {
+  const whole = isJson(part) && typeof part.$ref === 'string' ? referred(part.$ref, root) : part
+  return isJson(whole) ? whole : {}
+}
+
+function merged(parts: readonly Json[]): Json {
+  const fields = (name: string) => parts.flatMap((part) => (part[name] === undefined ? [] : [part[name]]))
+  const properties = Object.assign({}, ...fields('properties').filter(isJson))
+  const required = [...new Set(fields('required').flat())]
+  const all = Object.fromEntries(
+    parts.flatMap((part) => Object.entries(part).filter(([, value]) => value !== undefined)),
+  )
+  return Object.keys(properties).length === 0 ? all : { ...all, properties, required }
+}

@@ -1,0 +1,27 @@
+import type { Call } from '../calls.ts'
+import type { Strike } from '../switchboard.ts'
+import type { ScriptChunk } from './faults.ts'
+import { bytesOf, type Step, type Steps } from './steps.ts'
+
+const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
+
+/** The answer that a script prescribes, in the place of the one that there would be. */
+export function* scripted(steps: Steps, { fault, hit }: Strike, call: Call): Steps {
+  if (fault.kind !== 'script') return yield* steps
+  hit()
+  const {
+    status = 200,
+    headers = HEADERS,
+    chunks = [],
+    end = 'close',
+  } = typeof fault.script === 'function' ? fault.script(call) : fault.script
+  yield { do: 'head', status, headers }
+  for (const chunk of chunks) yield stepOf(chunk)
+  if (end !== 'close') yield { do: 'end', how: end }
+}
+
+function stepOf(chunk: ScriptChunk): Step {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return bytesOf(chunk)
+  const { wait } = chunk
+  return typeof wait === 'number' ? { do: 'sleep', ms: wait } : { do: 'wait', until: () => wait }
+}

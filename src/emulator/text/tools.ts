@@ -1,0 +1,55 @@
+import type { Prompt, Tool } from './prompt.ts'
+import { type Reader, raise } from './reader.ts'
+import { absent, refused, wrongType } from './refusal.ts'
+
+/** Chat completions nest a tool's definition (`{type, function: {…}}`), responses do not. */
+export type Nesting = 'nested' | 'flat'
+
+const MOST = 128
+const CHOICES = ['auto', 'none', 'required'] as const
+const HOSTED = ['web_search', 'web_search_preview'] as const
+
+/** The tools that the caller runs. */
+export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
+  const given = request.objects('tools')
+  if (given.length > MOST) {
+    const words = `Invalid 'tools': array too long. Expected an array with maximum length ${MOST}, but got ${given.length}.`
+    throw refused('tools', 'array_above_max_length', words)
+  }
+  return given.flatMap((tool) => {
+    const kinds =
+      nesting === 'nested' ? (['function', 'custom'] as const) : (['function', 'custom', ...HOSTED] as const)
+    const kind = tool.word('type', kinds) ?? raise(absent(tool.path('type')))
+    if (kind !== 'function' && kind !== 'custom') return []
+    const definition = nesting === 'flat' ? tool : (tool.object(kind) ?? raise(absent(tool.path(kind))))
+    const name = definition.needed('name')
+    if (!/^[\w-]{1,64}$/.test(name)) {
+      const path = definition.path('name')
+      throw refused(path, 'invalid_value', `Invalid '${path}': expected 1 to 64 letters, digits, '_' and '-'.`)
+    }
+    return [{ kind, name, schema: definition.object('parameters')?.raw ?? {} }]
+  })
+}
+
+/** Whether the upstream's own search is offered. */
+export function searchesIn(request: Reader): boolean {
+  return request.objects('tools').some((tool) => HOSTED.some((type) => type === tool.raw.type))
+}
+
+/** What `tool_choice` says. */
+export function chosen(request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] {
+  const given = request.raw.tool_choice ?? undefined
+  if (given === undefined) return 'auto'
+  if (!request.has('tools')) {
+    const words = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+    throw refused('tool_choice', 'invalid_value', words)
+  }
+  if (typeof given === 'string') return request.word('tool_choice', CHOICES) ?? 'auto'
+  const choice = request.object('tool_choice') ?? raise(wrongType('tool_choice', 'a string or an object', given))
+  const kind = choice.needed('type')
+  if (kind === 'allowed_tools' || HOSTED.some((type) => type === kind)) return 'auto'
+  const held = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(absent(choice.path(kind))))
+  const name = held.needed('name')
+  if (tools.some((tool) => tool.name === name)) return { name }
+  throw refused('tool_choice', 'invalid_value', `Tool choice '${name}' not found in 'tools' parameter.`)
+}

@@ -1,0 +1,40 @@
+import { type Generation, tokensIn } from './generation.ts'
+import type { Prompt } from './prompt.ts'
+import { costOf } from './tokens.ts'
+
+/** What an answer cost, in tokens. */
+export interface Usage {
+  readonly input: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+export function usageOf({ turns, tools }: Prompt, generations: readonly Generation[]): Usage {
+  const { all, reasoning } = tokensIn(generations)
+  return {
+    input: costOf(turns, tools.map(({ name, schema }) => name + JSON.stringify(schema)).join('')),
+    output: all,
+    reasoning,
+  }
+}
+
+/** Usage in the form of chat completions. */
+export function chatUsage({ input, output, reasoning }: Usage): object {
+  return {
+    ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      ...{ reasoning_tokens: reasoning, audio_tokens: 0 },
+      ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+    },
+  }
+}
+
+/** Usage in the form of responses. */
+export function responsesUsage({ input, output, reasoning }: Usage): object {
+  return {
+    ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
+    ...{ output_tokens: output, output_tokens_details: { reasoning_tokens: reasoning } },
+    total_tokens: input + output,
+  }
+}

@@ -1,0 +1,132 @@
+import { setImmediate as tick } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { FaultKind } from '../faults.ts'
+import type { Strike } from '../switchboard.ts'
+import { bytesOf, type Headers, type Steps } from './steps.ts'
+
+const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
+const BOM = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** What a fault makes of the head and the bytes of an answer, whose events are encoded already. */
+export function* spoiltBytes(steps: Steps, { fault, hit }: Strike): Steps {
+  const changed = changedBytes(steps, fault)
+  if (changed !== steps) hit()
+  yield* changed
+}
+
+function changedBytes(steps: Steps, fault: FaultKind): Steps {
+  switch (fault.kind) {
+    case 'headers':
+      return withHeaders(steps, fault.headers)
+    case 'no-content-type':
+      return withHeaders(steps, { 'content-type': undefined })
+    case 'not-json':
+      return replaced(steps, fault.body ?? PAGE, { 'content-type': 'text/html' })
+    case 'empty':
+      return replaced(steps, '', {}, 200)
+    case 'truncate':
+      return truncated(steps, fault.keep)
+    case 'gzip':
+      return coded(steps)
+    case 'bom':
+      return marked(steps)
+    case 'crlf':
+      return bytewise(steps, (bytes) => endedWith(fault.ending ?? '\r\n', bytes))
+    case 'split':
+      return split(steps, fault.bytes ?? 3)
+    default:
+      return steps
+  }
+}
+
+/** Adds headers, replaces them, or takes them away. */
+function* withHeaders(steps: Steps, changes: { readonly [Name in string]?: string | string[] }): Steps {
+  for (const step of steps) {
+    if (step.do !== 'head') yield step
+    else yield { ...step, headers: headersWith(step.headers, changes) }
+  }
+}
+
+function headersWith(headers: Headers, changes: { readonly [Name in string]?: string | string[] }): Headers {
+  const all = { ...headers, ...changes }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+/** Another body in the place of the one that there is, whose time it takes. */
+function* replaced(steps: Steps, body: string | Uint8Array, headers: Headers, status?: number): Steps {
+  const bytes = bytesOf(body)
+  for (const step of steps) {
+    if (step.do !== 'head') {
+      if (step.do !== 'bytes') yield step
+      continue
+    }
+    const length = { 'content-length': String(Buffer.byteLength(body)) }
+    yield { ...step, status: status ?? step.status, headers: { ...step.headers, ...headers, ...length } }
+    yield bytes
+  }
+}
+
+/** The first bytes, in a body that announces more of them. The whole is made before anything is sent, to know its half. */
+function* truncated(steps: Steps, keep?: number): Steps {
+  const { before, bytes } = collected(steps)
+  const most = Math.min(keep ?? bytes.length >> 1, bytes.length)
+  yield* withHeaders(before, { 'content-length': String(bytes.length + 1) })
+  yield bytesOf(bytes.subarray(0, most))
+  yield { do: 'end', how: 'cut' }
+}
+
+function* coded(steps: Steps): Steps {
+  const { before, bytes } = collected(steps)
+  const body = gzipSync(bytes)
+  yield* withHeaders(before, { 'content-encoding': 'gzip', 'content-length': String(body.length) })
+  yield bytesOf(body)
+}
+
+/** All bytes as one, and all that comes with them. */
+function collected(steps: Steps): { readonly before: Steps; readonly bytes: Uint8Array } {
+  const all = [...steps]
+  return {
+    before: all.filter((step) => step.do !== 'bytes'),
+    bytes: Buffer.concat(all.flatMap((step) => (step.do === 'bytes' ? [step.bytes] : []))),
+  }
+}
+
+function* marked(steps: Steps): Steps {
+  let first = true
+  for (const step of steps) {
+    const length = step.do === 'head' && step.headers['content-length']
+    if (step.do === 'bytes' && first) {
+      first = false
+      yield bytesOf(BOM)
+    }
+    if (step.do !== 'head' || !length) yield step
+    else yield { ...step, headers: { ...step.headers, 'content-length': String(Number(length) + BOM.length) } }
+  }
+}
+
+function bytewise(steps: Steps, change: (bytes: Uint8Array) => Uint8Array): Steps {
+  return (function* () {
+    for (const step of steps) yield step.do === 'bytes' ? bytesOf(change(step.bytes)) : step
+  })()
+}
+
+// byte for byte, since a cut may have left half a character
+function endedWith(ending: string, bytes: Uint8Array): Uint8Array {
+  return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', ending), 'latin1')
+}
+
+function* split(steps: Steps, most: number): Steps {
+  let pieces = 0
+  for (const step of steps) {
+    if (step.do !== 'bytes') yield step
+    for (let at = 0; step.do === 'bytes' && at < step.bytes.length; ) {
+      const size = 1 + ((pieces++ * 7) % most)
+      yield bytesOf(step.bytes.subarray(at, at + size))
+      at += size
+      // leaves the loop, so that each piece is written by itself
+      yield { do: 'wait', until: () => tick() }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { type AnyElysia, Elysia } from 'elysia'
+import { sseRelay } from 'sluice/sse-relay'
+import { textGeneration } from 'sluice/text-generation'
+import { as, ask, identify } from './guests.ts'
+import { codeOf, sources } from './sources.ts'
+
+/** The text generation document's table of contents. */
+const table = [
+  ['POST', '/chat/completions'],
+  ['POST', '/responses'],
+  ['GET', '/models'],
+  ['GET', '/models/:model'],
+] as const
+
+/** Text generation before an upstream that says its own name. */
+const textOf = (name: string) =>
+  textGeneration({
+    upstreams: [{ url: `http://${name}.invalid/v1` }],
+    identify,
+    fetch: async () => Response.json({ id: name, object: 'model' }),
+  })
+
+const streamOf = (name: string) => () =>
+  Promise.resolve(new Response(`data: ${name}\n\n`, { headers: { 'content-type': 'text/event-stream' } }))
+
+const shape = (message: string, type: string, code: string | null = null) => ({
+  error: { message, type, param: null, code },
+})
+
+describe('text generation is the table of contents of its document', () => {
+  test('its chain reads as the table, guard by guard', () => {
+    const [source] = sources('plugins/text-generation').filter(({ path }) => path.endsWith('/index.ts'))
+    const code = codeOf(source ?? { path: '', text: '' })
+    const routes = /\.(get|post|put|patch|delete)\(\s*'([^']*)',[\s\S]*?\{\s*generates: true/g
+    expect([...code.matchAll(routes)].map(([, method = '', path]) => [method.toUpperCase(), path])).toEqual(
+      table.map((row) => [...row]),
+    )
+  })
+
+  test('every route that is not a refusal is guarded', () => {
+    const app = textOf('one')
+    const guarded = app.routes
+      .filter((route) => [route.hooks.beforeHandle].flat().some((hook) => hook !== undefined))
+      .map((route) => `${route.method} ${route.path}`)
+    expect(guarded.sort()).toEqual(table.map(([method, path]) => `${method} /v1${path}`).sort())
+  })
+
+  for (const [method, path] of table) {
+    test(`${method} ${path} lets nobody in without a credential, in the shape of the protocol`, async () => {
+      expect(await ask(textOf('one'), `/v1${path.replace(':model', 'm')}`, { method })).toEqual([
+        401,
+        shape('not authenticated', 'authentication_error', 'invalid_api_key'),
+      ])
+    })
+  }
+
+  test('other methods are 405, other paths 404', async () => {
+    const app = textOf('one')
+    expect(await ask(app, '/v1/models', { ...as('ann'), method: 'POST' })).toEqual([
+      405,
+      shape('method not allowed', 'invalid_request_error'),
+    ])
+    for (const path of ['/v1', '/v1/', '/v1/completions', '/v1/responses/r1']) {
+      expect([path, await ask(app, path, as('ann'))]).toEqual([
+        path,
+        [404, shape('not found', 'invalid_request_error')],
+      ])
+    }
+  })
+})
+
+describe('two of a kind live in one app and answer differently', () => {
+  const twins = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
+
+  test('text-generation', async () => {
+    const part = (prefix: string, name: string) => new Elysia({ prefix }).use(textOf(name))
+    const app = twins(part('/one', 'first'), part('/two', 'second'))
+    expect(await ask(app, '/one/v1/models/m', as('ann'))).toEqual([200, { id: 'first', object: 'model' }])
+    expect(await ask(app, '/two/v1/models/m', as('ann'))).toEqual([200, { id: 'second', object: 'model' }])
+  })
+
+  test('sse-relay', async () => {
+    const part = (prefix: string, name: string, more: string) =>
+      new Elysia({ prefix })
+        .use(sseRelay({ onEnd: () => new TextEncoder().encode(`data: ${more}\n\n`) }))
+        .get('/', ({ relay }) => relay(streamOf(name)))
+    const app = twins(part('/one', 'a', 'end of one'), part('/two', 'b', 'end of two'))
+    expect(await ask(app, '/one')).toEqual([200, 'data: a\n\ndata: end of one\n\n'])
+    expect(await ask(app, '/two')).toEqual([200, 'data: b\n\ndata: end of two\n\n'])
+  })
+})
+
+test('a plugin used by a plugin used by a plugin guards its own, and leaves its neighbours alone', async () => {
+  const ground = new Elysia({ prefix: '/ground' })
+    .use(textOf('deep'))
+    .use(sseRelay())
+    .get('/stream', ({ relay }) => relay(streamOf('deep')))
+    .get('/neighbour', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(ground).get('/neighbour', () => 'open')
+  const app = new Elysia().use(first).get('/v1', () => 'mine')
+  expect(await ask(app, '/first/ground/v1/models/m', as('ann'))).toEqual([200, { id: 'deep', object: 'model' }])
+  expect((await ask(app, '/first/ground/v1/models/m'))[0]).toBe(401)
+  expect(await ask(app, '/first/ground/stream')).toEqual([200, 'data: deep\n\n'])
+  for (const [path, answer] of [
+    ['/v1', 'mine'],
+    ['/first/neighbour', 'open'],
+    ['/first/ground/neighbour', 'open'],
+  ]) {
+    expect(await ask(app, path ?? '')).toEqual([200, answer])
+  }
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+import { createMetrics } from '../../plugins/metrics/index.ts'
+
+const tokens = { input: 1_000, cachedInput: 400, output: 50, reasoning: 30 }
+const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
+
+/** Lines of the text generation's metrics. */
+const lines = async ({ registry }: ReturnType<typeof createMetrics>) =>
+  (await registry.metrics()).split('\n').filter((line) => line.startsWith('sluice_text_'))
+
+test('tokens are added up by model and kind, and calls by whether tokens were reported', async () => {
+  const metrics = createMetrics()
+  metrics.text({ model: 'a', tokens })
+  metrics.text({ model: 'a', tokens: { ...none, input: 1 } })
+  metrics.text({ model: 'a', tokens: undefined })
+  metrics.text({ model: 'b', tokens: undefined })
+  expect(await lines(metrics)).toEqual([
+    'sluice_text_calls_total{model="a",reported="true"} 2',
+    'sluice_text_calls_total{model="a",reported="false"} 1',
+    'sluice_text_calls_total{model="b",reported="false"} 1',
+    'sluice_text_tokens_total{model="a",kind="input"} 1001',
+    'sluice_text_tokens_total{model="a",kind="cached_input"} 400',
+    'sluice_text_tokens_total{model="a",kind="output"} 50',
+    'sluice_text_tokens_total{model="a",kind="reasoning"} 30',
+  ])
+})
+
+test('beyond 200 models all others have one label, and those that have their own keep it', async () => {
+  const metrics = createMetrics()
+  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, tokens })
+  metrics.text({ model: 'm-0', tokens })
+  const said = await lines(metrics)
+  const models = new Set(said.map((line) => /model="([^"]*)"/.exec(line)?.[1]))
+  expect(models.size).toBe(201)
+  expect(said).toContain('sluice_text_calls_total{model="m-0",reported="true"} 2')
+  expect(said).toContain('sluice_text_calls_total{model="m-199",reported="true"} 1')
+  expect(said).toContain('sluice_text_calls_total{model="other",reported="true"} 100')
+  expect(said).toContain('sluice_text_tokens_total{model="other",kind="input"} 100000')
+})
+
+test.each([
+  ['nothing', ''],
+  ['a NUL in it', 'a\0'],
+  ['a line break in it', 'a\nb'],
+  ['a lone surrogate', '\ud800'],
+  ['257 characters', 'x'.repeat(257)],
+])('a name with %s has no label of its own', async (_, model) => {
+  const metrics = createMetrics()
+  metrics.text({ model, tokens: undefined })
+  expect(await lines(metrics)).toEqual(['sluice_text_calls_total{model="other",reported="false"} 1'])
+})
+
+test('an unusual but plain name has a label of its own', async () => {
+  const metrics = createMetrics()
+  for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)]) metrics.text({ model, tokens: undefined })
+  const said = await lines(metrics)
+  expect(said).toHaveLength(3)
+  expect(said[0]).toBe('sluice_text_calls_total{model="a/\\"b\\"\\\\c",reported="false"} 1')
+})
+
+test('two sets of metrics count apart', async () => {
+  const [one, other] = [createMetrics(), createMetrics()]
+  one.text({ model: 'a', tokens })
+  expect(await lines(other)).toEqual([])
+})

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { Problem } from '../../plugins/shared/problem.ts'
+import { openStream, type SseRelayOptions, sseRelay } from '../../plugins/sse-relay/index.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { bodyOf, bytesOf, Hand } from './bodies.ts'
+import { upstream } from './servers.ts'
+
+const get = (app: { handle(request: Request): Response | Promise<Response> }, path = '/', signal?: AbortSignal) =>
+  app.handle(new Request(`http://localhost${path}`, { signal }))
+
+const events = (pieces: string[], headers: Record<string, string> = {}, status = 200) =>
+  new Response(bodyOf(pieces), { status, headers: { 'content-type': 'text/event-stream', ...headers } })
+
+const answering = (response: () => Response | Promise<Response>, options?: SseRelayOptions) =>
+  new Elysia().use(sseRelay(options)).get('/', ({ relay }) => relay(async () => response()))
+
+describe('in a stranger’s app', () => {
+  test('a stream comes through, byte for byte, as it comes', async () => {
+    const proceed = Promise.withResolvers<void>()
+    await using source = await upstream(async (request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r1', 'set-cookie': 'a=b' })
+      response.write(`: ${request.url}\r\n\r\n`)
+      await proceed.promise
+      response.end('data: 1\n\ndata: half')
+    })
+    const url = `${source.url}/x?y`
+    const app = new Elysia().use(sseRelay()).get('/x', ({ relay }) => relay((signal) => fetch(url, { signal })))
+    const response = await get(app, '/x')
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': 'r1',
+    })
+    const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader()
+    expect((await reader.read()).value).toEqual(bytesOf(': /x?y\r\n\r\n'))
+    proceed.resolve()
+    let rest = ''
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      rest += new TextDecoder().decode(read.value)
+    expect(rest).toBe('data: 1\n\ndata: half')
+  })
+
+  test('all kinds of stream are known by their type, and keep their status', async () => {
+    for (const type of ['text/event-stream', 'Text/Event-Stream;charset=UTF-8', ' text/event-stream ; x=y']) {
+      const response = await get(answering(() => events(['data: 1\n\n'], { 'content-type': type }, 201)))
+      expect([response.status, response.headers.get('x-accel-buffering')]).toEqual([201, 'no'])
+      expect(await response.text()).toBe('data: 1\n\n')
+    }
+  })
+
+  test('what is no stream of events, or no success, passes as it is, without what is not the client’s business', async () => {
+    const answers: [Response, number, string][] = [
+      [Response.json({ a: 1 }), 200, '{"a":1}'],
+      [events(['data: no'], { 'retry-after': '3', server: 's' }, 429), 429, 'data: no'],
+      [new Response('x', { headers: { 'content-type': 'text/event-streams' } }), 200, 'x'],
+      [new Response(null, { status: 204, headers: { 'content-type': 'text/event-stream' } }), 204, ''],
+      [new Response(null, { status: 304 }), 304, ''],
+      [new Response('', { status: 307, headers: { location: 'http://elsewhere' } }), 307, ''],
+    ]
+    for (const [answer, status, body] of answers) {
+      const response = await get(answering(() => answer))
+      expect([response.status, await response.text()]).toEqual([status, body])
+      expect(response.headers.get('content-type')).toBe(answer.headers.get('content-type'))
+      expect(response.headers.get('retry-after')).toBe(answer.headers.get('retry-after'))
+      for (const name of ['server', 'location', 'x-accel-buffering']) expect(response.headers.has(name)).toBe(false)
+    }
+  })
+
+  test('an upstream that cannot be reached is a 502 that says nothing of it', async () => {
+    const failures: (() => Response | Promise<Response>)[] = [
+      () => fetch('http://127.0.0.1:1/secret'),
+      () => {
+        throw new Error('secret')
+      },
+      () => Response.error(),
+    ]
+    for (const failure of failures) {
+      const response = await get(answering(failure))
+      expect(response.status).toBe(502)
+      expect(await response.json()).toMatchObject({ error: { message: 'upstream unavailable' } })
+    }
+  })
+
+  test('a problem of whoever asks is that problem', async () => {
+    const response = await get(answering(() => Promise.reject(new Problem(429, 'slow down'))))
+    expect([response.status, await response.text()]).toEqual([429, expect.stringContaining('slow down')])
+  })
+
+  test('routes beside it know nothing of it, those of a plugin that uses it do', async () => {
+    const third = new Elysia().use(sseRelay()).get('/third', ({ relay }) => relay(async () => events(['data: 3\n\n'])))
+    const app = new Elysia().use(third).get('/beside', (context) => 'relay' in context)
+    expect(await (await get(app, '/third')).text()).toBe('data: 3\n\n')
+    expect(await (await get(app, '/beside')).text()).toBe('false')
+  })
+
+  test('two of it, one beside and one after the other, each go by their own options', async () => {
+    const marking = (mark: string) => sseRelay({ onEnd: () => bytesOf(`: ${mark}\n`) })
+    const beside = (path: string, mark: string) =>
+      new Elysia().use(marking(mark)).get(path, ({ relay }) => relay(async () => events(['data: 1\n\n'])))
+    const app = new Elysia().use(beside('/one', 'first')).use(beside('/two', 'second'))
+    const after = new Elysia()
+      .use(marking('first'))
+      .get('/one', ({ relay }) => relay(async () => events(['data: 1\n\n'])))
+      .use(marking('second'))
+      .get('/two', ({ relay }) => relay(async () => events(['data: 1\n\n'])))
+    for (const either of [app, after]) {
+      expect(await (await get(either, '/one')).text()).toBe('data: 1\n\n: first\n')
+      expect(await (await get(either, '/two')).text()).toBe('data: 1\n\n: second\n')
+    }
+  })
+
+  test('a call may go by options of its own', async () => {
+    const app = new Elysia()
+      .use(sseRelay({ maxEventBytes: 4, onEnd: ({ kind }) => bytesOf(`: ${kind}\n`) }))
+      .get('/plugin', ({ relay }) => relay(async () => events(['data: 1\n\n'])))
+      .get('/call', ({ relay }) =>
+        relay(async () => events(['data: 1\n\n']), { maxEventBytes: 9, onFrame: () => bytesOf('data: x\n\n') }),
+      )
+    expect(await (await get(app, '/plugin')).text()).toBe(': broken\n')
+    expect(await (await get(app, '/call')).text()).toBe('data: x\n\n: complete\n')
+  })
+
+  test('times that are none are refused before anything runs', () => {
+    for (const ms of [0, -1, Number.NaN]) {
+      expect(() => sseRelay({ heartbeatMs: ms })).toThrow(RangeError)
+      expect(() => sseRelay({ maxSilenceMs: ms })).toThrow(RangeError)
+    }
+  })
+})
+
+describe('whoever asks is called off', () => {
+  const asking = (options?: SseRelayOptions) => {
+    const asked = Promise.withResolvers<AbortSignal>()
+    const answer = Promise.withResolvers<Response>()
+    const app = new Elysia().use(sseRelay(options)).get('/', ({ relay }) =>
+      relay((signal) => {
+        asked.resolve(signal)
+        return answer.promise
+      }),
+    )
+    return { asked: asked.promise, answer, app }
+  }
+  const stream = (hand: Hand) => new Response(hand.body, { headers: { 'content-type': 'text/event-stream' } })
+
+  test('when the client leaves before the answer, even one that does not listen; its answer is then given up', async () => {
+    const { asked, answer, app } = asking()
+    const gone = new AbortController()
+    const response = get(app, '/', gone.signal)
+    const signal = await asked
+    expect(signal.aborted).toBe(false)
+    gone.abort()
+    expect(signal.aborted).toBe(true)
+    expect((await response).status).toBe(502)
+    const hand = new Hand()
+    answer.resolve(stream(hand))
+    await settled()
+    expect(hand.cancelled).toHaveLength(1)
+  })
+
+  test('when the client leaves a stream, by its signal or by giving up the body', async () => {
+    for (const way of ['signal', 'body']) {
+      const { asked, answer, app } = asking()
+      const gone = new AbortController()
+      const hand = new Hand()
+      answer.resolve(stream(hand))
+      const response = await get(app, '/', gone.signal)
+      if (way === 'signal') gone.abort()
+      else await response.body?.cancel()
+      expect((await asked).aborted).toBe(true)
+      await settled()
+      expect(hand.cancelled).toHaveLength(1)
+    }
+  })
+
+  test('when the upstream is silent for too long', async () => {
+    const clock = new VirtualClock()
+    const { asked, answer, app } = asking({ maxSilenceMs: 1000, clock })
+    answer.resolve(stream(new Hand()))
+    const response = await get(app)
+    const text = response.text()
+    text.catch(() => {})
+    await clock.pass(1000)
+    await expect(text).rejects.toThrow('1000 ms')
+    expect((await asked).aborted).toBe(true)
+  })
+
+  test('not when all went well', async () => {
+    const { asked, answer, app } = asking()
+    answer.resolve(events(['data: 1\n\n']))
+    await (await get(app)).text()
+    expect((await asked).aborted).toBe(false)
+  })
+
+  test('not at all when the client had left before', async () => {
+    let asked = 0
+    const opening = openStream(
+      async () => {
+        asked++
+        return new Response()
+      },
+      { signal: AbortSignal.abort(new Error('gone')) },
+    )
+    await expect(opening).rejects.toThrow('upstream unavailable')
+    expect(asked).toBe(0)
+  })
+})
+
+describe('opening a stream by hand', () => {
+  test('gives the answer and its frames', async () => {
+    const { response, reader } = await openStream(async () => events(['data: 1\n\n'], { 'x-a': 'b' }))
+    expect(response.headers.get('x-a')).toBe('b')
+    expect((await reader?.next())?.map(({ event }) => event?.data)).toEqual(['1'])
+    expect(await reader?.next()).toBeUndefined()
+  })
+
+  test('leaves the body of anything else alone', async () => {
+    const { response, reader } = await openStream(async () => Response.json(1))
+    expect(reader).toBeUndefined()
+    expect(await response.json()).toBe(1)
+  })
+
+  test('can be left, as often as one likes', async () => {
+    const hand = new Hand()
+    let signal: AbortSignal | undefined
+    const { reader, leave } = await openStream(async (given) => {
+      signal = given
+      return new Response(hand.body, { headers: { 'content-type': 'text/event-stream' } })
+    })
+    const next = reader?.next()
+    await leave('enough')
+    await leave()
+    await reader?.cancel()
+    expect([await next, signal?.aborted, hand.cancelled]).toEqual([undefined, true, ['enough']])
+  })
+})

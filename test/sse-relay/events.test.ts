@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'bun:test'
+import { createFrames, EventTooLarge, type Frame } from '../../plugins/sse-relay/index.ts'
+import { bytesOf } from './bodies.ts'
+import { chop } from './vectors.ts'
+
+const said = ({ bytes, event }: Frame) => [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), event?.data]
+const framesOf = (...pieces: string[]) => {
+  const splitter = createFrames()
+  return pieces.map((piece) => splitter.push(bytesOf(piece)).map(said))
+}
+
+describe('a frame is there as soon as it is complete', () => {
+  test('an event with its blank line', () => {
+    expect(framesOf('data: a\n', '\ndata: b\n\ndata:', ' c\n\n')).toEqual([
+      [],
+      [
+        ['data: a\n\n', 'a'],
+        ['data: b\n\n', 'b'],
+      ],
+      [['data: c\n\n', 'c']],
+    ])
+  })
+
+  test('a comment outside an event with the end of its line; within one it is part of it', () => {
+    expect(framesOf(': a\n', '\n', 'data: b\n', ': c\n', '\n')).toEqual([
+      [[': a\n', undefined]],
+      [['\n', undefined]],
+      [],
+      [],
+      [['data: b\n: c\n\n', 'b']],
+    ])
+  })
+
+  test('a carriage return needs no line feed, and one that comes later is of the next frame', () => {
+    expect(framesOf('data: a\r\r', 'data: b\r', '\n\r', '\n', ': c\r', '\ndata: d\r\n\r\n')).toEqual([
+      [['data: a\r\r', 'a']],
+      [],
+      [['data: b\r\n\r', 'b']],
+      [['\n', undefined]],
+      [[': c\r', undefined]],
+      [
+        ['\n', undefined],
+        ['data: d\r\n\r\n', 'd'],
+      ],
+    ])
+  })
+
+  test('what only begins like a byte order mark is of a line, which is neither blank nor a comment', () => {
+    for (const start of [[0xef], [0xef, 0xbb]]) {
+      for (const rest of ['\n', ': a\n']) {
+        const splitter = createFrames()
+        expect(splitter.push(Uint8Array.of(...start, ...bytesOf(rest)))).toEqual([])
+        expect(splitter.push(bytesOf('data: b\n\n')).map(({ event }) => event?.data)).toEqual(['b'])
+      }
+    }
+  })
+
+  test('a byte order mark is of the first frame, and none of what it says', () => {
+    expect(framesOf('\uFEFF: a\ndata: b\n\n\uFEFFdata: c\n\n')).toEqual([
+      [
+        ['\uFEFF: a\n', undefined],
+        ['data: b\n\n', 'b'],
+        ['\uFEFFdata: c\n\n', undefined],
+      ],
+    ])
+  })
+})
+
+describe('the end', () => {
+  const rest = (...pieces: string[]) => {
+    const splitter = createFrames()
+    for (const piece of pieces) splitter.push(bytesOf(piece))
+    return splitter.end()
+  }
+
+  test('where nothing is half said there is nothing left', () => {
+    for (const text of ['', 'data: a\n\n', ': a\n', 'data: a\r\r', '\n']) expect(rest(text)).toBeUndefined()
+  })
+
+  test('a last event without a blank line, even without a line end, is delivered, as the official client of text generation does', () => {
+    for (const text of ['data: a', 'data: a\n', 'data: a\r', 'data: a\r\n']) {
+      expect(rest(text)?.event).toEqual({ type: 'message', data: 'a' })
+    }
+    expect(rest('event: x\nid: 1')?.event).toBeUndefined()
+    expect(rest(': a')?.event).toBeUndefined()
+  })
+
+  test('says which line ends would finish what is half said, and they do, with none to spare', () => {
+    const needed = {
+      'data: a': '\n\n',
+      'data: a\n': '\n',
+      'data: a\r': '\n\n',
+      'data: a\r\n': '\n',
+      'data: a\n: b': '\n\n',
+      'data: a\n: b\n': '\n',
+      ': a': '\n',
+      '\uFEFF: a': '\n',
+      '\uFEFF': '',
+      x: '\n\n',
+    }
+    for (const [text, closing] of Object.entries(needed)) {
+      expect([text, rest(text)?.closing]).toEqual([text, closing])
+      for (const [at] of [...text].entries()) expect(rest(text.slice(0, at), text.slice(at))?.closing).toBe(closing)
+      const closed = createFrames()
+      closed.push(bytesOf(text + closing))
+      expect(closed.end()?.bytes).toEqual(closing === '' ? bytesOf(text) : undefined)
+    }
+    const half = createFrames()
+    half.push(Uint8Array.of(0xef, 0xbb))
+    expect(half.end()?.closing).toBe('\n\n')
+  })
+})
+
+describe('an event of more than the bytes allowed', () => {
+  const most = 100
+  const exactly = `data: ${'x'.repeat(most - 8)}\n\n`
+  const feed = (text: string, size: number) => {
+    const splitter = createFrames({ maxEventBytes: most })
+    for (const piece of chop(bytesOf(text), [size])) splitter.push(piece)
+    splitter.end()
+  }
+  const sizes = [1, 7, 64, 1000]
+
+  test('is too large; one of just as many is not', () => {
+    for (const size of sizes) {
+      feed(exactly + exactly, size)
+      expect(() => feed(`:${exactly}`, size)).not.toThrow()
+      expect(() => feed(`x${exactly}`, size)).toThrow(EventTooLarge)
+    }
+  })
+
+  test('is noticed before it ends: a line without an end, a comment without an end, fields without data, comments within an event', () => {
+    const endless = ['data: xx', ':', 'id: 1\nevent: y\n', 'x\n: comment\n: comment\n', 'retry: 1\r']
+    for (const text of endless) {
+      for (const size of sizes)
+        expect(() => feed(text + text.repeat(30) + 'x'.repeat(most), size)).toThrow(EventTooLarge)
+    }
+  })
+
+  test('does not count what is between events, however much', () => {
+    for (const text of ['\n', ': comment\n', '\r', 'data: x\n\n'])
+      for (const size of sizes) feed(text.repeat(300), size)
+  })
+
+  test('comes after the frames before it, and is not forgotten', () => {
+    const splitter = createFrames({ maxEventBytes: most })
+    expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(most + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
+    expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLarge)
+    expect(() => splitter.push(bytesOf('data: b\n\n'))).toThrow(EventTooLarge)
+    expect(() => splitter.end()).toThrow(EventTooLarge)
+  })
+
+  test('is one of more than 16 MiB unless said otherwise', () => {
+    const pieces = chop(new Uint8Array(2 ** 24), [2 ** 20])
+    const splitter = createFrames()
+    for (const piece of pieces) splitter.push(piece)
+    expect(() => splitter.push(Uint8Array.of(0))).toThrow('16777216')
+  })
+})
+
+describe('ten mebibytes take no longer the more pieces there are', () => {
+  // What takes time that grows with the square would take hours.
+  const count = (bytes: Uint8Array, size: number): number => {
+    const splitter = createFrames()
+    let frames = 0
+    for (let at = 0; at < bytes.length; at += size) frames += splitter.push(bytes.subarray(at, at + size)).length
+    return frames
+  }
+  const one = bytesOf(`data: ${'x'.repeat(10 * 2 ** 20)}\n\n`)
+  const many = bytesOf('data: 0123456789 0123456789\n\n'.repeat(350_000))
+  const lines = bytesOf(`${'data: 0123456789 0123456789\n'.repeat(350_000)}\n`)
+  const returns = bytesOf(`${'data: 0123456789 0123456789\r'.repeat(350_000)}\r`)
+
+  for (const size of [100, 65_536, Number.POSITIVE_INFINITY]) {
+    test(`pieces of ${size}`, () => {
+      expect([one, many, lines, returns].map((bytes) => count(bytes, size))).toEqual([1, 350_000, 1, 1])
+    }, 60_000)
+  }
+
+  test('single bytes', () => {
+    expect(count(one, 1)).toBe(1)
+  }, 60_000)
+})

@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
+import { createFront } from '../../src/front.ts'
+
+export interface Listening extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+}
+
+const listening = async (server: Server, sockets: Set<Socket>): Promise<Listening> => {
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** An upstream that answers by hand. */
+export const upstream = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> =>
+  listening(createServer(answer), new Set())
+
+/** An upstream that says whatever it is told to on the bare connection, once it was asked. */
+export const bareUpstream = (answer: (socket: Socket) => void): Promise<Listening> =>
+  listening(
+    createBareServer((socket) => socket.once('data', () => answer(socket))),
+    new Set(),
+  )
+
+type Handle = (request: Request) => Response | Promise<Response>
+
+/** The servers that the plugin has to serve behind. */
+export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listening>>> = {
+  'the runtime’s own server': async (handle) => {
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: handle })
+    return {
+      port: server.port ?? 0,
+      url: `http://127.0.0.1:${server.port}`,
+      [Symbol.asyncDispose]: async () => server.stop(true),
+    }
+  },
+  'the front': (handle) => listening(createFront({ handle, maxQueryBodyBytes: 1000 }), new Set()),
+}
+
+/** A client that is nothing but a connection. */
+export class Client {
+  readonly socket: Socket
+  #heard = ''
+  #wake = () => {}
+  #over: 'end' | 'error' | undefined
+
+  constructor(port: number, path: string) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    this.socket.setEncoding('latin1')
+    this.socket.on('data', (piece: string) => {
+      this.#heard += piece
+      this.#wake()
+    })
+    this.socket.on('error', () => {
+      this.#over = 'error'
+      this.#wake()
+    })
+    this.socket.on('end', () => {
+      this.#over ??= 'end'
+      this.socket.end()
+      this.#wake()
+    })
+    this.socket.on('close', () => {
+      this.#over ??= 'end'
+      this.#wake()
+    })
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  }
+
+  get text(): string {
+    return this.#heard
+  }
+
+  /** Whether the answer came to its proper end: its last chunk, of no bytes, or its length. A server that has all of a short answer at once may say its length. */
+  get whole(): boolean {
+    const [head = '', body = ''] = this.#heard.split('\r\n\r\n', 2)
+    const length = /^content-length: *(\d+)/im.exec(head)?.[1]
+    return length === undefined ? this.#heard.endsWith('0\r\n\r\n') : body.length === Number(length)
+  }
+
+  /** Waits until something was heard; rejects when nothing more comes. */
+  async until(mark: string): Promise<void> {
+    while (!this.#heard.includes(mark)) {
+      if (this.#over) throw new Error(`it ended (${this.#over}) after ${JSON.stringify(this.#heard)}`)
+      await this.#more()
+    }
+  }
+
+  /** Waits until the connection ended, or the answer did. */
+  async ended(): Promise<void> {
+    while (!this.#over && !this.whole) await this.#more()
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+}

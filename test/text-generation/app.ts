@@ -1,0 +1,129 @@
+import { type TextGenerationOptions, textGeneration, type UsageEntry } from '../../plugins/text-generation/index.ts'
+
+/** What an upstream was asked. */
+export interface Asked {
+  readonly url: string
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of every shape
+  readonly json: any
+  readonly signal: AbortSignal
+}
+
+export interface TextApp {
+  /** Everything the upstream was asked, in order. */
+  readonly asked: Asked[]
+  /** Everything that was recorded. */
+  readonly usage: UsageEntry[]
+  post(
+    path: string,
+    body: unknown,
+    init?: { headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Response>
+  get(path: string): Promise<Response>
+}
+
+/** The plugin before an upstream that answers as it is told, without any socket between them. Whoever has an authorization is `ann`, with the token `t1`. */
+export const openApp = (
+  answer: (asked: Asked) => Response | Promise<Response>,
+  options: Partial<TextGenerationOptions> = {},
+): TextApp => {
+  const asked: Asked[] = []
+  const usage: UsageEntry[] = []
+  const app = textGeneration({
+    upstreams: [{ url: 'http://upstream.invalid/v1', key: 'the-upstream-key' }],
+    identify: (request) => (request.headers.has('authorization') ? { user: 'ann', token: 't1' } : undefined),
+    usage: { recordUsage: async (entry) => void usage.push(entry) },
+    fetch: async (url, init) => {
+      const text = init.body === undefined || init.body === null ? '' : await new Response(init.body).text()
+      const signal = init.signal ?? new AbortController().signal
+      const json: unknown = text === '' ? undefined : JSON.parse(text)
+      const call: Asked = { url, headers: new Headers(init.headers), text, json, signal }
+      asked.push(call)
+      signal.throwIfAborted()
+      return answer(call)
+    },
+    ...options,
+  })
+  const ask = (path: string, init: RequestInit) => app.handle(new Request(`http://localhost/v1${path}`, init))
+  return {
+    asked,
+    usage,
+    post: (path, body, { headers, signal } = {}) =>
+      ask(path, {
+        method: 'POST',
+        headers: { authorization: 'Bearer x', 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        signal,
+      }),
+    get: (path) => ask(path, { headers: { authorization: 'Bearer x' } }),
+  }
+}
+
+/** How a scripted stream ends. */
+export type Ending = 'close' | 'reset' | 'stall'
+
+/** An answer that streams events, given by their data, and then ends; `stall` only when it is cancelled. */
+export const streaming = (
+  data: readonly (object | string)[],
+  ending: Ending = 'close',
+  signal?: AbortSignal,
+): Response =>
+  streamingText(
+    data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join(''),
+    ending,
+    signal,
+  )
+
+/** The same of text as it stands. */
+export const streamingText = (text: string, ending: Ending = 'close', signal?: AbortSignal): Response => {
+  let sent = false
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        signal?.addEventListener('abort', () => {
+          try {
+            controller.error(signal.reason)
+          } catch {}
+        })
+      },
+      pull(controller) {
+        if (!sent && text !== '') {
+          sent = true
+          controller.enqueue(new TextEncoder().encode(text))
+          return
+        }
+        if (ending === 'close') controller.close()
+        if (ending === 'reset') controller.error(new Error('ECONNRESET'))
+        if (ending === 'stall') return new Promise(() => {})
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req-1' } })
+}
+
+/** A chunk of a chat stream. */
+export const chunk = (delta: object, finish: string | null = null, index = 0): object => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'm',
+  choices: [{ index, delta, finish_reason: finish }],
+})
+
+export const usageChunk = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'm',
+  choices: [],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+}
+
+/** The data of every event in a text. */
+export const dataOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5).trim())

@@ -1,0 +1,471 @@
+import { describe, expect, test } from 'bun:test'
+import { readJson } from '../../plugins/shared/json.ts'
+import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
+
+const chatOf = (request: object) =>
+  toChatRequest(readJson(JSON.stringify({ model: 'm', input: 'hi', ...request }))).value() as Record<string, unknown>
+
+const messagesOf = (input: unknown, more: object = {}) => chatOf({ input, ...more }).messages
+
+type Row = readonly [name: string, from: unknown, to: unknown]
+
+describe('input becomes messages', () => {
+  const rows: readonly Row[] = [
+    ['a string', 'hi', [{ role: 'user', content: 'hi' }]],
+    ['an empty string', '', [{ role: 'user', content: '' }]],
+    ['an item without a type', [{ role: 'user', content: 'hi' }], [{ role: 'user', content: 'hi' }]],
+    ['a message', [{ type: 'message', role: 'system', content: 'be kind' }], [{ role: 'system', content: 'be kind' }]],
+    ['a developer is a system', [{ role: 'developer', content: 'x' }], [{ role: 'system', content: 'x' }]],
+    ['an item with a text field', [{ role: 'user', text: 'hi' }], [{ role: 'user', content: 'hi' }]],
+    ['such an item of a type', [{ type: 'input_text', role: 'user', text: 'hi' }], [{ role: 'user', content: 'hi' }]],
+    [
+      'one text part',
+      [{ role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
+      [{ role: 'user', content: 'hi' }],
+    ],
+    ['a part without a type', [{ role: 'user', content: [{ text: 'hi' }] }], [{ role: 'user', content: 'hi' }]],
+    [
+      'parts in their order',
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'what is' },
+            { type: 'input_image', image_url: 'https://a/b.png', detail: 'low' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: null },
+            { type: 'text', text: '?' },
+          ],
+        },
+      ],
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'what is' },
+            { type: 'image_url', image_url: { url: 'https://a/b.png', detail: 'low' } },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+            { type: 'text', text: '?' },
+          ],
+        },
+      ],
+    ],
+    [
+      'an image address in the form of chat completions',
+      [{ role: 'user', content: [{ type: 'input_image', image_url: { url: 'u', detail: 'high' } }] }],
+      [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'u', detail: 'high' } }] }],
+    ],
+    [
+      'files',
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_file', file_data: 'data:x', filename: 'a.pdf', file_url: null, detail: 'auto' },
+            { type: 'input_file', file_id: 'f1' },
+          ],
+        },
+      ],
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { file_data: 'data:x', filename: 'a.pdf' } },
+            { type: 'file', file: { file_id: 'f1' } },
+          ],
+        },
+      ],
+    ],
+    ...[
+      { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+      { type: 'video_url', video_url: { url: 'https://a/b.mp4', fps: 2 } },
+      { type: 'video', video: ['https://a/1.png', 'https://a/2.png'] },
+      { type: 'image_url', image_url: { url: 'u' } },
+      { type: 'file', file: { file_id: 'f' } },
+    ].map(
+      (part): Row => [
+        `a ${part.type} part unchanged`,
+        [{ role: 'user', content: [part] }],
+        [{ role: 'user', content: [part] }],
+      ],
+    ),
+    [
+      'what the assistant said and refused to say',
+      [
+        {
+          id: 'msg_1',
+          type: 'message',
+          status: 'completed',
+          role: 'assistant',
+          phase: 'final_answer',
+          content: [
+            { type: 'output_text', text: 'no', annotations: [{ type: 'url_citation' }], logprobs: [] },
+            { type: 'refusal', refusal: 'I will not' },
+          ],
+        },
+      ],
+      [{ role: 'assistant', content: 'no', refusal: 'I will not' }],
+    ],
+    [
+      'a refusal alone',
+      [{ role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] }],
+      [{ role: 'assistant', content: null, refusal: 'no' }],
+    ],
+    [
+      'several texts of the assistant as parts',
+      [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'output_text', text: 'a' },
+            { type: 'output_text', text: 'b' },
+          ],
+        },
+      ],
+      [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b' },
+          ],
+        },
+      ],
+    ],
+    [
+      'unknown members of items and parts unchanged',
+      [{ role: 'user', name: 'ann', content: [{ type: 'input_text', text: 'x', cache: { ttl: 1 } }] }],
+      [{ role: 'user', content: [{ type: 'text', text: 'x', cache: { ttl: 1 } }], name: 'ann' }],
+    ],
+  ]
+  for (const [name, from, to] of rows) test(name, () => expect(messagesOf(from)).toEqual(to))
+
+  test('instructions come first, as a system message', () => {
+    expect(messagesOf([{ role: 'system', content: 'b' }], { instructions: 'a' })).toEqual([
+      { role: 'system', content: 'a' },
+      { role: 'system', content: 'b' },
+    ])
+    expect(messagesOf([], { instructions: 'a' })).toEqual([{ role: 'system', content: 'a' }])
+    expect(messagesOf('x', { instructions: null })).toEqual([{ role: 'user', content: 'x' }])
+  })
+})
+
+describe('what a model said becomes one message for each turn', () => {
+  const call = (id: string, more: object = {}) => ({
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name: 'f',
+    arguments: '{"a":1}',
+    status: 'completed',
+    ...more,
+  })
+  const chatCall = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{"a":1}' } })
+  const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `of ${id}` })
+  const tool = (id: string) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` })
+  const said = (content: string) => ({ type: 'message', role: 'assistant', content })
+  const thought = (text: string) => ({
+    type: 'reasoning',
+    id: 'rs',
+    summary: [],
+    content: [{ type: 'reasoning_text', text }],
+  })
+  const user = { role: 'user', content: 'q' }
+
+  const rows: readonly Row[] = [
+    [
+      'parallel calls and their answers',
+      [user, call('1'), call('2'), output('1'), output('2')],
+      [user, { role: 'assistant', content: null, tool_calls: [chatCall('1'), chatCall('2')] }, tool('1'), tool('2')],
+    ],
+    [
+      'calls after a message are part of it',
+      [said('look'), call('1'), output('1')],
+      [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
+    ],
+    [
+      'so are calls before it, because answers must follow calls',
+      [call('1'), said('look'), output('1')],
+      [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
+    ],
+    [
+      'and calls in the middle of it',
+      [said('lo'), call('1'), said('ok'), output('1')],
+      [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
+    ],
+    [
+      'calls one after another are turns of their own',
+      [call('1'), output('1'), call('2'), output('2'), said('done')],
+      [
+        { role: 'assistant', content: null, tool_calls: [chatCall('1')] },
+        tool('1'),
+        { role: 'assistant', content: null, tool_calls: [chatCall('2')] },
+        tool('2'),
+        { role: 'assistant', content: 'done' },
+      ],
+    ],
+    [
+      'two messages stay two',
+      [said('a'), said('b'), user],
+      [{ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' }, user],
+    ],
+    [
+      'a thought goes with the message that follows',
+      [said('a'), thought('hm'), said('b')],
+      [
+        { role: 'assistant', content: 'a' },
+        { role: 'assistant', content: 'b', reasoning_content: 'hm' },
+      ],
+    ],
+    [
+      'a thought goes with the calls that follow',
+      [thought('hm'), said('a'), thought('so'), call('1')],
+      [{ role: 'assistant', content: 'a', reasoning_content: 'hm\n\nso', tool_calls: [chatCall('1')] }],
+    ],
+    [
+      'a thought alone is a message',
+      [thought('hm'), user],
+      [{ role: 'assistant', content: '', reasoning_content: 'hm' }, user],
+    ],
+    [
+      'a summary counts where there is nothing else',
+      [
+        {
+          type: 'reasoning',
+          summary: [
+            { type: 'summary_text', text: 'a' },
+            { type: 'summary_text', text: 'b' },
+          ],
+        },
+        said('x'),
+      ],
+      [{ role: 'assistant', content: 'x', reasoning_content: 'a\n\nb' }],
+    ],
+    [
+      'an empty thought is nothing',
+      [{ type: 'reasoning', id: 'rs', summary: [], encrypted_content: null }, said('x')],
+      [{ role: 'assistant', content: 'x' }],
+    ],
+    [
+      'custom tools',
+      [
+        { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'select 1' },
+        { type: 'custom_tool_call_output', call_id: 'c', output: [{ type: 'input_text', text: '1' }] },
+      ],
+      [
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'sql', input: 'select 1' } }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: '1' },
+      ],
+    ],
+    [
+      'an output of several texts',
+      [
+        call('1', { caller: { type: 'direct' }, async: false, namespace: null }),
+        {
+          type: 'function_call_output',
+          call_id: '1',
+          name: 'f',
+          output: [
+            { type: 'input_text', text: 'a' },
+            { type: 'input_text', text: 'b' },
+          ],
+        },
+      ],
+      [
+        { role: 'assistant', content: null, tool_calls: [chatCall('1')] },
+        {
+          role: 'tool',
+          tool_call_id: '1',
+          name: 'f',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b' },
+          ],
+        },
+      ],
+    ],
+  ]
+  for (const [name, from, to] of rows) test(name, () => expect(messagesOf(from)).toEqual(to))
+})
+
+describe('settings', () => {
+  const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
+  const chatTool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
+
+  const rows: readonly Row[] = [
+    ['nothing but model and input', {}, {}],
+    ['the length', { max_output_tokens: 7 }, { max_tokens: 7 }],
+    ...Object.entries({
+      temperature: 0.5,
+      top_p: 0.9,
+      metadata: { a: 'b' },
+      user: 'u',
+      safety_identifier: 's',
+      prompt_cache_key: 'k',
+      service_tier: 'flex',
+      stream: true,
+      seed: 1,
+      stop: ['x'],
+      thinking: { type: 'disabled' },
+      vendor: null,
+    }).map(([key, value]): Row => [`${key} passes by its own name`, { [key]: value }, { [key]: value }]),
+    [
+      'null says nothing',
+      { temperature: null, reasoning: null, tools: null, text: null, stream: null, prompt: null },
+      {},
+    ],
+    ['store has no effect', { store: true }, {}],
+    [
+      'what asks for nothing special',
+      {
+        background: false,
+        truncation: 'disabled',
+        include: [],
+        context_management: [],
+        n: 1,
+        stream_options: { include_obfuscation: false },
+        reasoning: { summary: 'auto', generate_summary: null, context: 'auto', mode: 'standard' },
+        text: { format: { type: 'text' } },
+      },
+      {},
+    ],
+    ['options of the stream', { stream_options: { x: 1 } }, { stream_options: { x: 1 } }],
+    ['the effort', { reasoning: { effort: 'low', summary: null } }, { reasoning_effort: 'low' }],
+    ['the verbosity', { text: { verbosity: 'low' } }, { verbosity: 'low' }],
+    [
+      'an object as answer',
+      { text: { format: { type: 'json_object' } } },
+      { response_format: { type: 'json_object' } },
+    ],
+    [
+      'a schema for the answer',
+      {
+        text: {
+          format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true, description: 'd' },
+        },
+      },
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'n', schema: { type: 'object' }, strict: true, description: 'd' },
+        },
+      },
+    ],
+    ['probabilities', { include: ['message.output_text.logprobs'] }, { logprobs: true }],
+    ['the most likely tokens', { top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }],
+    ['no most likely tokens', { top_logprobs: 0 }, {}],
+    [
+      'a function',
+      { tools: [{ ...tool, description: 'd', strict: true, cache: 1 }] },
+      {
+        tools: [
+          {
+            type: 'function',
+            function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
+            cache: 1,
+          },
+        ],
+      },
+    ],
+    [
+      'a function without schema',
+      { tools: [{ type: 'function', name: 'f', parameters: null, strict: null }] },
+      { tools: [{ type: 'function', function: { name: 'f' } }] },
+    ],
+    ['a function in the form of chat completions', { tools: [chatTool] }, { tools: [chatTool] }],
+    [
+      'custom tools',
+      {
+        tools: [
+          { type: 'custom', name: 'a', description: 'd', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+          { type: 'custom', name: 'b', format: { type: 'text' } },
+        ],
+      },
+      {
+        tools: [
+          {
+            type: 'custom',
+            custom: {
+              name: 'a',
+              description: 'd',
+              format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } },
+            },
+          },
+          { type: 'custom', custom: { name: 'b', format: { type: 'text' } } },
+        ],
+      },
+    ],
+    ...['auto', 'none', 'required'].map(
+      (choice): Row => [
+        `choice ${choice}`,
+        { tools: [tool], tool_choice: choice, parallel_tool_calls: false },
+        { tools: [chatTool], tool_choice: choice, parallel_tool_calls: false },
+      ],
+    ),
+    [
+      'the choice of a function',
+      { tools: [tool], tool_choice: { type: 'function', name: 'f' } },
+      { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'f' } } },
+    ],
+    [
+      'the choice of a custom tool',
+      { tools: [tool], tool_choice: { type: 'custom', name: 'a' } },
+      { tools: [chatTool], tool_choice: { type: 'custom', custom: { name: 'a' } } },
+    ],
+    [
+      'a choice among some',
+      {
+        tools: [tool],
+        tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
+      },
+      {
+        tools: [chatTool],
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] },
+        },
+      },
+    ],
+    [
+      'without tools, what decides nothing is left out',
+      { tools: [], tool_choice: 'auto', parallel_tool_calls: true },
+      {},
+    ],
+    [
+      'without tools, a choice that needs one stays',
+      { tools: [], tool_choice: 'required' },
+      { tool_choice: 'required' },
+    ],
+  ]
+  for (const [name, from, to] of rows) {
+    test(name, () => {
+      const { model, messages, ...rest } = chatOf(from as object)
+      expect(model).toBe('m')
+      expect(messages).toEqual([{ role: 'user', content: 'hi' }])
+      expect(rest).toEqual(to as Record<string, unknown>)
+    })
+  }
+
+  test('values keep every digit, escape and repeated key, nested ones too', () => {
+    const chat = toChatRequest(
+      readJson(`{"model":"m\\u0031","input":[{"role":"user","content":"\\u00e9","x":1.0}],"seed":12345678901234567890,
+        "tools":[{"type":"function","name":"f","parameters":{"b":1,"a":9007199254740993,"a":-0}}],"temperature":1.0}`),
+    ).raw
+    for (const text of [
+      '"m\\u0031"',
+      '"\\u00e9"',
+      '"x":1.0',
+      '12345678901234567890',
+      '{"b":1,"a":9007199254740993,"a":-0}',
+      '"temperature":1.0',
+    ])
+      expect(chat).toContain(text)
+  })
+
+  test('a vendor may call its fields whatever it likes', () => {
+    expect(chatOf({ constructor: 1, toString: 2 })).toMatchObject({ constructor: 1, toString: 2 })
+  })
+})

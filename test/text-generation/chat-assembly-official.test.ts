@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { createChatAssembly } from '../../plugins/text-generation/chat-assembly.ts'
+import { bytesOf, eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
+
+/** What the official client's own accumulation comes to, without what it adds for its caller. */
+const officialAnswer = async (chunks: Recorded['chunks']): Promise<unknown> => {
+  const client = new OpenAI({
+    apiKey: 'sk-test',
+    baseURL: 'http://upstream.invalid/v1',
+    maxRetries: 0,
+    fetch: async () => new Response(bytesOf(chunks), { headers: { 'content-type': 'text/event-stream' } }),
+  })
+  const stream = client.chat.completions.stream({ model: 'asked', messages: [{ role: 'user', content: 'Hi' }] })
+  const completion = await stream.finalChatCompletion()
+  return JSON.parse(JSON.stringify(completion), (key, value) =>
+    key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
+  )
+}
+
+/** Usage that is null all along is none in a call without streaming; the client copies the null. */
+const withoutNullUsage = (answer: unknown): unknown =>
+  typeof answer === 'object' && answer !== null && 'usage' in answer && answer.usage === null
+    ? { ...answer, usage: undefined }
+    : answer
+
+const ownAnswer = (chunks: Recorded['chunks']): unknown => {
+  const assembly = createChatAssembly({ model: 'asked', now: () => 0 })
+  for (const chunk of chunks) assembly.push(eventOf(chunk))
+  return JSON.parse(assembly.result())
+}
+
+describe('the answer is what the official client makes of the stream', () => {
+  for (const [name, { chunks, official }] of Object.entries(streams)) {
+    if (official !== undefined) continue
+    test(name, async () => {
+      expect(ownAnswer(chunks)).toEqual(withoutNullUsage(await officialAnswer(chunks)))
+    })
+  }
+})
+
+describe('the answer is another where the official client falls short', () => {
+  for (const [name, { chunks, official }] of Object.entries(streams)) {
+    if (official === undefined) continue
+    test(`${name}: ${official}`, async () => {
+      const theirs = await officialAnswer(chunks).catch((error: unknown) => error)
+      expect(theirs).not.toEqual(ownAnswer(chunks))
+    })
+  }
+
+  test('these are the exceptions', () => {
+    const exceptions = Object.values(streams).filter(({ official }) => official !== undefined)
+    expect(exceptions.length).toBeLessThan(Object.keys(streams).length / 2)
+  })
+})

@@ -1,0 +1,499 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Json, readJson, toJson } from '../../plugins/shared/json.ts'
+import {
+  asStream,
+  checkChatRequest,
+  type RequestRules,
+  withDefaultMaxTokens,
+  withUsage,
+} from '../../plugins/text-generation/chat-request.ts'
+import { TextProblem } from '../../plugins/text-generation/problem.ts'
+
+const user = { role: 'user', content: 'hello' }
+const minimal = { model: 'm', messages: [user] }
+const withMessage = (message: unknown) => ({ ...minimal, messages: [user, message] })
+const withContent = (content: unknown) => withMessage({ role: 'user', content })
+const withBlock = (block: unknown) => withContent([{ type: 'text', text: 'look' }, block])
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+
+const refusal = (request: unknown, rules?: RequestRules): TextProblem => {
+  try {
+    checkChatRequest(typeof request === 'string' ? readJson(request) : toJson(request), rules)
+  } catch (error) {
+    if (error instanceof TextProblem) return error
+    throw error
+  }
+  throw new Error('the request was accepted')
+}
+
+describe('what the document refuses is refused, and the place is named', () => {
+  const refused: readonly (readonly [param: string, request: unknown])[] = [
+    ['model', { messages: [user] }],
+    ['model', { ...minimal, model: null }],
+    ['model', { ...minimal, model: '' }],
+    ['model', { ...minimal, model: 1 }],
+    ['model', { ...minimal, model: ['m'] }],
+    ['messages', { model: 'm' }],
+    ['messages', { ...minimal, messages: null }],
+    ['messages', { ...minimal, messages: [] }],
+    ['messages', { ...minimal, messages: 'hello' }],
+    ['messages', { ...minimal, messages: user }],
+    ['messages[1]', withMessage('hello')],
+    ['messages[1]', withMessage(null)],
+    ['messages[1]', withMessage([user])],
+    ['messages[1].role', withMessage({ content: 'x' })],
+    ['messages[1].role', withMessage({ role: null, content: 'x' })],
+    ['messages[1].role', withMessage({ role: 'User', content: 'x' })],
+    ['messages[1].role', withMessage({ role: 'critic', content: 'x' })],
+    ['messages[1].role', withMessage({ role: 7, content: 'x' })],
+    ['messages[1].role', withMessage({ role: ['user'], content: 'x' })],
+    ['messages[1].tool_call_id', withMessage({ role: 'tool', content: 'x' })],
+    ['messages[1].tool_call_id', withMessage({ role: 'tool', content: 'x', tool_call_id: null })],
+    ['messages[1].tool_call_id', withMessage({ role: 'tool', content: 'x', tool_call_id: '' })],
+    ['messages[1].tool_call_id', withMessage({ role: 'tool', content: 'x', tool_call_id: 3 })],
+    ['messages[1].content', withMessage({ role: 'user' })],
+    ['messages[1].content', withContent(null)],
+    ['messages[1].content', withContent(5)],
+    ['messages[1].content', withContent({ type: 'text', text: 'x' })],
+    ['messages[1].content', withMessage({ role: 'user', tool_calls: [call] })],
+    ['messages[1].content', withMessage({ role: 'tool', tool_call_id: 'c', content: null })],
+    ['messages[1].content', withMessage({ role: 'assistant' })],
+    ['messages[1].content', withMessage({ role: 'assistant', content: null })],
+    ['messages[1].content', withMessage({ role: 'assistant', content: null, tool_calls: null })],
+    ['messages[1].content', withMessage({ role: 'assistant', content: null, tool_calls: [] })],
+    ['messages[1].content', withMessage({ role: 'assistant', content: 5, tool_calls: [call] })],
+    ['messages[1].content[1]', withBlock('look')],
+    ['messages[1].content[1]', withBlock(null)],
+    ['messages[1].content[1].type', withBlock({ text: 'x' })],
+    ['messages[1].content[1].type', withBlock({ type: 5, text: 'x' })],
+    ['messages[1].content[1].type', withBlock({ type: null, text: 'x' })],
+    ['messages[1].content[1].text', withBlock({ type: 'text' })],
+    ['messages[1].content[1].text', withBlock({ type: 'text', text: null })],
+    ['messages[1].content[1].text', withBlock({ type: 'text', text: ['x'] })],
+    ['messages[1].content[1].image_url', withBlock({ type: 'image_url' })],
+    ['messages[1].content[1].image_url', withBlock({ type: 'image_url', image_url: 'https://a/b.png' })],
+    ['messages[1].content[1].image_url.url', withBlock({ type: 'image_url', image_url: {} })],
+    ['messages[1].content[1].image_url.url', withBlock({ type: 'image_url', image_url: { url: null } })],
+    ['messages[1].content[1].image_url.url', withBlock({ type: 'image_url', image_url: { url: 1 } })],
+    ['messages[1].content[1].video_url', withBlock({ type: 'video_url' })],
+    ['messages[1].content[1].video_url', withBlock({ type: 'video_url', video_url: ['https://a/b.mp4'] })],
+    ['messages[1].content[1].video_url.url', withBlock({ type: 'video_url', video_url: { url: true } })],
+    ['messages[1].content[1].video', withBlock({ type: 'video' })],
+    ['messages[1].content[1].video', withBlock({ type: 'video', video: [] })],
+    ['messages[1].content[1].video', withBlock({ type: 'video', video: 'https://a/b.png' })],
+    ['messages[1].content[1].video', withBlock({ type: 'video', video: { frames: ['https://a/b.png'] } })],
+    ['messages[1].content[1].video[1]', withBlock({ type: 'video', video: ['https://a/b.png', null] })],
+    ['stream', { ...minimal, stream: 'true' }],
+    ['stream', { ...minimal, stream: 1 }],
+    ['max_tokens', { ...minimal, max_tokens: 0 }],
+    ['max_tokens', { ...minimal, max_tokens: -1 }],
+    ['max_tokens', { ...minimal, max_tokens: 1.5 }],
+    ['max_tokens', { ...minimal, max_tokens: '100' }],
+    ['max_tokens', { ...minimal, max_tokens: true }],
+    ['max_tokens', { ...minimal, max_tokens: [1] }],
+    ['max_tokens', '{"model":"m","messages":[{"role":"user","content":"x"}],"max_tokens":1e400}'],
+    ['temperature', { ...minimal, temperature: -0.1 }],
+    ['temperature', { ...minimal, temperature: 2.1 }],
+    ['temperature', { ...minimal, temperature: '1' }],
+    ['temperature', { ...minimal, temperature: [1] }],
+    ['top_p', { ...minimal, top_p: -0.1 }],
+    ['top_p', { ...minimal, top_p: 1.1 }],
+    ['top_p', { ...minimal, top_p: false }],
+    ['tools', { ...minimal, tools: {} }],
+    ['tools', { ...minimal, tools: 'f' }],
+    ['response_format', { ...minimal, response_format: 'json_object' }],
+    ['response_format', { ...minimal, response_format: [] }],
+    ['response_format.type', { ...minimal, response_format: {} }],
+    ['response_format.type', { ...minimal, response_format: { type: 5 } }],
+    ['stream_options', { ...minimal, stream: true, stream_options: true }],
+  ]
+
+  for (const [param, request] of refused) {
+    test(`${param}: ${typeof request === 'string' ? request : JSON.stringify(request)}`, () => {
+      const problem = refusal(request)
+      expect([problem.status, problem.param]).toEqual([400, param])
+      expect(problem.message.startsWith(`${param} `)).toBeTrue()
+    })
+  }
+
+  test('the first trouble in the order of the tables is the one that is named', () => {
+    const all = { messages: [], stream: 1, max_tokens: 0, temperature: 9, top_p: 9, tools: 1, response_format: 1 }
+    const order = ['model', 'messages', 'stream', 'max_tokens', 'temperature', 'top_p', 'tools', 'response_format']
+    const repaired: Record<string, unknown> = { ...all }
+    for (const key of order) {
+      expect(refusal(repaired).param).toBe(key)
+      repaired[key] = key === 'model' ? 'm' : key === 'messages' ? [user] : null
+    }
+  })
+
+  test('the range of temperature is that of the model, and is told', () => {
+    const warm = { ...minimal, temperature: 1.5 }
+    expect(checkChatRequest(toJson(warm)).model).toBe('m')
+    expect(refusal(warm, { maxTemperature: 1 }).message).toBe('temperature must be a number from 0 to 1')
+    expect(refusal({ ...minimal, temperature: 3 }).message).toBe('temperature must be a number from 0 to 2')
+  })
+})
+
+describe('what the document allows, and what client libraries send beyond it, passes', () => {
+  const accepted: readonly unknown[] = [
+    minimal,
+    withMessage({ role: 'system', content: 'be kind' }),
+    withMessage({ role: 'developer', content: 'be kind' }),
+    withMessage({ role: 'function', name: 'f', content: '1' }),
+    withMessage({ role: 'tool', content: '1', tool_call_id: 'c' }),
+    withMessage({ role: 'assistant', content: 'hi' }),
+    withMessage({ role: 'assistant', tool_calls: [call] }),
+    withMessage({ role: 'assistant', content: null, tool_calls: [call] }),
+    withMessage({ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }),
+    withMessage({ role: 'assistant', content: null, refusal: 'no' }),
+    withMessage({ role: 'assistant', audio: { id: 'a' } }),
+    withMessage({ role: 'user', content: 'x', tool_call_id: 5 }),
+    withContent(''),
+    withContent([]),
+    withBlock({ type: 'text', text: '' }),
+    withBlock({ type: 'image_url', image_url: { url: 'https://a/b.png', detail: 'low' } }),
+    withBlock({ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } }),
+    withBlock({ type: 'video', video: ['https://a/1.png'], fps: 2 }),
+    withBlock({ type: 'refusal', refusal: 'no' }),
+    withBlock({ type: 'input_audio', input_audio: { data: '', format: 'wav' } }),
+    withBlock({ type: 'file', file: { file_id: 'f' } }),
+    withBlock({ type: 'hologram', hologram: 5, text: 7, image_url: 9 }),
+    withBlock({ type: 'constructor' }),
+    { ...minimal, max_tokens: 1, temperature: 0, top_p: 0 },
+    { ...minimal, max_tokens: 1e9, temperature: 2, top_p: 1 },
+    { ...minimal, tools: [], response_format: { type: 'json_object' } },
+    { ...minimal, unheard_of: { deep: [1, null] }, max_completion_tokens: 'x', n: -5 },
+    {
+      ...minimal,
+      ...{ stream: null, max_tokens: null, temperature: null, top_p: null, tools: null, response_format: null },
+      stream_options: null,
+    },
+  ]
+
+  for (const request of accepted) {
+    test(JSON.stringify(request), () => {
+      expect(checkChatRequest(toJson(request))).toEqual({ model: 'm', stream: false, includeUsage: false })
+    })
+  }
+
+  for (const number of ['4096.0', '1e3', '40960e-1', '12345678901234567890']) {
+    test(`${number} is an integer`, () => {
+      const text = `{"model":"m","messages":[{"role":"user","content":"x"}],"max_tokens":${number}}`
+      expect(checkChatRequest(readJson(text)).model).toBe('m')
+    })
+  }
+})
+
+describe('a relay learns what it has to know', () => {
+  test('the model, decoded', () => {
+    expect(checkChatRequest(readJson(JSON.stringify(minimal).replace('"m"', '"\\u006d/\\"x\\""'))).model).toBe('m/"x"')
+  })
+
+  test('whether to stream, and whether the usage was asked for', () => {
+    const read = (more: object) => {
+      const { stream, includeUsage } = checkChatRequest(toJson({ ...minimal, ...more }))
+      return [stream, includeUsage]
+    }
+    expect(read({ stream: true })).toEqual([true, false])
+    expect(read({ stream: false })).toEqual([false, false])
+    expect(read({ stream: true, stream_options: { include_usage: true } })).toEqual([true, true])
+    expect(read({ stream: true, stream_options: { include_usage: false } })).toEqual([true, false])
+    expect(read({ stream: true, stream_options: { include_usage: 1 } })).toEqual([true, false])
+    expect(read({ stream_options: { include_usage: true } })).toEqual([false, true])
+  })
+})
+
+describe('a field that decides something may stand only once', () => {
+  const message = '{"role":"user","content":"x"}'
+  const request = (more: string) => `{"model":"m","messages":[${message}],${more}}`
+  const content = (block: string) => `{"model":"m","messages":[{"role":"user","content":[${block}]}]}`
+  const repeated: readonly (readonly [param: string, text: string])[] = [
+    ['model', request('"model":"m"')],
+    ['model', request('"mod\\u0065l":"m"')],
+    ['messages', request(`"messages":[${message}]`)],
+    ['stream', request('"stream":true,"stream":false')],
+    ['stream', request('"stream":null,"stream":true')],
+    ['max_tokens', request('"max_tokens":1,"max_tokens":2')],
+    ['max_completion_tokens', request('"max_completion_tokens":1,"max_completion_tokens":2')],
+    ['temperature', request('"temperature":1,"temperature":1')],
+    ['top_p', request('"top_p":1,"top_p":1')],
+    ['tools', request('"tools":[],"tools":[]')],
+    ['response_format', request('"response_format":null,"response_format":null')],
+    ['response_format.type', request('"response_format":{"type":"text","type":"json_object"}')],
+    ['stream_options', request('"stream_options":{},"stream_options":{}')],
+    ['stream_options.include_usage', request('"stream_options":{"include_usage":true,"include_usage":false}')],
+    ['messages[0].role', '{"model":"m","messages":[{"role":"system","content":"x","role":"user"}]}'],
+    ['messages[0].content', '{"model":"m","messages":[{"role":"user","content":"x","content":[]}]}'],
+    [
+      'messages[0].tool_call_id',
+      '{"model":"m","messages":[{"role":"tool","content":"x","tool_call_id":"a","tool_call_id":"b"}]}',
+    ],
+    ['messages[0].tool_calls', '{"model":"m","messages":[{"role":"assistant","tool_calls":[1],"tool_calls":[]}]}'],
+    ['messages[0].content[0].type', content('{"type":"text","text":"x","type":"image_url"}')],
+    ['messages[0].content[0].text', content('{"type":"text","text":"x","text":"y"}')],
+    ['messages[0].content[0].image_url', content('{"type":"image_url","image_url":{"url":"x"},"image_url":{}}')],
+    ['messages[0].content[0].image_url.url', content('{"type":"image_url","image_url":{"url":"x","url":"y"}}')],
+    ['messages[0].content[0].video_url.url', content('{"type":"video_url","video_url":{"url":"x","\\u0075rl":"y"}}')],
+    ['messages[0].content[0].video', content('{"type":"video","video":["x"],"video":["y"]}')],
+  ]
+
+  for (const [param, text] of repeated) {
+    test(`${param}: ${text}`, () => {
+      const problem = refusal(text)
+      expect([problem.param, problem.message]).toEqual([param, `${param} is given more than once`])
+    })
+  }
+
+  test('other fields are the upstream’s', () => {
+    expect(checkChatRequest(readJson(request('"seed":1,"seed":2,"Model":"n"'))).model).toBe('m')
+  })
+})
+
+const word = fc.string({ maxLength: 8 })
+const block = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: word }),
+  fc.record({ type: fc.constant('image_url'), image_url: fc.record({ url: word }) }),
+  fc.record({ type: fc.constant('video_url'), video_url: fc.record({ url: word }) }),
+  fc.record({ type: fc.constant('video'), video: fc.array(word, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ type: fc.constant('input_audio'), input_audio: fc.jsonValue({ maxDepth: 1 }) }),
+)
+const content = fc.oneof(word, fc.array(block, { minLength: 1, maxLength: 3 }))
+const message = fc.oneof(
+  fc.record({ role: fc.constantFrom('system', 'user', 'assistant', 'developer'), content }),
+  fc.record({ role: fc.constant('tool'), content, tool_call_id: fc.string({ minLength: 1, maxLength: 4 }) }),
+  fc.record({ role: fc.constant('assistant'), content: fc.constant(null), tool_calls: fc.constant([call]) }),
+)
+const chatRequest = fc.record(
+  {
+    model: fc.string({ minLength: 1, maxLength: 8 }),
+    messages: fc.array(message, { minLength: 1, maxLength: 4 }),
+    stream: fc.option(fc.boolean()),
+    max_tokens: fc.option(fc.integer({ min: 1 })),
+    temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true })),
+    top_p: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    tools: fc.option(fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 2 })),
+    response_format: fc.option(fc.record({ type: word })),
+    stream_options: fc.option(fc.record({ include_usage: fc.boolean() })),
+    vendor_field: fc.jsonValue({ maxDepth: 2 }),
+  },
+  { requiredKeys: ['model', 'messages'] },
+)
+
+/** Every place where something of a wrong type is a violation, as path steps. */
+const places = (value: unknown, steps: readonly (string | number)[] = []): (readonly (string | number)[])[] => {
+  const named = new Set(
+    (
+      'model messages role content tool_call_id type text image_url url video_url video stream max_tokens temperature top_p ' +
+      'tools response_format stream_options'
+    ).split(' '),
+  )
+  const under = (key: string | number, inner: unknown) => [[...steps, key], ...places(inner, [...steps, key])]
+  if (Array.isArray(value)) return value.flatMap((element, nth) => under(nth, element))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value)
+    .filter(([key]) => named.has(key))
+    .flatMap(([key, inner]) => (key === 'tools' ? [[...steps, key]] : under(key, inner)))
+}
+
+const paramOf = (steps: readonly (string | number)[]) =>
+  steps.map((step, nth) => (typeof step === 'number' ? `[${step}]` : nth === 0 ? step : `.${step}`)).join('')
+
+const injected = (value: unknown, [step, ...rest]: readonly (string | number)[], wrong: unknown): unknown => {
+  if (step === undefined) return wrong
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
+  Reflect.set(copy, step, injected(Reflect.get(copy, step), rest, wrong))
+  return copy
+}
+
+describe('no request surprises the checks', () => {
+  test('valid requests pass', () => {
+    fc.assert(
+      fc.property(chatRequest, (request) => {
+        const { model, stream, includeUsage } = checkChatRequest(toJson(request))
+        expect(model).toBe(request.model)
+        expect(stream).toBe(request.stream === true)
+        expect(includeUsage).toBe(request.stream_options?.include_usage === true)
+      }),
+      { seed: 39, numRuns: 500 },
+    )
+  })
+
+  test('one violation anywhere is found where it is', () => {
+    fc.assert(
+      fc.property(chatRequest, fc.nat(), (request, nth) => {
+        const all = places(request)
+        const place = all[nth % all.length] ?? []
+        // A value of no right type anywhere: neither string, array, object nor boolean, and out of every range.
+        const problem = refusal(injected(request, place, -7))
+        expect([problem.status, problem.param]).toEqual([400, paramOf(place)])
+      }),
+      { seed: 39, numRuns: 1000 },
+    )
+  })
+
+  test('one key that stands twice is found where it is', () => {
+    fc.assert(
+      fc.property(chatRequest, fc.nat(), (request, nth) => {
+        const all = places(request).filter((steps) => typeof steps.at(-1) === 'string')
+        const place = all[nth % all.length] ?? []
+        const mark = 'here it stands'
+        const text = JSON.stringify(injected(request, place, mark))
+        const original = JSON.stringify(
+          place.reduce<unknown>((value, step) => Reflect.get(Object(value), step), request),
+        )
+        const key = JSON.stringify(place.at(-1))
+        const twice = text.replace(`${key}:"${mark}"`, () => `${key}:${original},${key}:${original}`)
+        expect(refusal(twice).param).toBe(paramOf(place))
+      }),
+      { seed: 39, numRuns: 500 },
+    )
+  })
+
+  test('whatever object comes, it is accepted or refused', () => {
+    const keys = fc.constantFrom(
+      'model',
+      'messages',
+      'role',
+      'content',
+      'type',
+      'text',
+      'url',
+      'image_url',
+      'stream',
+      'x',
+    )
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom<unknown>(null, 'user', 'text', 'image_url', '', 1, true),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(keys, tie('tree'), { maxKeys: 5 }),
+      ),
+    }))
+    const request = fc.oneof(
+      fc.json().filter((text) => text.startsWith('{')),
+      tree.map((value) => JSON.stringify({ model: 'm', messages: value })),
+      tree.map((value) => JSON.stringify({ model: 'm', messages: [value] })),
+    )
+    fc.assert(
+      fc.property(request, (text) => {
+        try {
+          checkChatRequest(readJson(text))
+        } catch (error) {
+          expect(error).toBeInstanceOf(TextProblem)
+        }
+      }),
+      { seed: 39, numRuns: 1000 },
+    )
+  })
+})
+
+describe('a rewritten request keeps every other byte', () => {
+  const rewrite = (change: (request: Json) => Json, text: string) => change(new Json(text)).raw
+  const maximum = (request: Json) => withDefaultMaxTokens(request, 4096)
+
+  test('max_tokens is added where no maximum is named', () => {
+    expect(rewrite(maximum, '{ "seed" : 12345678901234567890 }')).toBe(
+      '{ "seed" : 12345678901234567890 ,"max_tokens":4096}',
+    )
+    expect(rewrite(maximum, '{}')).toBe('{"max_tokens":4096}')
+    expect(rewrite(maximum, '{ "max_tokens" : null ,\n "a":1.0}')).toBe('{ "max_tokens" : 4096 ,\n "a":1.0}')
+    expect(rewrite(maximum, '{"max_completion_tokens":null}')).toBe('{"max_completion_tokens":null,"max_tokens":4096}')
+  })
+
+  test('a maximum that is named stays, under either name', () => {
+    for (const text of [
+      '{"max_tokens":7}',
+      '{"max_completion_tokens":7}',
+      '{"max_tokens":null,"max_completion_tokens":7}',
+    ]) {
+      const request = new Json(text)
+      expect(maximum(request)).toBe(request)
+    }
+  })
+
+  test('without a default nothing is added', () => {
+    const request = new Json('{}')
+    expect(withDefaultMaxTokens(request, undefined)).toBe(request)
+  })
+
+  test('a request is made to stream and to report its usage', () => {
+    expect(rewrite(asStream, '{"a":1e400 }')).toBe('{"a":1e400 ,"stream":true,"stream_options":{"include_usage":true}}')
+    expect(rewrite(asStream, '{ "stream" : false , "a":[ 1 ] }')).toBe(
+      '{ "stream" : true , "a":[ 1 ] ,"stream_options":{"include_usage":true}}',
+    )
+    expect(rewrite(asStream, '{"stream":null,"stream_options":null}')).toBe(
+      '{"stream":true,"stream_options":{"include_usage":true}}',
+    )
+  })
+
+  test('other stream options stay', () => {
+    expect(
+      rewrite(asStream, '{"stream_options":{ "x":9007199254740993, "include_usage" : false },"stream":true}'),
+    ).toBe('{"stream_options":{ "x":9007199254740993, "include_usage" : true },"stream":true}')
+  })
+
+  test('only a streaming request is made to report its usage', () => {
+    for (const text of ['{}', '{"stream":false}', '{"stream":null}']) {
+      const request = new Json(text)
+      expect(withUsage(request)).toBe(request)
+    }
+    expect(rewrite(withUsage, '{"stream":true}')).toBe('{"stream":true,"stream_options":{"include_usage":true}}')
+  })
+
+  test('a key with escapes is the same key, and one that stands twice has one meaning afterwards', () => {
+    expect(rewrite(asStream, '{"\\u0073tream":false,"stream_options":{"include_usage":true},"stream" : null}')).toBe(
+      '{"\\u0073tream":true,"stream_options":{"include_usage":true},"stream" : true}',
+    )
+  })
+
+  const space = fc.constantFrom('', ' ', '\n\t')
+  const memberText = fc
+    .tuple(
+      fc.constantFrom('"stream"', '"stream_options"', '"max_tokens"', '"a"', '"\\u0061"', '"b"'),
+      fc.constantFrom(
+        'null',
+        'true',
+        'false',
+        '1.0',
+        '9007199254740993',
+        '"\\u0041"',
+        '{ "x" : [ 1e5 ] }',
+        '{"include_usage":false}',
+      ),
+      space,
+      space,
+    )
+    .map(([key, value, before, after]) => ({ key, text: `${before}${key}${after}:${before}${value}${after}` }))
+  const requestText = fc
+    .uniqueArray(memberText, { selector: ({ key }) => key, maxLength: 6 })
+    .map((members) => `{${members.map(({ text }) => text).join(',')}}`)
+  const changed = new Set(['stream', 'stream_options', 'max_tokens'])
+  /** The text with the values of what may change taken out. */
+  const others = (text: string) => {
+    const json = new Json(text)
+    return json
+      .members()
+      .filter(({ key }) => !changed.has(key))
+      .map(({ start, end }) => text.slice(start, end))
+  }
+
+  for (const [name, change] of [
+    ['withDefaultMaxTokens', maximum],
+    ['asStream', asStream],
+    ['withUsage', withUsage],
+  ] as const) {
+    test(`${name}: what it does not change stays, and doing it again changes nothing`, () => {
+      fc.assert(
+        fc.property(requestText, (text) => {
+          const once = change(new Json(text))
+          expect(JSON.parse(once.raw)).toBeObject()
+          expect(others(once.raw)).toEqual(others(text))
+          expect(change(once)).toBe(once)
+        }),
+        { seed: 5, numRuns: 500 },
+      )
+    })
+  }
+})

@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { textGeneration } from '../../plugins/text-generation/index.ts'
+import { createFront } from '../../src/front.ts'
+import { chunk } from './app.ts'
+
+/** How many clients leave; `SLUICE_DISCONNECTS=10000` is a soak. */
+const clients = Number(process.env.SLUICE_DISCONNECTS ?? 1_000)
+const atOnce = 25
+
+/** The same dice in every run. */
+const dice = (seed: number) => () => {
+  seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32
+  return seed / 2 ** 32
+}
+
+/** An upstream that answers slowly, in pieces, sometimes not at all, sometimes by breaking off. */
+const startUpstream = async (roll: () => number) => {
+  const open = new Set<ServerResponse>()
+  let asked = 0
+  const server = createServer(async (request, response) => {
+    asked++
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    request.resume()
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    const way = roll()
+    if (way < 0.2) return
+    await wait(roll() * 10)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (way < 0.3) return response.flushHeaders()
+    const pieces = 5 + Math.floor(roll() * 20)
+    for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
+      const event = `data: ${JSON.stringify(chunk({ content: '语'.repeat(1 + roll() * 40) }))}\n\n`
+      const cut = Math.floor(roll() * event.length)
+      response.write(event.slice(0, cut))
+      await wait(roll() * 4)
+      if (way < 0.4 && piece === 3) return response.socket?.resetAndDestroy()
+      response.write(event.slice(cut))
+    }
+    if (way < 0.7) return
+    response.end(`data: ${JSON.stringify(chunk({}, 'stop'))}\n\ndata: [DONE]\n\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    open,
+    asked: () => asked,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** A client that asks, and leaves at a random moment in a random way. */
+const leave = (port: number, roll: () => number): Promise<void> =>
+  new Promise((resolve) => {
+    const responses = roll() < 0.3
+    const input = responses ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] }
+    const body = JSON.stringify({ model: 'm', stream: roll() < 0.6, ...input })
+    const socket = connect(port, '127.0.0.1', () => {
+      const path = responses ? '/v1/responses' : '/v1/chat/completions'
+      const head = `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+      const way = roll()
+      // Some leave before they have said all.
+      socket.write(way < 0.1 ? (head + body).slice(0, -5) : head + body)
+      setTimeout(() => {
+        if (way < 0.5) socket.resetAndDestroy()
+        else if (way < 0.8) socket.destroy()
+        else socket.end(() => socket.resume())
+      }, roll() * 60)
+    })
+    if (roll() < 0.3) socket.pause()
+    else socket.resume()
+    socket.on('error', () => {})
+    socket.once('close', () => resolve())
+  })
+
+test(`${clients} clients that leave at random moments leave nothing behind`, async () => {
+  const roll = dice(7)
+  const upstream = await startUpstream(roll)
+  const rejections: unknown[] = []
+  const note = (reason: unknown) => rejections.push(reason)
+  process.on('unhandledRejection', note)
+  let recorded = 0
+  const app = textGeneration({
+    upstreams: [{ url: upstream.url }],
+    identify: () => ({ user: 'ann' }),
+    usage: {
+      recordUsage: async () => {
+        recorded++
+      },
+    },
+  })
+  const front = createFront({ handle: (request) => app.handle(request), maxQueryBodyBytes: 1_000 })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  const { port } = front.address() as AddressInfo
+
+  const heap: number[] = []
+  for (let round = 0; round * atOnce < clients; round++) {
+    await Promise.all(Array.from({ length: atOnce }, () => leave(port, roll)))
+    if (round % 10 === 0) {
+      Bun.gc(true)
+      heap.push(process.memoryUsage().rss)
+    }
+  }
+  // Whatever was let go is gone soon; what was not stays for as long as this waits.
+  for (let tries = 0; upstream.open.size > 0 && tries < 200; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  expect(upstream.open.size).toBe(0)
+  expect(rejections).toEqual([])
+  expect(upstream.asked()).toBeGreaterThan(clients * 0.7)
+  expect(recorded).toBeGreaterThan(clients * 0.5)
+  expect(recorded).toBeLessThanOrEqual(upstream.asked() + clients * 0.1)
+  if (process.env.SLUICE_DISCONNECTS)
+    console.log(`resident MB: ${heap.map((bytes) => Math.round(bytes / 2 ** 20)).join(' ')}`)
+
+  process.off('unhandledRejection', note)
+  front.closeAllConnections()
+  front.close()
+  upstream.close()
+}, 120_000)

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'bun:test'
+import { chunk, dataOf, type Ending, openApp, streaming, streamingText, usageChunk } from './app.ts'
+
+const messages = [{ role: 'user', content: 'hi' }]
+const asking = { model: 'm', messages, stream: true, stream_options: { include_usage: true } }
+const whole = [chunk({ role: 'assistant', content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')]
+
+const ask = async (data: readonly (object | string)[], ending: Ending = 'close', request: object = asking) => {
+  const app = openApp(({ signal }) => streaming(data, ending, signal))
+  const response = await app.post('/chat/completions', request)
+  const text = await response.text()
+  return { app, response, text, data: dataOf(text) }
+}
+
+describe('a chat stream ends once, and honestly', () => {
+  test('a complete one passes byte for byte, [DONE] included', async () => {
+    const text = `: hello\n\n${whole.map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`).join('')}data: [DONE]\n\n`
+    const app = openApp(() => streamingText(text))
+    expect(await (await app.post('/chat/completions', asking)).text()).toBe(text)
+  })
+
+  test('one that lacks [DONE] gets it', async () => {
+    expect((await ask(whole)).data.at(-1)).toBe('[DONE]')
+  })
+
+  test('one that has it twice has it once', async () => {
+    expect((await ask([...whole, '[DONE]', '[DONE]'])).data.filter((each) => each === '[DONE]')).toHaveLength(1)
+  })
+
+  for (const ending of ['close', 'reset'] as const) {
+    test(`one without a finish reason (${ending}) ends with an error and no [DONE]`, async () => {
+      const { data } = await ask(whole.slice(0, 2), ending)
+      expect(JSON.parse(data.at(-1) ?? '')).toEqual({
+        error: { message: 'upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
+      })
+      expect(data).not.toContain('[DONE]')
+    })
+  }
+
+  test('[DONE] without a finish reason is no end either', async () => {
+    const { data } = await ask([...whole.slice(0, 2), '[DONE]'])
+    expect(data).not.toContain('[DONE]')
+    expect(data.at(-1)).toContain('"error"')
+  })
+
+  test('a choice that has not finished makes it incomplete', async () => {
+    const { data } = await ask([chunk({ content: 'x' }, null, 1), ...whole])
+    expect(data).not.toContain('[DONE]')
+  })
+
+  test('an empty reason is none, and speech ends with its expiry', async () => {
+    expect((await ask([chunk({ content: 'x' }, '')])).data).not.toContain('[DONE]')
+    const spoken = [chunk({ audio: { id: 'a', data: 'AAAA' } }), chunk({ audio: { expires_at: 1 } }), '[DONE]']
+    expect((await ask(spoken)).data.at(-1)).toBe('[DONE]')
+  })
+
+  test('a reset after the last finish reason is still a broken stream', async () => {
+    expect((await ask(whole, 'reset')).data).not.toContain('[DONE]')
+  })
+
+  test('half an event is not passed on before the error', async () => {
+    const app = openApp(() => streamingText(`data: ${JSON.stringify(whole[0])}\n\ndata: {"id":"chatc`, 'reset'))
+    const text = await (await app.post('/chat/completions', asking)).text()
+    expect(dataOf(text)).toHaveLength(2)
+    expect(dataOf(text)[1]).toContain('"error"')
+  })
+
+  test('an error of the upstream in the middle passes, and nothing after it', async () => {
+    const { data } = await ask([...whole.slice(0, 1), { error: { message: 'no more', code: 500 } }, ...whole, '[DONE]'])
+    expect(data).toHaveLength(2)
+    expect(data[1]).toContain('no more')
+  })
+
+  test('an event that holds the upstream’s key is not passed on', async () => {
+    const { text } = await ask([...whole.slice(0, 1), { error: { message: 'bad key the-upstream-key' } }])
+    expect(text).not.toContain('the-upstream-key')
+    expect(text).toContain('upstream broke off its answer')
+  })
+})
+
+describe('a first event that is an error becomes the status that it stands for', () => {
+  const cases = [
+    [{ error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }, 429],
+    [{ error: { message: 'x', code: 503 } }, 503],
+    [{ error: { message: 'x', code: '400' } }, 400],
+    [{ error: { message: 'x', type: 'invalid_request_error' } }, 400],
+    [{ error: { message: 'x' } }, 502],
+    [{ error: 'boom' }, 502],
+    [{ type: 'error', code: 'server_error', message: 'x', param: null, sequence_number: 0 }, 500],
+  ] as const
+  for (const [said, status] of cases) {
+    for (const stream of [true, false]) {
+      test(`${JSON.stringify(said)} is ${status} (${stream ? 'stream' : 'no stream'})`, async () => {
+        const { response, text } = await ask([said], 'close', { ...asking, stream })
+        expect(response.status).toBe(status)
+        expect(response.headers.get('content-type')).toBe('application/json')
+        expect(JSON.parse(text).error.message).toBe(
+          typeof said === 'object' && 'error' in said
+            ? typeof said.error === 'string'
+              ? said.error
+              : said.error.message
+            : 'x',
+        )
+      })
+    }
+  }
+
+  for (const ending of ['close', 'reset'] as const) {
+    test(`a stream without any event (${ending}) is a 502`, async () => {
+      const app = openApp(() => streamingText(': nothing\n\n', ending))
+      const response = await app.post('/chat/completions', asking)
+      expect(response.status).toBe(502)
+      expect(((await response.json()) as { error: { type: string } }).error.type).toBe('server_error')
+    })
+  }
+})
+
+describe('usage is asked for, and shown only to who asked', () => {
+  const withNull = whole.map((each) => ({ ...each, usage: null }))
+  const plain = { model: 'm', messages, stream: true }
+
+  test('the upstream is asked for it in every stream', async () => {
+    const { app } = await ask(whole, 'close', plain)
+    expect(app.asked[0]?.json.stream_options).toEqual({ include_usage: true })
+  })
+
+  test('who did not ask sees neither the chunk nor the nulls', async () => {
+    const { data, app } = await ask([...withNull, usageChunk, '[DONE]'], 'close', plain)
+    expect(data).toEqual([...whole.map((each) => JSON.stringify(each)), '[DONE]'])
+    expect(app.usage).toEqual([
+      {
+        user: 'ann',
+        token: 't1',
+        model: 'm',
+        at: expect.any(Number),
+        tokens: { input: 3, cachedInput: 0, output: 2, reasoning: 0 },
+      },
+    ])
+  })
+
+  test('who asked sees both', async () => {
+    const { data } = await ask([...withNull, usageChunk, '[DONE]'])
+    expect(data).toEqual([...[...withNull, usageChunk].map((each) => JSON.stringify(each)), '[DONE]'])
+  })
+
+  test('a call whose upstream reports nothing counts as unreported', async () => {
+    const { app } = await ask(whole, 'close', plain)
+    expect(app.usage.map(({ tokens }) => tokens)).toEqual([undefined])
+  })
+
+  test('a refused call is not recorded', async () => {
+    const app = openApp(() => Response.json({ error: { message: 'no' } }, { status: 400 }))
+    await app.post('/chat/completions', plain)
+    expect(app.usage).toEqual([])
+  })
+})

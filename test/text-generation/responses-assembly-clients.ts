@@ -1,0 +1,49 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import OpenAI from 'openai'
+import type { Members } from './responses-assembly-streams.ts'
+
+const answering = (body: string, type: string) =>
+  (async () => new Response(body, { headers: { 'content-type': type } })) as unknown as typeof fetch
+
+/** The official client, with an upstream that answers just this. */
+const official = (body: string, type = 'text/event-stream'): OpenAI =>
+  new OpenAI({
+    apiKey: 'k',
+    baseURL: 'http://upstream.test/v1',
+    maxRetries: 0,
+    fetch: answering(body, type),
+    logLevel: 'off',
+  })
+
+const request = { model: 'm-1', input: 'hello' }
+
+/** What the client's helper comes to at the end of a stream. */
+export const finalOf = async (stream: string): Promise<Members> =>
+  ({ ...(await official(stream).responses.stream(request).finalResponse()) }) as unknown as Members
+
+/** What whoever reads the client's events one by one is told, and what it throws in the end. */
+export const rawOf = async (stream: string): Promise<{ events: readonly Members[]; thrown: unknown }> => {
+  const events: Members[] = []
+  try {
+    for await (const event of await official(stream).responses.create({ ...request, stream: true })) {
+      events.push(event as unknown as Members)
+    }
+    return { events, thrown: undefined }
+  } catch (thrown) {
+    return { events, thrown }
+  }
+}
+
+/** An answer that did not stream, as the client gives it out. */
+export const readByOfficial = async (answer: string): Promise<Members> =>
+  ({ ...(await official(answer, 'application/json').responses.create(request)) }) as unknown as Members
+
+/** Whether the AI SDK, which checks every member that it reads, takes an answer that did not stream. Throws its error otherwise. */
+export const readByAiSdk = async (answer: string): Promise<void> => {
+  const provider = createOpenAI({
+    apiKey: 'k',
+    baseURL: 'http://upstream.test/v1',
+    fetch: answering(answer, 'application/json'),
+  })
+  await provider.responses('m-1').doGenerate({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] })
+}

@@ -1,0 +1,401 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { StreamError } from '../../plugins/text-generation/assembly.ts'
+import { effects } from '../../plugins/text-generation/responses-events.ts'
+import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
+import {
+  assembled,
+  type Event,
+  eventsOf,
+  type Members,
+  read,
+  resultOf,
+  wire,
+  written,
+} from './responses-assembly-streams.ts'
+
+/** The types of all events that the official client declares. */
+const declared = (): readonly string[] => {
+  const file = new URL('./resources/responses/responses.d.ts', import.meta.resolve('openai'))
+  const source = readFileSync(file, 'utf8')
+  const union = /export type ResponseStreamEvent = ([^;]+);/.exec(source)?.[1] ?? ''
+  return union.split('|').map((name) => {
+    const body = source.split(`export interface ${name.trim()} {`)[1]?.split('\n}')[0]
+    return /^ {4}type: '([^']+)';/m.exec(body ?? '')?.[1] ?? `${name.trim()} has no type`
+  })
+}
+
+/** Error with which events are refused. */
+const refusal = (...events: readonly string[]): StreamError => {
+  try {
+    assembled(events.flatMap(read))
+  } catch (error) {
+    if (error instanceof StreamError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+const thought = { type: 'reasoning_text', text: 'Hm, well.' }
+const printed = { stdout: 'bin etc', stderr: 'oh no', outcome: { type: 'exit', exit_code: 0 } }
+const mcp = {
+  id: 'm',
+  type: 'mcp_call',
+  status: 'completed',
+  server_label: 's',
+  name: 'n',
+  arguments: '{"a": 1}',
+  output: null,
+  error: null,
+}
+const shell = [
+  { id: 'sh', type: 'shell_call', call_id: 'y', action: { commands: ['ls -l', 'rm x'] }, environment: null },
+  { id: 'so', type: 'shell_call_output', call_id: 'y', max_output_length: null, output: [printed] },
+]
+const plain = response([message([text('Hello there, you two.')])])
+const stream = wire(eventsOf(plain))
+const delta = (more: Members): string =>
+  written({ type: 'response.output_text.delta', delta: 'x', logprobs: [], ...more }, 1)
+const ending = (more: Members, type = 'response.completed') => written({ type, response: more }, 9)
+
+describe('the events of the protocol', () => {
+  test('every event that the official client declares is known', () => {
+    expect(declared()).toHaveLength(59)
+    expect(declared().filter((type) => !effects.has(type))).toEqual([])
+  })
+
+  test('the corpus has every event that the official client declares, but the error', () => {
+    const used = new Set(corpus.flatMap(({ events }) => events.map(({ type }) => type)))
+    expect(declared().filter((type) => !used.has(type))).toEqual(['error'])
+  })
+})
+
+describe('an answer is what a call without streaming would have got', () => {
+  for (const { name, text: bytes, answer } of corpus) {
+    test(name, () => {
+      expect(resultOf(bytes)).toEqual(answer)
+    })
+  }
+
+  test('the end has the last word, whatever was told before', () => {
+    const other = response([message([text('Something else.')])])
+    expect(resultOf(stream.replaceAll('there', 'where') + ending(other))).toEqual(
+      JSON.parse(JSON.stringify(plain).replaceAll('there', 'where')),
+    )
+    expect(resultOf(wire(eventsOf(plain).slice(0, -1)) + ending(other))).toEqual(other)
+  })
+
+  test('an end without a response ends the one that was told', () => {
+    const answer = JSON.parse(
+      assembled(read(wire([...eventsOf(plain).slice(0, -1), { type: 'response.completed' }]))).result(),
+    )
+    expect(answer).toEqual({ ...plain, completed_at: null, usage: undefined })
+  })
+
+  test('what an end leaves out is as it was told before, except usage', () => {
+    const [created, ...rest] = eventsOf(plain).slice(0, -1) as [Event, ...Event[]]
+    const counting = { ...created, response: { ...(created.response as Members), usage: { total_tokens: 1 } } }
+    const answer = resultOf(wire([counting, ...rest]) + ending({ id: 'resp_1', status: 'completed' }))
+    expect(answer).toEqual({ ...plain, completed_at: null, usage: undefined })
+  })
+
+  test('usage is what the end says of it', () => {
+    expect(assembled(read(stream)).usage).toEqual(plain.usage as object)
+    expect(assembled(read(wire(eventsOf(plain).slice(0, -1)))).usage).toBeUndefined()
+    expect(assembled(read(ending(response([], { usage: null })))).usage).toBeUndefined()
+  })
+
+  test('what was said of the response last counts while it goes on, except usage', () => {
+    const begun = { ...plain, output: [], status: 'in_progress' }
+    const resolved = { type: 'response.in_progress', response: { ...begun, model: 'm-1-2026' } }
+    const events = [{ type: 'response.created', response: begun }, resolved]
+    expect(JSON.parse(assembled(read(wire(events))).partial())).toMatchObject({ model: 'm-1-2026', usage: null })
+  })
+
+  test('a failure is an answer, not an error', () => {
+    const failed = response([], { status: 'failed', error: { code: 'server_error', message: 'no' } })
+    expect(resultOf(ending(failed, 'response.failed'))).toEqual(failed)
+  })
+
+  test('the client makes output_text, so it is not made here', () => {
+    const events = eventsOf(response([message([text('a')])], { output_text: '' })).slice(0, -1)
+    const assembly = assembled(read(wire(events)))
+    expect(JSON.parse(assembly.partial())).not.toHaveProperty('output_text')
+  })
+
+  test('the full arguments count, whatever the deltas were', () => {
+    const answer = response([call('1', '{"a":1}')])
+    const events = eventsOf(answer, { withoutOutput: true })
+    const forged = (type: string, more: Members) =>
+      events.map((event) => (event.type === type ? { ...event, ...more } : event))
+    expect(resultOf(wire(forged('response.function_call_arguments.delta', { delta: '{"b' })))).toEqual(answer)
+    const bare = events.filter(({ type }) => !/arguments.delta|item.done/.test(type))
+    expect(resultOf(wire(bare))).toEqual(answer)
+    const late = forged('response.function_call_arguments.done', { arguments: '{"c":1}' })
+    expect(resultOf(wire(late.filter(({ type }) => type !== 'response.output_item.done')))).toMatchObject({
+      output: [{ arguments: '{"c":1}', status: 'completed' }],
+    })
+  })
+
+  test('deltas alone are enough', () => {
+    const answer = response([
+      { id: 'rs', type: 'reasoning', summary: [{ type: 'summary_text', text: 'I looked.' }], content: [thought] },
+      message([text('Hello there.'), { type: 'refusal', refusal: 'Not that.' }]),
+      call('1', '{"a": 1}'),
+      { id: 'c', type: 'custom_tool_call', call_id: 'x', name: 'run', input: 'a b' },
+      mcp,
+      { id: 'ci', type: 'code_interpreter_call', status: 'completed', container_id: 'k', code: '1 + 1', outputs: null },
+      ...shell,
+    ])
+    const bare = eventsOf(answer, { withoutOutput: true }).filter(({ type }) => !type.endsWith('.done'))
+    expect(resultOf(wire(bare))).toEqual(answer)
+    const { output } = resultOf(wire(bare.filter(({ type }) => !type.endsWith('.added')))) as { output: Members[] }
+    expect(output.map(({ type }) => type)).toEqual((answer.output as Members[]).map(({ type }) => type))
+    expect(output[6]).toMatchObject({ action: { commands: ['ls -l', 'rm x'] } })
+    expect(output[7]).toMatchObject({ output: (shell[1] as Members).output as Members[] })
+  })
+
+  test('logprobs that came with deltas are not lost to an empty list', () => {
+    const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
+    const told = delta({ output_index: 0, logprobs })
+    const done = written({ type: 'response.output_text.done', output_index: 0, text: 'x', logprobs: [] }, 2)
+    expect(JSON.parse(assembled(read(told + done)).partial()).output[0].content[0].logprobs).toEqual(logprobs)
+  })
+
+  test('an item is what it is announced as, even behind its first delta', () => {
+    const events = eventsOf(plain, { withoutOutput: true }).filter(({ type }) => !/\.done$/.test(type))
+    const added = events.findIndex(({ type }) => type === 'response.output_item.added')
+    const late = [
+      ...events.slice(0, added),
+      ...events.slice(added + 1, -1),
+      events[added] as Event,
+      events.at(-1) as Event,
+    ]
+    expect(resultOf(wire(late))).toEqual(plain)
+    const renamed = late.map((event) => ('item_id' in event ? { ...event, item_id: 'other' } : event))
+    expect(resultOf(wire(renamed))).toEqual(plain)
+  })
+
+  test('items with one index for all are told apart by their ids', () => {
+    const answer = response([
+      message([text('One.')]),
+      message([text('Two.')], { id: 'msg_2' }),
+      call('1', '{}'),
+      call('2', '[]'),
+    ])
+    for (const left of [/./, /^(?!.*item\.added)/, /^(?!.*item\.done)/]) {
+      const events = eventsOf(answer, { withoutOutput: true })
+        .filter(({ type }) => left.test(type))
+        .map((event) => ('output_index' in event ? { ...event, output_index: 0 } : event))
+      expect(resultOf(wire(events))).toEqual(answer)
+    }
+  })
+
+  test('items without an index come in the order they are told', () => {
+    const answer = response([message([text('One.')]), message([text('Two.')], { id: 'msg_2' }), call('1', '{}')])
+    const events = eventsOf(answer, { withoutOutput: true }).map(({ output_index: _, ...event }) => event as Event)
+    expect(resultOf(wire(events))).toEqual(answer)
+    const lone = response([{ ...call('1', '{"a": 1}'), id: undefined }])
+    const only = eventsOf(lone, { withoutOutput: true }).map(({ output_index: _, ...event }) => event as Event)
+    expect(resultOf(wire(only))).toEqual(JSON.parse(JSON.stringify(lone)))
+    const anonymous = events.filter(({ type }) => !/added|delta|text|part|arguments/.test(type))
+    const nameless = anonymous.map((event) =>
+      'item' in event ? { ...event, item: { ...(event.item as Members), id: undefined } } : event,
+    )
+    expect((resultOf(wire(nameless)) as { output: unknown[] }).output).toHaveLength(3)
+  })
+
+  test('indices that leave some out leave no holes', () => {
+    const assembly = assembled(
+      read(delta({ output_index: 7, content_index: 5, item_id: 'a' }) + delta({ output_index: 3, item_id: 'b' })),
+    )
+    const { output } = JSON.parse(assembly.partial())
+    expect(output).toMatchObject([
+      { id: 'b', content: [{ text: 'x' }] },
+      { id: 'a', content: [{ text: 'x' }] },
+    ])
+    expect(output[1].content).toHaveLength(1)
+  })
+
+  test('items of a snapshot that nothing is heard of are kept', () => {
+    const created = written({ type: 'response.created', response: { ...plain, status: 'in_progress' } }, 0)
+    expect(resultOf(created + ending({ status: 'completed' }))).toMatchObject({ output: plain.output as unknown[] })
+  })
+
+  test('numbers stay as they were written', () => {
+    const numbers = '[12345678901234567890,1.10,1e400,-0,0.1000000000000000055511151231257827]'
+    const events = wire(
+      eventsOf(response([message([text('a', { vendor: 'NUMBERS' })])], { vendor: 'NUMBERS' }), { withoutOutput: true }),
+    )
+    const answer = assembled(read(events.replaceAll('"NUMBERS"', numbers))).result()
+    expect(answer.split(numbers)).toHaveLength(3)
+  })
+
+  test('keys that objects have by themselves are keys like others', () => {
+    const odd = '{"__proto__":{"type":"x","evil":1},"constructor":1,"toString":2}'
+    const events = wire(
+      eventsOf(response([message([text('a', { odd: 'ODD' })])], { odd: 'ODD' }), { withoutOutput: true }),
+    )
+    const answer = assembled(read(events.replaceAll('"ODD"', odd))).result()
+    expect(answer.split(odd)).toHaveLength(3)
+    const [type] = ['__proto__', 'constructor', 'toString'].map((type) => written({ type }, 1))
+    expect(resultOf(type + stream)).toEqual(plain)
+    expect(({} as Members).evil).toBeUndefined()
+  })
+
+  test('data that is no object says nothing', () => {
+    expect(resultOf(`data: null\n\ndata: [1]\n\ndata: "a"\n\ndata: 1e400\n\ndata:  \n\n${stream}`)).toEqual(plain)
+  })
+
+  test('events of nonsense do no harm', () => {
+    const nonsense = [null, 1, 'x', [], {}, { id: 1 }]
+    const places = [
+      'response',
+      'item',
+      'part',
+      'delta',
+      'text',
+      'annotation',
+      'logprobs',
+      'output',
+      'command',
+      'arguments',
+    ]
+    const types = [...effects.keys()].filter((type) => !/^error$|completed$|failed$|incomplete$/.test(type))
+    const events = types.flatMap((type) =>
+      nonsense.map((value) => ({
+        type,
+        output_index: 900,
+        ...Object.fromEntries(places.map((place) => [place, value])),
+      })),
+    )
+    const raw = wire(events).replaceAll('"x"', '1e400')
+    for (const noise of [wire(events), raw]) {
+      expect(resultOf(noise + stream)).toEqual(plain)
+      expect(JSON.parse(assembled(read(noise)).partial())).toMatchObject({ object: 'response', status: 'incomplete' })
+    }
+  })
+
+  test('a stream of 10 MB is put together', () => {
+    const long = 'abcdefg '.repeat(60_000)
+    const answer = response([message([text(long)]), call('1', JSON.stringify({ long }))])
+    const bytes = wire(eventsOf(answer, { withoutOutput: true }))
+    expect(bytes.length).toBeGreaterThan(10_000_000)
+    expect(resultOf(bytes)).toEqual(answer)
+  })
+})
+
+describe('whether an answer is complete', () => {
+  test('a terminal event makes it so, and nothing else', () => {
+    const before = wire(eventsOf(plain).slice(0, -1), 'data: [DONE]\n\n')
+    expect(assembled(read(before)).complete).toBe(false)
+    expect(() => assembled(read(before)).result()).toThrow(StreamError)
+    for (const type of ['response.completed', 'response.incomplete', 'response.failed']) {
+      expect(assembled(read(ending(plain, type))).complete).toBe(true)
+    }
+  })
+
+  test('behind `[DONE]` nothing counts', () => {
+    expect(assembled(read(`data: [DONE]\n\n${stream}`)).complete).toBe(false)
+    expect(assembled(read(`${stream}data: [DONE]\n\nevent: error\ndata: {}\n\n`)).complete).toBe(true)
+  })
+
+  test('behind the terminal event only an error counts', () => {
+    expect(resultOf(stream + delta({ output_index: 0 }) + ending(response([])))).toEqual(plain)
+    expect(refusal(stream, 'data: {"type":"error","message":"late"}\n\n').message).toBe('late')
+  })
+
+  test('the highest number counts', () => {
+    expect(assembled([]).sequenceNumber).toBe(-1)
+    expect(assembled(read(stream)).sequenceNumber).toBe(eventsOf(plain).length - 1)
+    const numbers = [7, 3, '9', 1.5, null].map(
+      (sequence_number) => `data: ${JSON.stringify({ type: 'keepalive', sequence_number })}\n\n`,
+    )
+    expect(
+      assembled(read(`${numbers.join('')}data: {"type":"keepalive","sequence_number":1e400}\n\n`)).sequenceNumber,
+    ).toBe(7)
+  })
+})
+
+describe('what goes wrong is said', () => {
+  test('an error event tells what the upstream said', () => {
+    const said = { type: 'error', code: 'rate_limit_exceeded', message: 'slow down', param: null, sequence_number: 3 }
+    const error = refusal(stream.slice(0, 0), `event: error\ndata: ${JSON.stringify(said)}\n\n`)
+    expect(error.message).toBe('slow down')
+    expect(error.said).toEqual(said)
+  })
+
+  test('so do the forms that other upstreams have for it', () => {
+    const error = { message: 'slow down', type: 't', code: 429 }
+    for (const data of [
+      `data: ${JSON.stringify({ error })}\n\n`,
+      `event: error\ndata: ${JSON.stringify({ error })}\n\n`,
+      `data: ${JSON.stringify({ type: 'error', error })}\n\n`,
+      `event: error\ndata: ${JSON.stringify(error)}\n\n`,
+    ]) {
+      expect(refusal(data).message).toBe('slow down')
+      expect(refusal(data).said).toEqual(error)
+    }
+    expect(refusal('data: {"error":"slow down"}\n\n').message).toBe('slow down')
+    expect(refusal('event: error\ndata: slow down\n\n').said).toEqual({ message: 'slow down' })
+    expect(refusal('event: error\ndata: {}\n\n').message).toBe('upstream reported an error')
+  })
+
+  test('an error of null is none', () => {
+    expect(resultOf(stream.replaceAll('"sequence_number"', '"error":null,"sequence_number"'))).toEqual(plain)
+  })
+
+  test('data that is not JSON is refused, and not repeated', () => {
+    expect(refusal('data: <html>secret\n\n').message).not.toContain('secret')
+    expect(refusal('data: {"type":"response.out\n\n').said).toBeUndefined()
+  })
+
+  test('an index that is none, or beyond 1024, is refused', () => {
+    for (const index of [-1, 1.5, '0', 1024, 2 ** 40, {}, true]) {
+      expect(refusal(delta({ output_index: index }))).toBeInstanceOf(StreamError)
+      expect(refusal(delta({ output_index: 0, content_index: index }))).toBeInstanceOf(StreamError)
+    }
+    expect(refusal(delta({ output_index: 'BIG' }).replace('"BIG"', '1e400'))).toBeInstanceOf(StreamError)
+    const command = { type: 'response.shell_call_command.delta', output_index: 0, command_index: 1e9, delta: 'x' }
+    expect(refusal(written(command, 0))).toBeInstanceOf(StreamError)
+  })
+
+  test('more than 1024 items are refused', () => {
+    const items = Array.from({ length: 1025 }, (_, at) => ({
+      type: 'response.output_item.added',
+      item: { id: `i${at}` },
+    }))
+    expect(assembled(read(wire(items.slice(1)))).complete).toBe(false)
+    expect(refusal(wire(items))).toBeInstanceOf(StreamError)
+    const one = items.map((event) => ({ ...event, output_index: 0 }))
+    expect(refusal(wire(one))).toBeInstanceOf(StreamError)
+    const part = { type: 'response.content_part.added', output_index: 0, part: text('') }
+    expect(refusal(wire(Array.from({ length: 1025 }, () => part)))).toBeInstanceOf(StreamError)
+  })
+
+  test('more text than may be kept is refused, but the end is heard', () => {
+    const assembly = assembled(read(wire(eventsOf(plain).slice(0, 1))), { maxBytes: 2000 })
+    const [event] = read(delta({ output_index: 0, delta: 'é'.repeat(400) }))
+    if (!event) throw new Error('no event')
+    assembly.push(event)
+    expect(() => assembly.push(event)).toThrow('upstream sent more than 2000 bytes')
+    for (const end of read(ending(plain))) assembly.push(end)
+    expect(assembly.complete).toBe(true)
+  })
+
+  test('what is around a delta, and previews, do not count', () => {
+    const preview = { type: 'response.image_generation_call.partial_image', partial_image_b64: 'a'.repeat(2000) }
+    const events = [
+      preview,
+      ...Array.from({ length: 100 }, () => ({
+        type: 'response.output_text.delta',
+        delta: 'x',
+        logprobs: [],
+        output_index: 0,
+      })),
+    ]
+    expect(
+      JSON.parse(assembled(read(wire(events)), { maxBytes: 100 }).partial()).output[0].content[0].text,
+    ).toHaveLength(100)
+  })
+})

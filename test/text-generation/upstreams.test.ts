@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'bun:test'
+import { findUpstream } from '../../plugins/text-generation/upstreams.ts'
+import { chunk, dataOf, openApp, streaming } from './app.ts'
+
+const messages = [{ role: 'user', content: 'hi' }]
+const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
+const upstreams = [
+  { url: 'http://one.invalid/v1', key: 'key-of-one', models: ['a', { id: 'b', maxTemperature: 1 as const }] },
+  { url: 'http://two.invalid/v1', models: ['c'], chatOnly: true },
+  { url: 'http://three.invalid/v1', streams: false },
+]
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'x',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'whole' }, finish_reason: 'stop' }],
+}
+
+describe('a model is asked of who serves it', () => {
+  test('the first that names it, else the default', () => {
+    const at = (model: string) => findUpstream(upstreams, model)?.upstream.url
+    expect(['a', 'b', 'c', 'A', '', 'zzz'].map(at)).toEqual([
+      'http://one.invalid/v1',
+      'http://one.invalid/v1',
+      'http://two.invalid/v1',
+      'http://three.invalid/v1',
+      'http://three.invalid/v1',
+      'http://three.invalid/v1',
+    ])
+    expect(findUpstream(upstreams.slice(0, 2), 'zzz')?.upstream.url).toBe('http://one.invalid/v1')
+    expect(findUpstream([], 'a')).toBeUndefined()
+  })
+
+  test('with the key of that upstream and of no other', async () => {
+    const app = openApp(() => streaming(done), { upstreams })
+    for (const model of ['a', 'c']) await app.post('/chat/completions', { model, messages })
+    expect(app.asked.map(({ url, headers }) => [url, headers.get('authorization')])).toEqual([
+      ['http://one.invalid/v1/chat/completions', 'Bearer key-of-one'],
+      ['http://two.invalid/v1/chat/completions', null],
+    ])
+  })
+
+  test('within the temperatures of that model', async () => {
+    const app = openApp(() => streaming(done), { upstreams })
+    const statuses = []
+    for (const [model, temperature] of [
+      ['a', 1.5],
+      ['b', 1.5],
+      ['b', 1],
+    ]) {
+      statuses.push((await app.post('/chat/completions', { model, messages, temperature })).status)
+    }
+    expect(statuses).toEqual([200, 400, 200])
+  })
+})
+
+describe('an upstream that cannot stream', () => {
+  test('is called plainly, without a word of streams', async () => {
+    const app = openApp(() => Response.json(completion), { upstreams })
+    for (const stream of [true, false]) {
+      const response = await app.post('/chat/completions', {
+        model: 'x',
+        messages,
+        stream,
+        stream_options: { include_usage: true },
+      })
+      expect(await response.text()).toContain('whole')
+    }
+    for (const { text } of app.asked) expect(text).not.toContain('stream')
+  })
+
+  test('streams all the same, for a caller of the other protocol', async () => {
+    const response = {
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1,
+      status: 'completed',
+      output: [
+        {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'whole', annotations: [] }],
+        },
+      ],
+    }
+    const app = openApp(() => Response.json(response), { upstreams })
+    const data = dataOf(await (await app.post('/responses', { model: 'x', input: 'hi', stream: true })).text())
+    expect(data.at(-1)).toBe('[DONE]')
+    const events = data.slice(0, -1).map((each) => JSON.parse(each))
+    expect(events.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(events.at(-1).response).toEqual(response)
+    expect(events.map((event) => event.sequence_number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+  })
+})
+
+describe('an upstream that has chat only', () => {
+  test('answers responses all the same, streaming or not', async () => {
+    const app = openApp(() => streaming(done), { upstreams })
+    const plain = (await (await app.post('/responses', { model: 'c', input: 'hi' })).json()) as {
+      status: string
+      output: unknown
+    }
+    expect(plain).toMatchObject({ object: 'response', status: 'completed', output: [{ content: [{ text: 'x' }] }] })
+    const data = dataOf(await (await app.post('/responses', { model: 'c', input: 'hi', stream: true })).text())
+    expect(data.at(-1)).toBe('[DONE]')
+    expect(JSON.parse(data.at(-2) ?? '')).toMatchObject({
+      type: 'response.completed',
+      response: { status: 'completed' },
+    })
+    for (const { url, json } of app.asked) {
+      expect(url).toBe('http://two.invalid/v1/chat/completions')
+      expect(json.messages).toEqual([{ role: 'user', content: 'hi' }])
+    }
+  })
+
+  test('refuses by name what it cannot carry over', async () => {
+    const app = openApp(() => streaming(done), { upstreams })
+    const response = await app.post('/responses', { model: 'c', input: 'hi', tools: [{ type: 'web_search' }] })
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'tools[0].type' } }])
+    expect(app.asked).toEqual([])
+  })
+
+  for (const ending of ['close', 'reset'] as const) {
+    test(`that breaks off (${ending}) ends with response.failed and an error, and no [DONE]`, async () => {
+      const app = openApp(() => streaming(done.slice(0, 1), ending), { upstreams })
+      const data = dataOf(await (await app.post('/responses', { model: 'c', input: 'hi', stream: true })).text())
+      expect(data).not.toContain('[DONE]')
+      expect(data.slice(-2).map((each) => JSON.parse(each).type)).toEqual(['response.failed', 'error'])
+    })
+  }
+})
+
+describe('models', () => {
+  const list = (...ids: string[]) => ({
+    object: 'list',
+    data: ids.map((id) => ({ id, object: 'model', created: 1, owned_by: 'x' })),
+  })
+
+  test('of one upstream are forwarded as they came', async () => {
+    const body = '{ "object":"list","data":[{"id":"a","n":12345678901234567890}] }'
+    const app = openApp(
+      () => new Response(body, { headers: { 'content-type': 'application/json', 'x-request-id': 'r' } }),
+    )
+    const response = await app.get('/models')
+    expect([await response.text(), response.headers.get('x-request-id')]).toEqual([body, 'r'])
+    expect(app.asked[0]?.url).toBe('http://upstream.invalid/v1/models')
+  })
+
+  test('of several are those that each is asked for', async () => {
+    const app = openApp(
+      ({ url }) => {
+        if (url.startsWith('http://two')) throw new Error('down')
+        return Response.json(url.startsWith('http://one') ? list('a', 'b', 'x') : list('a', 'x', 'y'))
+      },
+      { upstreams },
+    )
+    const { data } = (await (await app.get('/models')).json()) as { data: { id: string }[] }
+    expect(data.map(({ id }) => id)).toEqual(['a', 'b', 'x', 'y'])
+  })
+
+  test('of which none answers are a 502', async () => {
+    const app = openApp(() => Promise.reject(new Error('down')), { upstreams })
+    expect((await app.get('/models')).status).toBe(502)
+  })
+
+  test('are asked for one by one where they are served, whatever is in their names', async () => {
+    const app = openApp(() => Response.json({ id: 'x', object: 'model' }), { upstreams })
+    for (const id of ['a', 'org%2Fmodel', 'a:b@1.0', 'an%20odd%20one']) await app.get(`/models/${id}`)
+    expect(app.asked.map(({ url }) => url)).toEqual([
+      'http://one.invalid/v1/models/a',
+      'http://three.invalid/v1/models/org%2Fmodel',
+      'http://three.invalid/v1/models/a%3Ab%401.0',
+      'http://three.invalid/v1/models/an%20odd%20one',
+    ])
+  })
+
+  test('whose names could be other paths do not exist', async () => {
+    const app = openApp(() => Response.json({ id: 'x', object: 'model' }), { upstreams })
+    const ids = [
+      '%2e%2e%2fadmin',
+      'a%2F..%2Fb',
+      '..%2F..%2Fusers',
+      'x%3Fy',
+      'x%23z',
+      '%5C..%5Cx',
+      '%252e',
+      'a%00',
+      'a%zz',
+      '%2F',
+      'a%2F%2Fb',
+    ]
+    for (const id of ids) {
+      const response = await app.get(`/models/${id}`)
+      expect([id, response.status, await response.json()]).toMatchObject([
+        id,
+        404,
+        { error: { code: 'model_not_found' } },
+      ])
+    }
+    expect(app.asked).toEqual([])
+  })
+})
+
+test('without any upstream every route is a 502, after the token check', async () => {
+  const app = openApp(() => Response.json({}), { upstreams: [] })
+  for (const ask of [
+    () => app.post('/chat/completions', '{'),
+    () => app.post('/responses', {}),
+    () => app.get('/models'),
+    () => app.get('/models/x'),
+  ]) {
+    expect((await ask()).status).toBe(502)
+  }
+  expect(app.asked).toEqual([])
+})
