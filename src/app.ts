@@ -32,7 +32,7 @@ export const createApp = (options: AppOptions): Handle => {
     text: reachability(options.text.upstreams.length > 0, last.text),
   })
   const library = assetLibrary({ ...options.gateway, log, observe: observing('assets') })
-  const app = bare(log)
+  const app = bare()
     .use(health({ ...options.health, upstreams }))
     .use(metrics({ metrics: counted, token: options.metricsToken }))
     .use(documentation())
@@ -46,6 +46,8 @@ export const createApp = (options: AppOptions): Handle => {
         observeUsage: counted.text,
       }),
     )
+    // Last: a hook is for what comes after it, and every plugin has its own shape of errors.
+    .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log))
   return measured((request) => app.handle(request), counted, log)
 }
 
@@ -53,7 +55,8 @@ export const createApp = (options: AppOptions): Handle => {
 export const createWaitingApp = (
   options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string },
 ): Handle => {
-  const app = bare(options.log, `${options.segment}_proxy_error`)
+  const app = bare()
+    .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
     .use(health({ ...options.health, upstreams: () => ({}) }))
     .all('/v1/*', () => unavailable.toResponse(textProblemBody))
     .all('/*', () => {
@@ -65,8 +68,9 @@ export const createWaitingApp = (
 const unavailable = new Problem(500, 'database is not available')
 
 /** Elysia finds the path by counting characters, and miscounts behind a short host unless told not to rely on it. */
-const bare = (log: Log, type?: string) =>
-  new Elysia({ handler: { standardHostname: false } }).onError(renderProblems(problemBody(type), log))
+const bare = () => new Elysia({ handler: { standardHostname: false } })
+
+const errorType = (segment = 'media'): string => `${segment}_proxy_error`
 
 const reachability = (configured: boolean, status: number | undefined): string => {
   if (!configured) return 'not configured'

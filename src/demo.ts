@@ -1,4 +1,4 @@
-/** `bun run demo`: the emulated upstream and the gateway, with a user and lines to paste. Ctrl-C ends everything. */
+/** `bun run demo`: the emulated upstreams and the gateway, with a user and lines to paste. Ctrl-C ends everything. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,8 @@ import { openStore } from './store/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
 const url = `sqlite:${join(folder, 'demo.db')}`
-const emulator = await startEmulator()
+// Slow enough to see a stream grow.
+const emulator = await startEmulator({ text: { msPerDelta: 30 } })
 
 const store = openStore(url)
 await store.migrate()
@@ -31,6 +32,8 @@ const config = readConfig({
   MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
   MEDIA_UPSTREAM_REGION: emulator.ark.region,
   MEDIA_UPSTREAM_PROJECT: emulator.ark.project,
+  TEXT_UPSTREAM_URL: emulator.text.url,
+  TEXT_UPSTREAM_KEY: emulator.text.key,
   LOG_LEVEL: 'warn',
 })
 if ('problems' in config) throw new Error(config.problems.join('\n'))
@@ -47,7 +50,9 @@ const gateway = await serve(config).catch(async (error: unknown) => {
 stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
 
 const library = `${gateway.url}/api/media/proxy`
-console.log(`sluice demo on ${gateway.url}, before an emulated upstream on ${emulator.origin}
+const text = `${gateway.url}/v1`
+const model = 'doubao-seed-emulated'
+console.log(`sluice demo on ${gateway.url}, before emulated upstreams on ${emulator.origin}
 
   user      demo
   password  ${password}
@@ -71,6 +76,14 @@ Paste these lines, one after the other:
 
   # What is nobody's looks like what is somebody else's.
   ask ${library}/assets/asset-20260101000000-aaaaa
+
+  # Chat, plain and streaming; the picture is your own, and nobody else could name it.
+  ask ${text}/chat/completions -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'
+  ask -N ${text}/chat/completions -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"asset://'$ASSET'"}}]}]}'
+
+  # Responses; and which models there are.
+  ask ${text}/responses -d '{"model":"${model}","input":"Hello"}'
+  ask ${text}/models
 
 API documentation: ${gateway.url}/openapi
 Ctrl-C ends everything.`)

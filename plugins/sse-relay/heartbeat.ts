@@ -2,7 +2,7 @@ import type { Clock } from '../shared/clock.ts'
 
 /** A timer that rings after so long a silence, again and again, while somebody waits. */
 export interface Heartbeat {
-  /** Somebody waits, since now or since something was last said. */
+  /** Somebody waits, who did not before: what counts is when something was last said. */
   wait(): void
   /** Nobody waits any more. */
   rest(): void
@@ -15,7 +15,6 @@ export const createHeartbeat = (clock: Clock, ms: number | undefined, beat: () =
   let last = clock.now()
   let callOff = () => {}
   const set = () => {
-    callOff()
     if (ms === undefined) return
     callOff = clock.at(last + ms, () => {
       last = clock.now()

@@ -39,8 +39,8 @@ const relayAnswer = async (ask: Ask, options: FramesOptions & RelayOptions): Pro
   return new Response(relayFrames(reader, options), { status, headers: streamHeaders(headers) })
 }
 
-/** What keeps others on the way from holding a stream back, or from packing it. */
-const streamHeaders = (headers: Headers): Headers => {
+/** An answer's headers as those of a stream that nobody on the way is to hold back, or to pack. */
+export const streamHeaders = (headers: Headers): Headers => {
   headers.set('content-type', 'text/event-stream; charset=utf-8')
   headers.set('cache-control', 'no-cache, no-transform')
   headers.set('x-accel-buffering', 'no')

@@ -19,7 +19,7 @@ export const readFrames = (body: ReadableStream<Uint8Array> | null, options: Fra
   let left = false
   return {
     async next() {
-      if (!source || over) return undefined
+      if (!source || over || left) return undefined
       try {
         // Throws what an earlier chunk brought about.
         frames.push(none)
@@ -37,7 +37,6 @@ export const readFrames = (body: ReadableStream<Uint8Array> | null, options: Fra
       }
     },
     async cancel(reason) {
-      over = true
       left = true
       await source?.cancel(reason).catch(() => {})
     },

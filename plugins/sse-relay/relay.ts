@@ -98,9 +98,14 @@ export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): Re
 
   const end = async (how: End) => {
     ended = true
-    settle()
+    heartbeat.rest()
     if (how.kind === 'broken') void reader.cancel(how.error)
-    const last = await onEnd?.(how)
+    let last: Uint8Array | undefined
+    try {
+      last = await onEnd?.(how)
+    } finally {
+      if (!left) settle()
+    }
     if (left) return
     if (last === undefined && how.kind === 'broken') throw how.error
     if (last && last.length > 0) controller.enqueue(passage.append(last))

@@ -25,7 +25,8 @@ const mostAddresses = 1000
  * - in the JSON schemas of tools and answer formats: property names, and anything in `enum`, `const`, `default`, `example`, `examples` and `pattern`.
  *
  * The first exception does not hold where media are expected: below a key that ends in `url`, `image`, `video`, `audio`, `frame`, `file` or their like, and in an
- * object whose `type` ends so (its `param` is then the object's). Below such a key an address also counts in the midst of a string, behind a separator.
+ * object one of whose types (`type`, `content_type`) ends so or is a media type; its `param` is then the object's. Below such a key an address also counts in
+ * the midst of a string, behind a separator, where that is not one for text.
  *
  * An address is not hidden by letter case, by JSON's escapes, by signs in front of it, by white space or control characters within the scheme, or by a
  * key that stands twice.
@@ -42,7 +43,7 @@ const address = `${letters.join(`${unseen}*`)}(?:${unseen}*/){0,2}`
 /** In JSON's own text: the scheme, or escapes that might become it. */
 const suspicious = new RegExp(`\\\\u|${letters.join(`(?:${unseen}|\\\\[bfnrt])*`)}`, 'iu')
 const atStart = new RegExp(`^[^\\p{L}\\p{N}]*${address}`, 'iu')
-const inMidst = new RegExp(`(?:${unseen}|[,;|])${address}(?<=/)`, 'iu')
+const inMidst = new RegExp(`(?:${unseen}|[,;|:('"<[{])${address}(?<=/)`, 'iu')
 
 /**
  * What its place says of a string: in `words` it is no address, in `media` it is one under any key, elsewhere unless its key is one for text. The
@@ -78,6 +79,9 @@ const textKeys: ReadonlySet<string> = new Set([
 ])
 
 const forMedia = /(?:ur[il]|image|video|audio|frame|file|media|photo|picture|screenshot|mask|asset)s?$/i
+
+/** A `type` of media by its name, or a media type (RFC 6838). */
+const mediaType = new RegExp(`${forMedia.source}|^(?:image|video|audio)/`, 'i')
 
 const placeBelow = (place: Place, key: string): Place => {
   const step = steps[place]?.get(key)
@@ -161,7 +165,7 @@ const search = (text: string): AssetAddress[] => {
       at = endOfString(text, at)
       next()
       at++
-      if (key === 'type' && next() === '"' && mayBeMedia.has(place)) isMedia ||= forMedia.test(stringAt(at))
+      if (next() === '"' && mayBeMedia.has(place) && /type$/i.test(key)) isMedia ||= mediaType.test(stringAt(at))
       value(placeBelow(place, key), around)
       if (next() === ',') at++
     }

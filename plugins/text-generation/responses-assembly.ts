@@ -55,7 +55,7 @@ export const createResponsesAssembly = ({
 
   const ended = ({ status, response }: NonNullable<Answer['end']>): Fields => {
     const { usage: _, ...before } = answer.response ?? {}
-    const whole: Fields = { status, ...before, ...response }
+    const whole: Fields = { ...before, ...response }
     if (!isText(response.status)) whole.status = status
     const slots = answer.items.all()
     const isEmpty = !Array.isArray(response.output) || response.output.length === 0

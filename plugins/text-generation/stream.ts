@@ -1,6 +1,5 @@
 import type { Clock } from '../shared/clock.ts'
-import { responseHeaders } from '../shared/headers.ts'
-import { type Frame, type FrameReader, readFrames, relayFrames } from '../sse-relay/index.ts'
+import { type Frame, type FrameReader, readFrames, relayFrames, streamHeaders } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
 import { answerIn, isPlain } from './answer.ts'
 import { StreamError } from './assembly.ts'
@@ -137,13 +136,4 @@ const after = (
     },
     cancel: (reason) => reader.cancel(reason),
   }
-}
-
-/** The upstream's headers, and those that keep what is between from holding a stream back. */
-const streamHeaders = (upstream: Headers): Headers => {
-  const headers = responseHeaders(upstream)
-  headers.set('content-type', 'text/event-stream; charset=utf-8')
-  headers.set('cache-control', 'no-cache, no-transform')
-  headers.set('x-accel-buffering', 'no')
-  return headers
 }

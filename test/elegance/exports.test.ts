@@ -31,6 +31,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'relayFrames',
     'responseHeaders',
     'sseRelay',
+    'streamHeaders',
   ],
   './text-generation': [
     'StreamError',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { startGateway } from '../support/gateway.ts'
 import { messageOf, newAsset, newGroup, openRoutes, refusal, said } from './routes.ts'
 
 test.each([
@@ -130,4 +131,18 @@ describe.each(bodied)('%s', (route) => {
       expect(messageOf(reply)).toMatch(/^request body /)
     }
   })
+})
+
+test('every part of the server refuses in its own shape, which follows the segment', async () => {
+  await using gateway = await startGateway({ segment: 'video' })
+  const shapeAt = async (path: string) =>
+    Object.entries((await (await fetch(gateway.url + path)).json()) as object).flat()
+  const media = ['success', false, 'error', expect.objectContaining({ type: 'video_proxy_error' })]
+  for (const path of ['/nothing', '/api/video/proxy/assets', '/api/video/proxy/nothing']) {
+    expect([path, ...(await shapeAt(path))]).toEqual([path, ...media])
+  }
+  for (const path of ['/v1/models', '/v1/nothing']) {
+    const [key, error] = await shapeAt(path)
+    expect([path, key, Object.keys(error as object)]).toEqual([path, 'error', ['message', 'type', 'param', 'code']])
+  }
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { openStream, type SseRelayOptions, sseRelay } from '../../plugins/sse-relay/index.ts'
+import { openStream, readFrames, relayFrames, type SseRelayOptions, sseRelay } from '../../plugins/sse-relay/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { bodyOf, bytesOf, Hand } from './bodies.ts'
 import { upstream } from './servers.ts'
@@ -127,6 +127,7 @@ describe('in a stranger’s app', () => {
     for (const ms of [0, -1, Number.NaN]) {
       expect(() => sseRelay({ heartbeatMs: ms })).toThrow(RangeError)
       expect(() => sseRelay({ maxSilenceMs: ms })).toThrow(RangeError)
+      expect(() => relayFrames(readFrames(null), { heartbeatMs: ms })).toThrow(RangeError)
     }
   })
 })

@@ -7,7 +7,7 @@ export const parsedElsewhere = (bytes: Uint8Array): SseEvent[] => {
   const parser = createParser({
     onEvent: ({ id, event, data }) => events.push({ type: event ?? 'message', data, ...(id !== undefined && { id }) }),
   })
-  const text = new TextDecoder().decode(bytes)
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   parser.feed(text)
   // It keeps a carriage return at the end for a line feed that may follow; this makes one line end of the two, and changes nothing else.
   if (text.endsWith('\r')) parser.feed('\n')

@@ -97,6 +97,24 @@ describe('an upstream that ends properly', () => {
     }
   })
 
+  test('within an event: as many line ends are added as it takes, and none where they are not needed', async () => {
+    const needed = {
+      'data: 1': '\n\n',
+      'data: 1\n': '\n',
+      'data: 1\r': '\n\n',
+      ': c': '\n',
+      'data: 1\n\n': '',
+      ': c\n': '',
+    }
+    const onEnd = () => bytesOf('data: last\n\n')
+    for (const [half, closing] of Object.entries(needed)) {
+      expect(await heard(relayOf([half], { onEnd }))).toEqual({ text: `${half}${closing}data: last\n\n` })
+      expect(await heard(relayOf([half]))).toEqual({ text: half })
+    }
+    const onFrame = () => bytesOf('data: one')
+    expect(await heard(relayOf(['data: 1\n'], { onFrame, onEnd }))).toEqual({ text: 'data: one\n\ndata: last\n\n' })
+  })
+
   test('within an event that is dropped: nothing has to be finished', async () => {
     const options = { onFrame: () => null, onEnd: () => bytesOf('data: last\n\n') }
     expect(await heard(relayOf(['data: 1'], options))).toEqual({ text: 'data: last\n\n' })
@@ -170,15 +188,21 @@ describe('an upstream that breaks', () => {
 
   test('what fails at the end breaks the stream, whatever the end was', async () => {
     const failure = new Error('failure')
+    let told = 0
     for (const onEnd of [
       () => {
+        told++
         throw failure
       },
-      () => Promise.reject(failure),
+      () => {
+        told++
+        return Promise.reject(failure)
+      },
     ]) {
       expect(await heard(relayOf(['data: 1\n\n'], { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
       expect(await heard(broken('data: 1\n\n', { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
     }
+    expect(told).toBe(4)
   })
 })
 

@@ -40,6 +40,10 @@ describe('an asset is found wherever an upstream may look for one', () => {
       block({ type: 'tool_result', content: [{ image_url: 'asset://x' }] }),
     ],
     ['messages[0].content[0].image_url.url', block({ type: 'text', text: 'hi', image_url: { url: 'asset://x' } })],
+    ['messages[0]', message({ role: 'user', content: 'asset://x', content_type: 'image' })],
+    ['messages[0].content[0]', block({ text: 'asset://x', mime_type: 'video/mp4' })],
+    ['messages[0].content[0]', block({ Type: 'image', text: 'asset://x' })],
+    ['input[0]', item({ type: 'input_image', text: 'asset://x' })],
     ['messages[0].image_url', message({ role: 'user', content: 'hi', image_url: 'asset://x' })],
     ['messages[0].content.url', message({ role: 'user', content: { url: 'asset://x' } })],
     ['messages[0].content.text[0]', message({ role: 'user', content: { text: ['asset://x'] } })],
@@ -135,6 +139,8 @@ describe('an address is known in every spelling', () => {
     ['https://a/b.png,asset://x', 'x'],
     ['https://a/b.png asset://x', 'x'],
     ['see\nasset://x', 'x'],
+    ['<URL:asset://x', 'x'],
+    ['url(asset://x)', 'x)'],
   ]
 
   for (const [url, id] of spellings) {
@@ -206,6 +212,7 @@ describe('text that mentions an asset is text', () => {
     { ...message({ role: 'user', content: 'x' }), tools: [tool], functions: [tool.function] },
     { response_format: { type: 'json_schema', json_schema: { name: mention, description: mention, schema } } },
     { metadata: { url: mention, [mention]: mention }, stop: [mention], user: mention },
+    block({ type: 'image_url', image_url: { url: 'https://a/b.png', text: 'see asset://x' } }),
     { stop: mention, prompt_cache_key: mention, safety_identifier: mention, prediction: { content: mention } },
     { model: 'm', input: mention, instructions: mention },
     item({ role: 'user', content: mention }),

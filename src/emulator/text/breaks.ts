@@ -70,6 +70,7 @@ function* before(
   events: number | undefined,
 ): Generator<Step, Extract<Step, { do: 'event' | 'bytes' }> | undefined> {
   let seen = 0
+  let begun = false
   for (let next = steps.next(); !next.done; next = steps.next()) {
     const step = next.value
     if (step.do === 'bytes') return step
@@ -77,6 +78,9 @@ function* before(
       if (events === undefined ? isEnding(step) : seen >= events) return step
       seen++
     }
+    if (step.do === 'head') begun = true
+    // what strikes next strikes at once, not when the next delta would have come
+    if (step.do === 'pause' && begun && events !== undefined && seen >= events) continue
     yield step
   }
   return undefined

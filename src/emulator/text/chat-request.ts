@@ -90,7 +90,7 @@ function checkedCall(call: Reader): string {
 function unanswered(param: string, open: ReadonlySet<string>): Error {
   const words =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
-    `The following tool_call_ids did not have response messages: ${[...open].join(', ')}`
+    `The following tool_call_ids did not have response messages: ${[...open].join(', ')}.`
   return refused(param, 'invalid_value', words)
 }
 

@@ -83,9 +83,12 @@ function numberFor({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum,
 function textFor({ format, minLength, maxLength }: Json, hint: string): string {
   const known = FORMATS[String(format)]
   if (known !== undefined) return known
+  if (minLength === undefined && maxLength === undefined) return hint
   const least = typeof minLength === 'number' ? minLength : 0
-  const most = typeof maxLength === 'number' ? maxLength : 200
-  return [...hint.padEnd(least, '·')].slice(0, Math.max(most, least)).join('')
+  const most = typeof maxLength === 'number' ? maxLength : Math.max(200, least)
+  // some count code points and some UTF-16 units, so there must be as many of either
+  const characters = [...hint].map((character) => (character.length > 1 ? '·' : character))
+  return characters.join('').padEnd(least, '·').slice(0, most)
 }
 
 function referred(ref: string, root: unknown): unknown {

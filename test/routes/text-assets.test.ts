@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'bun:test'
+import { ark } from '../../plugins/upstream-proxy/index.ts'
+import type { User } from '../support/gateway.ts'
+import { adoptFace, eachKind, newAsset, newGroup, openRoutes } from './routes.ts'
+
+const model = 'doubao-seed-emulated'
+
+const blocks = {
+  image: (address: string) => ({ type: 'image_url', image_url: { url: address } }),
+  video: (address: string) => ({ type: 'video_url', video_url: { url: address } }),
+  frames: (address: string) => ({ type: 'video', video: ['https://files.example/a.png', address] }),
+}
+
+const post = async (url: string, user: User, path: string, body: object) => {
+  const response = await fetch(`${url}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { status: response.status, text }
+}
+
+const chatWith = (block: object) => ({
+  model,
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'what is on asset://it' }, block] }],
+})
+const responseWith = (address: string) => ({
+  model,
+  input: [{ role: 'user', content: [{ type: 'input_image', image_url: address, detail: 'auto' }] }],
+})
+
+const refused = (param: string) => ({
+  status: 403,
+  text: JSON.stringify({
+    error: { message: 'asset not found in your asset group', type: 'permission_error', param, code: 'asset_not_found' },
+  }),
+})
+
+describe.each(eachKind)('an asset’s address in a request for text, before an upstream of kind $kind', ({ kindOf }) => {
+  test('passes when the asset is the caller’s, in a group of either type', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const { ann, url } = routes
+    const own = await newAsset(ann, await newGroup(ann, 'a'))
+    const face = await newAsset(ann, await adoptFace(routes, ann, 'me'), { GroupType: 'LivenessFace' })
+    for (const id of [own, face]) {
+      for (const block of Object.values(blocks)) {
+        routes.calls()
+        const address = `asset://${id}`
+        expect([address, await post(url, ann, '/chat/completions', chatWith(block(address)))]).toMatchObject([
+          address,
+          { status: 200 },
+        ])
+        const sent = routes.calls().find(({ action }) => action === 'CreateChatCompletion')
+        expect(sent?.body).toContain(address)
+      }
+      expect(await post(url, ann, '/responses', responseWith(`asset://${id}`))).toMatchObject({ status: 200 })
+    }
+  })
+
+  test('is refused when the asset is somebody else’s, or nobody’s, with the same words, and nothing goes to the text upstream', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const { ann, bob, emulator, url } = routes
+    const foreign = await newAsset(bob, await newGroup(bob, 'a'))
+    const nobodys = emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id }).id
+    const own = await newAsset(ann, await newGroup(ann, 'a'))
+    routes.calls()
+    const odd = [`${own}/../${foreign}`, `${own}?x`, `${own}%2f`, '', ' ', `${own}#${foreign}`, `/${own}`]
+    for (const id of [foreign, nobodys, 'asset-20260101000000-zzzzz', ...odd]) {
+      for (const [kind, block] of Object.entries(blocks)) {
+        const param = { image: 'image_url.url', video: 'video_url.url', frames: 'video[1]' }[kind]
+        expect([id, await post(url, ann, '/chat/completions', chatWith(block(`asset://${id}`)))]).toEqual([
+          id,
+          refused(`messages[0].content[1].${param}`),
+        ])
+      }
+      expect(await post(url, ann, '/responses', { ...responseWith(`ASSET://${id}`), stream: true })).toEqual(
+        refused('input[0].content[0].image_url'),
+      )
+    }
+    expect(routes.calls().filter(({ action }) => action.startsWith('Create'))).toEqual([])
+  })
+
+  test('is refused as unknown, not forwarded, while the asset upstream is down', async () => {
+    await using routes = await openRoutes({ kindOf })
+    routes.emulator.faults.add({ kind: 'status', status: 503, action: 'GetAsset', times: Number.POSITIVE_INFINITY })
+    const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+    expect(answer).toEqual({
+      status: 502,
+      text: JSON.stringify({
+        error: { message: 'Seedance upstream unavailable', type: 'server_error', param: null, code: null },
+      }),
+    })
+    expect(routes.calls().map(({ action }) => action)).not.toContain('CreateChatCompletion')
+  })
+})
+
+test('without an asset library no asset’s address passes', async () => {
+  await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
+  const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+    403,
+    { error: { param: 'messages[0].content[1].image_url.url' } },
+  ])
+  expect(routes.calls()).toEqual([])
+})

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import type { Runtime } from '../support/server.ts'
+import { openWorkplace, type Workplace } from '../support/workplace.ts'
+import { chunk } from './app.ts'
+
+/** Set it to wait for real: silence longer than any timer of a runtime, and the real time limit. */
+const slow = process.env.SLUICE_SLOW !== undefined
+const silenceMs = slow ? 320_000 : 14_000
+const limitSeconds = slow ? undefined : '3'
+
+const event = (data: object | string) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+const ask = (url: string, token: string, body: object) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body }),
+    ...{ timeout: false },
+  })
+
+const openServer = async (workplace: Workplace, runtime: Runtime, getBodies: 'on' | 'off') => {
+  const { emulator } = workplace
+  const server = await workplace.start(
+    {
+      TEXT_UPSTREAM_URL: emulator.text.url,
+      TEXT_UPSTREAM_KEY: emulator.text.key,
+      TEXT_TIMEOUT_SECONDS: limitSeconds,
+      GET_BODIES: getBodies,
+    },
+    runtime,
+  )
+  const { token } = await workplace.addUser(`ann-${runtime}-${getBodies}`)
+  return { url: server.url, token }
+}
+
+describe.each([
+  ['bun', 'on'],
+  ['bun', 'off'],
+  ['deno', 'on'],
+  ['deno', 'off'],
+] as const)('the default server on %s, GET_BODIES %s', (runtime, getBodies) => {
+  test.concurrent(
+    `${silenceMs / 1000} s of silence before a stream and in its middle cut nothing`,
+    async () => {
+      await using workplace = await openWorkplace()
+      const { url, token } = await openServer(workplace, runtime, getBodies)
+      const chunks = [event(chunk({ content: 'late' })), { wait: silenceMs }, event(chunk({}, 'stop')), event('[DONE]')]
+      const late = [{ wait: silenceMs }, ...chunks]
+      workplace.emulator.text.answer(({ body }) => ({ chunks: body.includes('"late"') ? late : chunks }), { times: 2 })
+      const asked = ['late', 'soon'].map((user) => ask(url, token, { stream: true, user }))
+      const texts = await Promise.all((await Promise.all(asked)).map((response) => response.text()))
+      for (const text of texts) expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    },
+    3 * silenceMs + 60_000,
+  )
+
+  test.concurrent('a call without streaming is cut off at the time limit, and gives what there is', async () => {
+    await using workplace = await openWorkplace()
+    const { url, token } = await openServer(workplace, runtime, getBodies)
+    workplace.emulator.text.answer({
+      chunks: [event(chunk({ role: 'assistant', content: 'so far' })), { wait: 600_000 }],
+    })
+    const response = await ask(url, token, {})
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+    expect(await response.json()).toMatchObject({
+      choices: [{ message: { content: 'so far' }, finish_reason: 'length' }],
+    })
+    for (let tries = 0; tries < 200 && workplace.emulator.calls.some(({ aborted }) => !aborted); tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(workplace.emulator.calls.map(({ aborted }) => aborted)).toEqual([true])
+  }, 300_000)
+})
