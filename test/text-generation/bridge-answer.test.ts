@@ -4,7 +4,7 @@ import { readJson } from '../../plugins/shared/json.ts'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
 import { toChunks } from '../../plugins/text-generation/bridge/answer.ts'
 import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
-import { createResponsesAssembly } from '../../plugins/text-generation/responses-assembly.ts'
+import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { bridge, chunk, eventsIn, finish, streams, token, toolDelta, usageChunk } from './bridging.ts'
 
 const responseOf = (chunks: readonly unknown[]) => {

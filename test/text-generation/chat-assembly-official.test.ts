@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { createChatAssembly } from '../../plugins/text-generation/chat-assembly.ts'
+import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { bytesOf, eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
 
 /** What the official client's own accumulation comes to, without what it adds for its caller. */

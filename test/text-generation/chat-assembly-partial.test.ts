@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createChatAssembly } from '../../plugins/text-generation/chat-assembly.ts'
+import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
 
 const create = () => {

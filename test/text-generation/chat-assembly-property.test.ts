@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrames } from '../../plugins/sse-relay/index.ts'
-import { createChatAssembly } from '../../plugins/text-generation/chat-assembly.ts'
+import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { bytesOf } from './chat-assembly-streams.ts'
 
 type Members = Record<string, unknown>

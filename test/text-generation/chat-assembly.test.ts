@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Assembly, StreamError } from '../../plugins/text-generation/assembly.ts'
-import { type ChatAssemblyOptions, createChatAssembly } from '../../plugins/text-generation/chat-assembly.ts'
+import { type ChatAssemblyOptions, createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { eventOf, streams } from './chat-assembly-streams.ts'
 
 /** An assembly that has been told some chunks, at a fixed time and with ids in their order. */

@@ -7,7 +7,7 @@ import {
   type RequestRules,
   withDefaultMaxTokens,
   withUsage,
-} from '../../plugins/text-generation/chat-request.ts'
+} from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 
 const user = { role: 'user', content: 'hello' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { APIError } from 'openai'
-import { failedEvents } from '../../plugins/text-generation/responses-assembly.ts'
+import { failedEvents } from '../../plugins/text-generation/responses/assembly.ts'
 import { finalOf, rawOf } from './responses-assembly-clients.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
 import { assembled, eventsOf, read, wire } from './responses-assembly-streams.ts'

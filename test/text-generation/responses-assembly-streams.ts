@@ -3,7 +3,7 @@ import {
   createResponsesAssembly,
   type ResponsesAssembly,
   type ResponsesAssemblyOptions,
-} from '../../plugins/text-generation/responses-assembly.ts'
+} from '../../plugins/text-generation/responses/assembly.ts'
 
 export type Members = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
-import { effects } from '../../plugins/text-generation/responses-events.ts'
+import { effects } from '../../plugins/text-generation/responses/events.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
 import {
   assembled,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Json, readJson, toJson } from '../../plugins/shared/json.ts'
-import type { RequestRules } from '../../plugins/text-generation/chat-request.ts'
+import type { RequestRules } from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
-import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses-request.ts'
+import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
 
 const minimal = { model: 'm', input: 'hello' }
 const withItem = (item: unknown) => ({ ...minimal, input: [{ role: 'user', content: 'x' }, item] })

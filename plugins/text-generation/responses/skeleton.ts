@@ -1,4 +1,4 @@
-import { type Fields, isFields } from './responses-fields.ts'
+import { type Fields, isFields } from './fields.ts'
 
 /**
  * A response that nothing has been generated for: what the request said of it, and otherwise the API's defaults. All members that strict clients require are

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
-import type { SseEvent } from '../sse-relay/index.ts'
-import { type Assembly, StreamError } from './assembly.ts'
-import { parseExact } from './exact.ts'
-import { cutOff, endedWith } from './responses-cut.ts'
-import { type Answer, nothing } from './responses-effects.ts'
-import { effects, endings } from './responses-events.ts'
-import { type Fields, isFields, isText } from './responses-fields.ts'
-import { createItems } from './responses-items.ts'
-import { skeletonOf } from './responses-skeleton.ts'
+import type { SseEvent } from '../../sse-relay/index.ts'
+import { type Assembly, StreamError } from '../assembly.ts'
+import { parseExact } from '../exact.ts'
+import { cutOff, endedWith } from './cut.ts'
+import { type Answer, nothing } from './effects.ts'
+import { effects, endings } from './events.ts'
+import { type Fields, isFields, isText } from './fields.ts'
+import { createItems } from './items.ts'
+import { skeletonOf } from './skeleton.ts'
 
 /** A response of the Responses protocol, put together from its events. */
 export interface ResponsesAssembly extends Assembly {

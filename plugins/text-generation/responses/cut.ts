@@ -1,5 +1,5 @@
-import type { Fields } from './responses-fields.ts'
-import type { Slot } from './responses-items.ts'
+import type { Fields } from './fields.ts'
+import type { Slot } from './items.ts'
 
 /**
  * Kinds of items of which a beginning is worth something, and whose status has a word for it. Whatever else is unfinished is left out: of a call nobody may

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { StreamError } from './assembly.ts'
+import { StreamError } from '../assembly.ts'
 
 /** Takes note of bytes that are kept from now on, or no longer (negative). Throws StreamError when they become too many. */
 export type Keep = (bytes: number) => void

@@ -1,12 +1,12 @@
-import { type Json, toJson } from '../shared/json.ts'
-import type { Frame } from '../sse-relay/index.ts'
-import { isDone } from './answer.ts'
-import { toChunks } from './bridge/answer.ts'
-import { createChatAssembly } from './chat-assembly.ts'
-import { asStream, checkChatRequest, withDefaultMaxTokens } from './chat-request.ts'
-import { errorOf } from './error-event.ts'
-import { eventText, withData } from './event-text.ts'
-import { brokenOff, type Protocol, type Relaying } from './protocol.ts'
+import { type Json, toJson } from '../../shared/json.ts'
+import type { Frame } from '../../sse-relay/index.ts'
+import { isDone } from '../answer.ts'
+import { toChunks } from '../bridge/answer.ts'
+import { errorOf } from '../error-event.ts'
+import { eventText, withData } from '../event-text.ts'
+import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { createChatAssembly } from './assembly.ts'
+import { asStream, checkChatRequest, withDefaultMaxTokens } from './request.ts'
 
 export interface ChatOptions {
   /** Put into requests that name no maximum. Undefined: they stay as they are. */

@@ -1,4 +1,4 @@
-import { announced, type Fields, isFields, isText, listIn, positionIn, within } from './responses-fields.ts'
+import { announced, type Fields, isFields, isText, listIn, positionIn, within } from './fields.ts'
 
 /** The items of an answer, while events put them together. */
 export interface Items {

@@ -1,5 +1,5 @@
-import { type Json, toJson } from '../shared/json.ts'
-import type { RequestRules } from './chat-request.ts'
+import { type Json, toJson } from '../../shared/json.ts'
+import type { RequestRules } from '../chat/request.ts'
 import {
   checkArray,
   checkInteger,
@@ -16,7 +16,7 @@ import {
   readModel,
   refuse,
   setMember,
-} from './checks.ts'
+} from '../checks.ts'
 
 /** What a relay has to know of a responses request. */
 export interface ResponsesRequest {

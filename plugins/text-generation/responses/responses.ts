@@ -1,12 +1,12 @@
-import { isDone } from './answer.ts'
-import { StreamError } from './assembly.ts'
-import { bridged } from './bridged.ts'
-import { doneText, withoutStream } from './chat.ts'
-import { errorOf } from './error-event.ts'
-import { brokenOff, type Protocol, type Relaying } from './protocol.ts'
+import { isDone } from '../answer.ts'
+import { StreamError } from '../assembly.ts'
+import { bridged } from '../bridge/bridged.ts'
+import { doneText, withoutStream } from '../chat/chat.ts'
+import { errorOf } from '../error-event.ts'
+import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { replayResponse } from './replay.ts'
-import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './responses-assembly.ts'
-import { asResponsesStream, checkResponsesRequest } from './responses-request.ts'
+import { asResponsesStream, checkResponsesRequest } from './request.ts'
 
 export interface ResponsesOptions {
   /** Milliseconds since 1970. */

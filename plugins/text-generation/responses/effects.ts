@@ -1,5 +1,5 @@
-import { append, type Fields, isFields, listIn, positionIn } from './responses-fields.ts'
-import { type Items, type PartList, partOf, placePart } from './responses-items.ts'
+import { append, type Fields, isFields, listIn, positionIn } from './fields.ts'
+import { type Items, type PartList, partOf, placePart } from './items.ts'
 
 /** An answer while events put it together. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import { type Json, toJson } from '../shared/json.ts'
+import { type Json, toJson } from '../../shared/json.ts'
 import {
   checkArray,
   checkInteger,
@@ -15,7 +15,7 @@ import {
   readModel,
   refuse,
   setMember,
-} from './checks.ts'
+} from '../checks.ts'
 
 /** What may differ from model to model. */
 export interface RequestRules {

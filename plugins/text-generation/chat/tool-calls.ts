@@ -1,5 +1,5 @@
-import { StreamError } from './assembly.ts'
-import { Fields, type Keep, membersOf, placeOf, places, Text } from './chat-fields.ts'
+import { StreamError } from '../assembly.ts'
+import { Fields, type Keep, membersOf, placeOf, places, Text } from './fields.ts'
 
 export interface ToolCallsOptions {
   readonly keep: Keep

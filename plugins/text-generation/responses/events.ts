@@ -19,7 +19,7 @@ import {
   settle,
   settlePart,
   summaryText,
-} from './responses-effects.ts'
+} from './effects.ts'
 
 /** The events that end a stream, and what they say of the response. */
 export const endings: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { Fields, type Keep, membersOf } from './chat-fields.ts'
-import { grow, isCallable, ToolCalls, type ToolCallsOptions } from './chat-tool-calls.ts'
+import { Fields, type Keep, membersOf } from './fields.ts'
+import { grow, isCallable, ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
 
 /** One choice of a chat completion, from what chunks say of it. */
 export class Choice {

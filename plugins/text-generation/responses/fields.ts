@@ -1,4 +1,4 @@
-import { StreamError } from './assembly.ts'
+import { StreamError } from '../assembly.ts'
 
 /** A JSON object of the Responses protocol. Members that nobody here knows stay in it. */
 export type Fields = Record<string, unknown>

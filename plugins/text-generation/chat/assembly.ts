@@ -1,8 +1,8 @@
-import type { SseEvent } from '../sse-relay/index.ts'
-import { type Assembly, StreamError } from './assembly.ts'
-import { Choice } from './chat-choice.ts'
-import { createKeep, Fields, membersOf, placeOf } from './chat-fields.ts'
-import { parseExact } from './exact.ts'
+import type { SseEvent } from '../../sse-relay/index.ts'
+import { type Assembly, StreamError } from '../assembly.ts'
+import { parseExact } from '../exact.ts'
+import { Choice } from './choice.ts'
+import { createKeep, Fields, membersOf, placeOf } from './fields.ts'
 
 export interface ChatAssemblyOptions {
   /** The model that was asked for; stands in the answer when the upstream names none. */
