@@ -2,6 +2,8 @@ import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { UsageStore } from '../../plugins/text-generation/usage.ts'
 import type { Places } from '../../plugins/upstream-proxy/places.ts'
+import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
+import { attempts } from './attempts.ts'
 import { claims } from './claims.ts'
 import { type Database, sql } from './database.ts'
 import { groups } from './groups.ts'
@@ -11,6 +13,7 @@ import { places } from './places.ts'
 import { openPostgres } from './postgres.ts'
 import { readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
+import { sessions } from './sessions.ts'
 import { openSqlite } from './sqlite.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
@@ -37,10 +40,17 @@ type Records = ReturnType<typeof users> &
   ReturnType<typeof usage>
 
 /**
- * Answers the questions of `ownership` and `api-token`, and those of an administrator; keeps what text generation used. Rejects in time: with StoreError
- * when the database cannot be asked, with TypeError for text that it would not keep (NUL, lone surrogates).
+ * Answers the questions of the plugins, and those of an administrator. Rejects in time: with StoreError when the database cannot be asked, with TypeError for text
+ * that it would not keep (NUL, lone surrogates).
  */
-export interface Store extends OwnershipStore, ClaimStore, TokenStore, UsageStore, Records {
+export interface Store
+  extends OwnershipStore,
+    ClaimStore,
+    TokenStore,
+    UsageStore,
+    Omit<SessionStore, 'userByName'>,
+    AttemptStore,
+    Records {
   /** Places under the upstream's limits, the same for all processes. */
   readonly places: Places
   /** A random secret, made at its first use, the same for all processes and for good. */
@@ -68,6 +78,8 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: S
     ...claims(database),
     ...pending(database),
     ...usage(database),
+    ...sessions(database),
+    ...attempts(database),
     places: places(database),
     revision: () => readRevision(database),
     secret: (name) => readSecret(database, name),

@@ -87,6 +87,28 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
     sql`create index text_usage_by_day on text_usage (day)`,
   ],
+  [
+    sql`
+      create table sessions (
+        hash text primary key,
+        user_id text not null references users (id),
+        password_hash text not null,
+        created_at bigint not null,
+        idle_until bigint not null,
+        ends_at bigint not null
+      )`,
+    sql`create index sessions_of_user on sessions (user_id)`,
+    sql`create index sessions_by_end on sessions (idle_until)`,
+    sql`
+      create table login_attempts (
+        key text primary key,
+        failures bigint not null,
+        blocked_until bigint not null,
+        forget_at bigint not null,
+        counted_by text not null
+      )`,
+    sql`create index login_attempts_by_end on login_attempts (forget_at)`,
+  ],
 ]
 
 /** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, type Statement, sql } from './database.ts'
 import { raiseRevision } from './revision.ts'
+import { endSessionsOf } from './sessions.ts'
 
 /** Somebody who may call. Times are milliseconds since 1970. */
 export interface User {
@@ -16,8 +17,8 @@ export interface User {
 
 /** The users of an installation that has none of its own. */
 export const users = (database: Database) => {
-  const change = async (statement: Statement): Promise<boolean> => {
-    const [changed] = await database.batch([statement, raiseRevision])
+  const change = async (statement: Statement, ...more: readonly Statement[]): Promise<boolean> => {
+    const [changed] = await database.batch([statement, ...more, raiseRevision])
     return changed?.length === 1
   }
 
@@ -48,13 +49,16 @@ export const users = (database: Database) => {
         order by created_at, id`)
     },
 
-    /** False when there is no such user. A user who is disabled already stays so since then. Raises the revision. */
+    /** False when there is no such user. A user who is disabled already stays so since then; sessions end. Raises the revision. */
     disableUser: (name: string, now: number): Promise<boolean> =>
-      change(sql`
-        update users
-        set disabled_at = coalesce(disabled_at, ${now})
-        where name = ${name}
-        returning id`),
+      change(
+        sql`
+          update users
+          set disabled_at = coalesce(disabled_at, ${now})
+          where name = ${name}
+          returning id`,
+        endSessionsOf(name),
+      ),
 
     /** False when there is no such user. Raises the revision. */
     enableUser: (name: string): Promise<boolean> =>
@@ -64,12 +68,15 @@ export const users = (database: Database) => {
         where name = ${name}
         returning id`),
 
-    /** Replaces the hash of a user's password. False when there is no such user. Raises the revision. */
+    /** Replaces the hash of a user's password, and ends sessions. False when there is no such user. Raises the revision. */
     setPassword: (name: string, password: string): Promise<boolean> =>
-      change(sql`
-        update users
-        set password = ${password}
-        where name = ${name}
-        returning id`),
+      change(
+        sql`
+          update users
+          set password = ${password}
+          where name = ${name}
+          returning id`,
+        endSessionsOf(name),
+      ),
   }
 }

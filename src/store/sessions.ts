@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { LoginUser, Session, SessionStore } from '../../plugins/web-session/store.ts'
+import { type Database, type Statement, sql } from './database.ts'
+
+/** For the batch that disables a user or replaces the password: a user who is enabled again has to log in again. */
+export const endSessionsOf = (userName: string): Statement => sql`
+  delete from sessions
+  where user_id = (
+    select id
+    from users
+    where name = ${userName}
+  )`
+
+/** Sessions, by their hashes. `userByName` is that of `users`. */
+export const sessions = (database: Database): Omit<SessionStore, 'userByName'> => {
+  const end = (hash: string): Statement => sql`
+    delete from sessions
+    where hash = ${hash}`
+
+  return {
+    async addSession({ hash, user, password, createdAt, idleUntil, endsAt }, ended = []) {
+      await database.batch([
+        sql`
+          delete from sessions
+          where idle_until <= ${createdAt}`,
+        ...ended.map(end),
+        sql`
+          insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
+          values (${hash}, ${user}, ${digest(password)}, ${createdAt}, ${idleUntil}, ${endsAt})`,
+      ])
+    },
+
+    async session(hash) {
+      const [found] = await database.query<Session & Pick<LoginUser, 'password'> & { given: string }>(sql`
+        select users.id as "user", users.name, users.password, sessions.password_hash as given,
+          sessions.idle_until as "idleUntil", sessions.ends_at as "endsAt"
+        from sessions
+        join users on users.id = sessions.user_id
+        where sessions.hash = ${hash}
+        and users.disabled_at is null`)
+      if (found?.password === undefined || digest(found.password) !== found.given) return undefined
+      const { user, name, idleUntil, endsAt } = found
+      return { user, name, idleUntil, endsAt }
+    },
+
+    async touchSession(hash, idleUntil) {
+      await database.query(sql`
+        update sessions
+        set idle_until = ${idleUntil}
+        where hash = ${hash}
+        and idle_until < ${idleUntil}`)
+    },
+
+    async endSession(hash) {
+      await database.query(end(hash))
+    },
+  }
+}
+
+/** Says that a password's hash is the same as it was, without being a second copy of it. */
+const digest = (password: string): string => createHash('sha256').update(password).digest('hex')

@@ -1,0 +1,279 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Attempt, Counter } from '../../plugins/web-session/index.ts'
+import { type Database, sql } from '../../src/store/database.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { eachDatabase, type TestDatabase } from '../support/database.ts'
+import { makeTables, openHouse, storeOn } from '../web-session/house.ts'
+
+const opened: Database[] = []
+const open = ({ kind, url }: TestDatabase): Database => {
+  const database =
+    kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 3_000 })
+  opened.push(database)
+  return database
+}
+
+const counter = (more: Partial<Counter> = {}): Counter => ({
+  key: randomUUID(),
+  free: 5,
+  forgetMs: 100_000,
+  firstMs: 1_000,
+  mostMs: 10_000,
+  ...more,
+})
+
+const attempt = (now: number, ...counters: [Counter, Counter?]): Attempt => ({ id: randomUUID(), counters, now })
+
+eachDatabase('sessions', (place) => {
+  let store: ReturnType<typeof storeOn>
+  let other: typeof store
+  let database: Database
+  beforeAll(async () => {
+    database = open(place)
+    await makeTables(database)
+    store = storeOn(database)
+    other = storeOn(open(place))
+    return async () => Promise.all(opened.splice(0).map((each) => each.close()))
+  }, 60_000)
+
+  const userWithSession = async (more: { idleUntil?: number; createdAt?: number } = {}, ended?: readonly string[]) => {
+    const [name, hash] = [randomUUID(), randomUUID()]
+    const user = (await store.addUser({ name, password: 'p', createdAt: 1 })) ?? ''
+    const session = { hash, user, password: 'p', createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000, ...more }
+    await store.addSession(session, ended)
+    return { name, user, hash, session }
+  }
+
+  describe('a session', () => {
+    test('is found by its hash, with its user and its times', async () => {
+      const { name, user, hash } = await userWithSession({ idleUntil: 1_790_000_000_123 })
+      expect(await other.session(hash)).toEqual({ user, name, idleUntil: 1_790_000_000_123, endsAt: 9_000 })
+      expect(await other.session(randomUUID())).toBeUndefined()
+    })
+
+    test('is ended, alone', async () => {
+      const [one, two] = [await userWithSession(), await userWithSession()]
+      await other.endSession(one.hash)
+      await other.endSession(one.hash)
+      expect(await store.session(one.hash)).toBeUndefined()
+      expect(await store.session(two.hash)).toBeDefined()
+    })
+
+    test('takes the place of others, or of none when it cannot begin', async () => {
+      const [one, two, three] = [await userWithSession(), await userWithSession(), await userWithSession()]
+      await expect(
+        store.addSession({ ...one.session, user: randomUUID(), hash: randomUUID() }, [one.hash]),
+      ).rejects.toThrow()
+      expect(await store.session(one.hash)).toBeDefined()
+      await userWithSession({}, [one.hash, two.hash])
+      expect(await store.session(one.hash)).toBeUndefined()
+      expect(await store.session(two.hash)).toBeUndefined()
+      expect(await store.session(three.hash)).toBeDefined()
+    })
+
+    test('is prolonged, and never shortened', async () => {
+      const { hash } = await userWithSession()
+      await other.touchSession(hash, 6_000)
+      await other.touchSession(hash, 5_500)
+      expect((await store.session(hash))?.idleUntil).toBe(6_000)
+      await other.touchSession(randomUUID(), 6_000)
+    })
+
+    test('is none while its user is disabled', async () => {
+      const { name, hash } = await userWithSession()
+      await other.disableUser(name, 5)
+      expect(await store.session(hash)).toBeUndefined()
+    })
+
+    test('is none with another password, or none, than it began with', async () => {
+      const { name, hash } = await userWithSession()
+      const again = await userWithSession()
+      await other.setPassword(name, 'q')
+      expect(await store.session(hash)).toBeUndefined()
+      await database.query(sql`
+        update users
+        set password = null
+        where name = ${again.name}`)
+      expect(await store.session(again.hash)).toBeUndefined()
+    })
+
+    test('keeps no copy of the password’s hash', async () => {
+      const password = randomUUID()
+      const { session } = await userWithSession()
+      await store.addSession({ ...session, hash: randomUUID(), password })
+      expect(JSON.stringify(await database.query(sql`select * from sessions`))).not.toContain(password)
+    })
+
+    test('ends with all others of its user, and nobody else’s', async () => {
+      const [one, two] = [await userWithSession(), await userWithSession()]
+      const second = randomUUID()
+      await store.addSession({ ...one.session, hash: second })
+      await other.endSessionsOf(one.name)
+      expect(await store.session(one.hash)).toBeUndefined()
+      expect(await store.session(second)).toBeUndefined()
+      expect(await store.session(two.hash)).toBeDefined()
+    })
+
+    test('that is out of time is swept when another begins', async () => {
+      const old = await userWithSession({ createdAt: 100, idleUntil: 200 })
+      const young = await userWithSession({ createdAt: 100, idleUntil: 1_001 })
+      await userWithSession({ createdAt: 1_000 })
+      expect(await store.session(old.hash)).toBeUndefined()
+      expect(await store.session(young.hash)).toBeDefined()
+    })
+  })
+
+  describe('attempts', () => {
+    /** What so many in a row get. */
+    const take = async (count: number, now: number, ...counters: [Counter, Counter?]) => {
+      const outcomes: (number | undefined)[] = []
+      for (let nth = 0; nth < count; nth++) outcomes.push(await store.takeAttempt(attempt(now, ...counters)))
+      return outcomes
+    }
+
+    test('are free, then wait twice as long each time, up to a bound', async () => {
+      const one = counter({ free: 3 })
+      expect(await take(4, 10, one)).toEqual([undefined, undefined, undefined, 1_010])
+      let now = 1_010
+      const waits: number[] = []
+      for (let round = 0; round < 6; round++) {
+        expect(await take(1, now, one)).toEqual([undefined])
+        const [until = 0] = await take(1, now, one)
+        waits.push(until - now)
+        expect(await take(1, until - 1, one)).toEqual([until])
+        now = until
+      }
+      expect(waits).toEqual([2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
+    })
+
+    test('with none free wait from the first on; times are as large as they get', async () => {
+      const now = 1_800_000_000_000
+      expect(await take(2, now, counter({ free: 1 }))).toEqual([undefined, now + 1_000])
+    })
+
+    test('begin anew when they are forgotten', async () => {
+      const one = counter({ free: 2, forgetMs: 20_000 })
+      await take(2, 10, one)
+      expect(await take(3, 20_010, one)).toEqual([undefined, undefined, 21_010])
+    })
+
+    test('under two keys count under both, or under neither', async () => {
+      const [name, otherName, address] = [counter(), counter(), counter({ free: 2 })]
+      expect(await take(3, 10, name, address)).toEqual([undefined, undefined, 1_010])
+      expect(await take(3, 10, otherName, address)).toEqual([1_010, 1_010, 1_010])
+      expect(await take(4, 10, name)).toEqual([undefined, undefined, undefined, 1_010])
+      expect(await take(6, 10, otherName)).toEqual([...Array(5).fill(undefined), 1_010])
+      const fresh = counter({ free: 2 })
+      expect(await take(1, 10, name, fresh)).toEqual([1_010])
+      expect(await take(3, 10, fresh)).toEqual([undefined, undefined, 1_010])
+    })
+
+    test('of many at once get no further than are free', async () => {
+      const one = counter()
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, (_, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, one))),
+      )
+      expect(outcomes.filter((until) => until === undefined)).toHaveLength(5)
+      expect(new Set(outcomes)).toEqual(new Set([undefined, 1_010]))
+    })
+
+    test('of many at once from one address get no further than are free, and the names of the others are not charged', async () => {
+      const address = counter()
+      const names = Array.from({ length: 40 }, () => counter({ free: 1 }))
+      const outcomes = await Promise.all(
+        names.map((name, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, name, address))),
+      )
+      expect(outcomes.filter((until) => until === undefined)).toHaveLength(5)
+      for (const [nth, name] of names.entries()) {
+        const [charged] = await take(1, 10, name)
+        expect([nth, charged === undefined]).toEqual([nth, outcomes[nth] !== undefined])
+      }
+    })
+
+    test('of many at once for one name get no further than are free, and the address is not charged for the others', async () => {
+      const [name, address] = [counter({ free: 1 }), counter({ free: 3 })]
+      await Promise.all(
+        Array.from({ length: 30 }, (_, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, name, address))),
+      )
+      expect(await take(3, 10, address)).toEqual([undefined, undefined, 1_010])
+    })
+
+    test('that are refused write nothing', async () => {
+      const [name, address] = [counter(), counter({ free: 1 })]
+      await take(1, 10, address)
+      let batches = 0
+      const watched = storeOn({
+        ...database,
+        batch: (statements) => {
+          batches++
+          return database.batch(statements)
+        },
+      })
+      expect(await watched.takeAttempt(attempt(10, name, address))).toBe(1_010)
+      expect(await watched.takeAttempt(attempt(10, address))).toBe(1_010)
+      expect(batches).toBe(0)
+    })
+
+    test('are taken back with the wait that they brought', async () => {
+      const [name, address] = [counter({ free: 2 }), counter({ free: 2 })]
+      await take(1, 10, name, address)
+      const right = attempt(10, name, address)
+      await store.takeAttempt(right)
+      expect(await take(1, 10, name, address)).toEqual([1_010])
+      await other.returnAttempt(right)
+      expect(await take(2, 10, name, address)).toEqual([undefined, 1_010])
+    })
+
+    test('are taken back without the wait that another brought', async () => {
+      const one = counter({ free: 2 })
+      const right = attempt(10, one)
+      await store.takeAttempt(right)
+      await take(1, 10, one)
+      await store.returnAttempt(right)
+      expect(await take(1, 10, one)).toEqual([1_010])
+    })
+
+    test('are cleared under one key, and taken back under the other', async () => {
+      const [name, address] = [counter({ free: 3 }), counter({ free: 3 })]
+      await take(1, 10, name, address)
+      const right = attempt(10, name, address)
+      await store.takeAttempt(right)
+      await store.returnAttempt(right, name.key)
+      expect(await take(3, 10, name)).toEqual([undefined, undefined, undefined])
+      expect(await take(3, 10, address)).toEqual([undefined, undefined, 1_010])
+    })
+
+    test('that nothing counts any more leave no row, nor do forgotten ones', async () => {
+      const rows = async (key: string) =>
+        (
+          await database.query(sql`
+            select key
+            from login_attempts
+            where key = ${key}`)
+        ).length
+      const [one, old] = [counter(), counter({ forgetMs: 5 })]
+      const right = attempt(10, one)
+      await store.takeAttempt(right)
+      expect(await rows(one.key)).toBe(1)
+      await store.returnAttempt(right)
+      expect(await rows(one.key)).toBe(0)
+      await take(1, 1_900_000_000_000, old)
+      await take(1, 1_900_000_060_000, counter())
+      expect(await rows(old.key)).toBe(0)
+    })
+  })
+
+  test('fifty logins at once with a wrong password compute five hashes, on two processes’ worth of plugins', async () => {
+    const name = randomUUID()
+    await store.addUser({ name, password: '#right', createdAt: 1 })
+    const houses = [await openHouse({ store }), await openHouse({ store: other })]
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, nth) => houses[nth % 2]?.login(name, 'wrong').then(({ status }) => status)),
+    )
+    expect(replies.filter((status) => status === 401)).toHaveLength(5)
+    expect(replies.filter((status) => status === 429)).toHaveLength(45)
+    expect(houses.flatMap(({ checked }) => checked)).toHaveLength(5)
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { webSession } from '../../plugins/web-session/index.ts'
+import { openHouse } from './house.ts'
+
+describe('the cookie', () => {
+  test('is kept from scripts, other sites and plain http, and lives as long as its session can', async () => {
+    const { login } = await openHouse()
+    expect((await login()).headers.get('set-cookie')).toMatch(
+      /^session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    )
+  })
+
+  test('goes over http where that is the public address, which may be known only later', async () => {
+    let url = 'http://127.0.0.1:3000'
+    const { login } = await openHouse({ publicUrl: () => url, absoluteMs: 60_000 })
+    expect((await login()).headers.get('set-cookie')).toEndWith('; Max-Age=60; Path=/; HttpOnly; SameSite=Lax')
+    url = 'https://sluice.test'
+    expect((await login()).headers.get('set-cookie')).toEndWith('; Secure')
+  })
+
+  test('may have another name', async () => {
+    const { login, whoIs } = await openHouse({ cookieName: '__Host-other' })
+    const { cookie } = await login()
+    expect(cookie).toStartWith('__Host-other=')
+    expect((await whoIs(cookie)).status).toBe(200)
+    expect((await whoIs(cookie.replace('__Host-other', 'session'))).status).toBe(401)
+  })
+
+  test('is found among others', async () => {
+    const { login, whoIs } = await openHouse()
+    const { cookie } = await login()
+    expect((await whoIs(`a=b; ${cookie};c="d;=;;"`)).status).toBe(200)
+    expect((await whoIs(`xsession=1; ${cookie}; sessions=2; session; =session`)).status).toBe(200)
+  })
+
+  test('counts as none when there are two of its name, whichever comes first', async () => {
+    const { login, whoIs } = await openHouse()
+    const [one, two] = [(await login()).cookie, (await login()).cookie]
+    for (const cookies of [`${one}; ${two}`, `${one}; ${one}`, `${one}; session=x`, `session=; ${one}`]) {
+      expect((await whoIs(cookies)).status).toBe(401)
+    }
+  })
+
+  test('is not a cookie’s when a header carries it otherwise', async () => {
+    const { login, whoIs } = await openHouse()
+    const { cookie } = await login()
+    const value = cookie.slice('session='.length)
+    for (const form of [
+      `session="${value}"`,
+      `session= ${value}`,
+      `session=${encodeURIComponent(value)}x`,
+      `Session=${value}`,
+      value,
+    ])
+      expect([form, (await whoIs(form)).status]).toEqual([form, 401])
+  })
+})
+
+describe('secrets rotate', () => {
+  test('a cookie of an older secret works as long as that verifies; the first signs', async () => {
+    const old = await openHouse({ secrets: ['old'] })
+    const { cookie } = await old.login()
+    const both = webSession({ ...old.options, secrets: ['new', 'middle', 'old'] })
+    const fresh = webSession({ ...old.options, secrets: ['new'] })
+    const who = async (app: { handle(request: Request): Promise<Response> }, sent: string) =>
+      (await app.handle(new Request('http://localhost/api/session', { headers: { cookie: sent } }))).status
+    expect(await who(both, cookie)).toBe(200)
+    expect(await who(fresh, cookie)).toBe(401)
+    const renewed = await both.handle(
+      new Request('http://localhost/api/session', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"ann","password":"right"}',
+      }),
+    )
+    const [pair = ''] = renewed.headers.get('set-cookie')?.split(';') ?? []
+    expect(await who(fresh, pair)).toBe(200)
+    expect(await who(webSession(old.options), pair)).toBe(401)
+  })
+})
+
+describe('a forged cookie', () => {
+  test('is neither accepted nor a failure of the server, nor does it cost the store a question', async () => {
+    const { login, options } = await openHouse()
+    const { cookie } = await login()
+    const value = cookie.slice('session='.length)
+    let asked = 0
+    const session = (hash: string) => {
+      asked++
+      return options.store.session(hash)
+    }
+    const app = webSession({ ...options, store: { ...options.store, session } })
+    const character = fc.oneof(
+      fc.constantFrom(...'ABCZabcz019-_.+/=;," %\\'),
+      fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
+    )
+    const place = fc.nat(value.length)
+    const mutation = fc.oneof(
+      fc.tuple(place, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at + 1)),
+      fc.tuple(place, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at)),
+      place.map((at) => value.slice(0, at)),
+      place.map((at) => value.slice(at + 1)),
+      fc.tuple(place, place).map(([from, to]) => value.slice(from) + value.slice(0, to)),
+      fc.string({ maxLength: 200 }),
+    )
+    const sendable = mutation.filter(
+      (text) =>
+        /^[\x20-\x7e\x80-\xff]*$/.test(text) &&
+        !text.split(';').some((part) => part.trim() === value) &&
+        text.split(';', 1)[0]?.trim() !== value,
+    )
+    await fc.assert(
+      fc.asyncProperty(sendable, async (forged) => {
+        const headers = { cookie: `session=${forged}` }
+        const response = await app.handle(new Request('http://localhost/api/session', { headers }))
+        expect(response.status).toBe(401)
+      }),
+      { numRuns: 1_000, seed: 5 },
+    )
+    expect(asked).toBe(0)
+  })
+
+  test('signed with an empty or the public part is none', async () => {
+    const { login, whoIs } = await openHouse()
+    const { cookie } = await login()
+    const [id = ''] = cookie.slice('session='.length).split('.')
+    for (const forged of [id, `${id}.`, `${id}.${id}`, `.${cookie.split('.')[1]}`, '.', '']) {
+      expect((await whoIs(`session=${forged}`)).status).toBe(401)
+    }
+  })
+
+  test('of a hundred names and a megabyte of text is no failure', async () => {
+    const { whoIs } = await openHouse()
+    for (const cookie of [
+      'session=x;'.repeat(100),
+      `session=${'x'.repeat(1_000_000)}`,
+      '='.repeat(100_000),
+      ';'.repeat(100_000),
+    ])
+      expect((await whoIs(cookie)).status).toBe(401)
+  })
+})

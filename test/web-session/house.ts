@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { type WebSessionOptions, webSession } from '../../plugins/web-session/index.ts'
+import { attempts } from '../../src/store/attempts.ts'
+import type { Database } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrations.ts'
+import { endSessionsOf, sessions } from '../../src/store/sessions.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { tokens } from '../../src/store/tokens.ts'
+import { users } from '../../src/store/users.ts'
+
+/** Brings a new database to where users, tokens and sessions are. */
+export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))
+
+export const storeOn = (database: Database) => ({
+  ...users(database),
+  ...tokens(database),
+  ...sessions(database),
+  ...attempts(database),
+  endSessionsOf: (name: string) => database.query(endSessionsOf(name)),
+})
+
+export const publicUrl = 'https://sluice.test'
+
+/** Any answer, shown whole. */
+export interface Shown {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the answer is
+  readonly json: any
+  /** The cookie pair of a `Set-Cookie` header, to be sent back. */
+  readonly cookie: string
+}
+
+export interface App {
+  handle(request: Request): Promise<Response>
+}
+
+export const showing = async (response: Response): Promise<Shown> => {
+  const text = await response.text()
+  const json = text.startsWith('{') ? JSON.parse(text) : text
+  const cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  return { status: response.status, headers: response.headers, json, cookie }
+}
+
+/** Asks an app that listens nowhere. A body that is not text goes out as JSON. */
+export const ask = async (
+  app: App,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: unknown,
+): Promise<Shown> => {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const type: Record<string, string> = text === undefined ? {} : { 'content-type': 'application/json' }
+  return showing(
+    await app.handle(
+      new Request(`http://localhost${path}`, {
+        method,
+        body: text as string | undefined,
+        headers: { ...type, ...headers },
+      }),
+    ),
+  )
+}
+
+/** A password "is" its hash with a mark; every check is noted, with the hash that it was given. */
+export const quickVerify = () => {
+  const checked: (string | undefined)[] = []
+  const verify = async (password: string, hash: string | undefined) => {
+    checked.push(hash)
+    return hash === `#${password}`
+  }
+  return { verify, checked }
+}
+
+/** Sessions on SQLite in memory, with a clock that stands still and one user, ann, whose password is `right`. */
+export const openHouse = async (options: Partial<WebSessionOptions> = {}) => {
+  const database = openSqlite(':memory:')
+  await makeTables(database)
+  const store = storeOn(database)
+  const clock = { now: 1_800_000_000_000 }
+  const { verify, checked } = quickVerify()
+  const full: WebSessionOptions = {
+    store,
+    secrets: ['secret'],
+    publicUrl,
+    now: () => clock.now,
+    verify,
+    ...options,
+  }
+  const addUser = async (name: string, password?: string) => {
+    const id = await store.addUser({ name, password: password && `#${password}`, createdAt: 1 })
+    if (id === undefined) throw new Error(`there is a user ${name} already`)
+    return id
+  }
+  const ann = await addUser('ann', 'right')
+  const app: App = webSession(full)
+  const login = (name = 'ann', password = 'right', headers: Record<string, string> = {}) =>
+    ask(app, 'POST', '/api/session', headers, { name, password })
+  const whoIs = (cookie: string, headers: Record<string, string> = {}) =>
+    ask(app, 'GET', '/api/session', { cookie, ...headers })
+  return { database, store, options: full, clock, checked, app, ann, addUser, login, whoIs }
+}
+
+export const refusal = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
+
+export const sameOrigin = { origin: publicUrl }
+
+/** A name that nobody has. */
+export const nobody = () => `nobody-${randomUUID()}`

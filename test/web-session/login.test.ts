@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { Problem } from '../../plugins/shared/problem.ts'
+import { hashPassword } from '../../plugins/web-session/index.ts'
+import { sql } from '../../src/store/database.ts'
+import { ask, nobody, openHouse, refusal } from './house.ts'
+
+const wrong = refusal('wrong name or password')
+
+describe('a login', () => {
+  test('with the right password says who one is and sets one cookie', async () => {
+    const { login, ann } = await openHouse()
+    const reply = await login()
+    expect([reply.status, reply.json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
+    expect(reply.headers.getSetCookie()).toHaveLength(1)
+    expect(reply.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('is told apart by nothing when it fails: wrong password, unknown name, disabled user, user without a password', async () => {
+    const { login, addUser, store } = await openHouse()
+    await addUser('gone', 'right')
+    await store.disableUser('gone', 5)
+    await addUser('robot')
+    const replies = [await login('ann', 'wrong'), await login(nobody()), await login('gone'), await login('robot')]
+    const seen = replies.map(({ status, json, headers }) => JSON.stringify([status, json, [...headers].sort()]))
+    expect(new Set(seen).size).toBe(1)
+    expect([replies[0]?.status, replies[0]?.json]).toEqual([401, wrong])
+  })
+
+  test('computes a hash in each of these cases, and just one', async () => {
+    const { login, addUser, store, checked } = await openHouse()
+    await addUser('gone', 'right')
+    await store.disableUser('gone', 5)
+    await addUser('robot')
+    await login('ann', 'wrong')
+    await login(nobody(), 'wrong')
+    await login('gone', 'right')
+    await login('robot', 'wrong')
+    expect(checked).toEqual(['#right', undefined, undefined, undefined])
+  })
+
+  test('with the hash that an administrator makes works without further ado', async () => {
+    const { login, store } = await openHouse({ verify: undefined })
+    await store.addUser({ name: 'bob', password: await hashPassword('correct horse'), createdAt: 1 })
+    expect((await login('bob', 'correct horse')).status).toBe(200)
+    expect((await login('bob', 'correct hors')).status).toBe(401)
+    expect((await login(nobody(), 'correct horse')).status).toBe(401)
+  })
+
+  test('leaves nothing in the database that a cookie could be made of', async () => {
+    const { login, database } = await openHouse()
+    const { cookie } = await login()
+    const [id = ''] = cookie.slice('session='.length).split('.')
+    expect(Buffer.from(id, 'base64url')).toHaveLength(32)
+    const rows = JSON.stringify(await database.query(sql`select * from sessions`))
+    expect(rows).not.toContain(id)
+    expect(rows).toContain(createHash('sha256').update(id).digest('hex'))
+    expect(rows).not.toContain('#right')
+  })
+
+  test('brings a new session each time, and ends the one that the browser had', async () => {
+    const { login, whoIs } = await openHouse()
+    const first = await login()
+    const elsewhere = await login()
+    const second = await login('ann', 'right', { cookie: first.cookie })
+    expect(new Set([first.cookie, second.cookie, elsewhere.cookie]).size).toBe(3)
+    expect((await whoIs(first.cookie)).status).toBe(401)
+    expect((await whoIs(second.cookie)).status).toBe(200)
+    expect((await whoIs(elsewhere.cookie)).status).toBe(200)
+  })
+
+  test('that fails ends nothing', async () => {
+    const { login, whoIs } = await openHouse()
+    const { cookie } = await login()
+    const failed = await login('ann', 'wrong', { cookie })
+    expect(failed.headers.get('set-cookie')).toBeNull()
+    expect((await whoIs(cookie)).status).toBe(200)
+  })
+
+  test('during which the password is changed opens no session', async () => {
+    const house = await openHouse({
+      verify: async (password, hash) => {
+        const right = hash === `#${password}`
+        await house.store.setPassword('ann', '#other')
+        return right
+      },
+    })
+    const { status, cookie } = await house.login()
+    expect(status).toBe(200)
+    expect((await house.whoIs(cookie)).status).toBe(401)
+  })
+
+  test('when too many passwords are being checked is put off, and not counted', async () => {
+    let busy = true
+    const house = await openHouse({
+      addressOf: () => '192.0.2.1',
+      verify: async () => {
+        if (busy) throw new Problem(503, 'too many passwords are being checked', { headers: { 'retry-after': '1' } })
+        return true
+      },
+    })
+    for (let tries = 0; tries < 30; tries++) expect((await house.login()).status).toBe(503)
+    busy = false
+    expect((await house.login()).status).toBe(200)
+  })
+
+  test('is a 500 that keeps its reasons when the store cannot be asked', async () => {
+    const { options } = await openHouse()
+    for (const broken of ['takeAttempt', 'userByName', 'addSession', 'returnAttempt'] as const) {
+      const down = () => Promise.reject(new Error('secret database'))
+      const house = await openHouse({ store: { ...options.store, [broken]: down } })
+      const reply = await house.login()
+      expect([broken, reply.status, reply.json]).toEqual([broken, 500, refusal('session could not be checked')])
+      expect(reply.headers.get('set-cookie')).toBeNull()
+    }
+  })
+})
+
+describe('what is sent to log in', () => {
+  const send = async (body: unknown, headers: Record<string, string> = {}) => {
+    const { app, checked } = await openHouse()
+    const { status, json } = await ask(app, 'POST', '/api/session', headers, body)
+    return { reply: [status, json], checked }
+  }
+
+  for (const [title, body, status, message] of [
+    ['no JSON', '{"name":', 400, 'request body is not valid JSON'],
+    ['no object', '["ann","right"]', 400, 'request body must be a JSON object'],
+    ['no password', { name: 'ann' }, 400, 'name and password must be strings'],
+    ['no name', { password: 'right' }, 400, 'name and password must be strings'],
+    ['a name that is no string', { name: ['ann'], password: 'right' }, 400, 'name and password must be strings'],
+    ['a password that is no string', { name: 'ann', password: 1 }, 400, 'name and password must be strings'],
+    [
+      'a password of 1,025 bytes',
+      { name: 'ann', password: `${'é'.repeat(512)}x` },
+      400,
+      'password must be at most 1024 bytes',
+    ],
+    ['9 KiB', { name: 'a'.repeat(9_000), password: 'right' }, 413, 'request body is too large'],
+  ] as const) {
+    test(`is refused as ${title}, without checking anything`, async () => {
+      const { reply, checked } = await send(body)
+      expect(reply).toEqual([status, refusal(message)])
+      expect(checked).toEqual([])
+    })
+  }
+
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+    test(`is refused as ${type || 'nothing in particular'}: a form on a foreign page could send it`, async () => {
+      const { reply, checked } = await send('{"name":"ann","password":"right"}', { 'content-type': type })
+      expect(reply).toEqual([415, refusal('content type must be application/json')])
+      expect(checked).toEqual([])
+    })
+  }
+
+  test('may be a password of 1,024 bytes', async () => {
+    const { reply, checked } = await send({ name: 'ann', password: 'é'.repeat(512) })
+    expect(reply).toEqual([401, wrong])
+    expect(checked).toHaveLength(1)
+  })
+
+  for (const name of ['', 'ann\0', '\ud800', 'a'.repeat(7_000), '__proto__', "ann' or 1=1 --"]) {
+    test(`may name ${JSON.stringify(name).slice(0, 20)}, who is nobody`, async () => {
+      const { reply, checked } = await send({ name, password: 'right' })
+      expect(reply).toEqual([401, wrong])
+      expect(checked).toEqual([undefined])
+    })
+  }
+})

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { identifyBySession, type SessionStore } from '../../plugins/web-session/index.ts'
+import { ask, openHouse, refusal, sameOrigin } from './house.ts'
+
+const minute = 60_000
+
+describe('a session', () => {
+  test('says who one is, to these routes and to other plugins', async () => {
+    const { login, whoIs, ann, options } = await openHouse()
+    const { cookie } = await login()
+    const { status, json, headers } = await whoIs(cookie)
+    expect([status, json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
+    expect(headers.get('cache-control')).toBe('no-store')
+    const request = new Request('http://localhost/', { headers: { cookie } })
+    expect(await identifyBySession(options)(request)).toEqual({ user: ann, name: 'ann' })
+  })
+
+  test('is over after half an hour without use', async () => {
+    const { login, whoIs, clock } = await openHouse()
+    const { cookie } = await login()
+    clock.now += 30 * minute - 1
+    expect((await whoIs(cookie)).status).toBe(200)
+    clock.now += 30 * minute
+    expect((await whoIs(cookie)).status).toBe(401)
+  })
+
+  test('is over after twelve hours, however much it is used', async () => {
+    const { login, whoIs, clock } = await openHouse()
+    const { cookie } = await login()
+    const end = clock.now + 12 * 60 * minute
+    for (; clock.now < end; clock.now += 20 * minute) expect((await whoIs(cookie)).status).toBe(200)
+    expect((await whoIs(cookie)).status).toBe(401)
+  })
+
+  test('has other limits where they are given, and none that make no sense', async () => {
+    const { login, whoIs, clock } = await openHouse({ idleMs: 1_000, absoluteMs: 1_500 })
+    const { cookie } = await login()
+    clock.now += 999
+    expect((await whoIs(cookie)).status).toBe(200)
+    clock.now += 501
+    expect((await whoIs(cookie)).status).toBe(401)
+    for (const idleMs of [0, -1, Number.NaN]) {
+      await expect(openHouse({ idleMs })).rejects.toThrow('a session must live for more than nothing')
+      await expect(openHouse({ absoluteMs: idleMs })).rejects.toThrow('a session must live for more than nothing')
+    }
+  })
+
+  test('writes down its use at most once a minute', async () => {
+    const { login, options, clock } = await openHouse()
+    const { cookie } = await login()
+    const touched: number[] = []
+    const store: SessionStore = {
+      ...options.store,
+      async touchSession(hash, idleUntil) {
+        touched.push(clock.now)
+        await options.store.touchSession(hash, idleUntil)
+      },
+    }
+    const identify = identifyBySession({ ...options, store })
+    const start = clock.now
+    for (let second = 0; second <= 300; second++) {
+      clock.now = start + second * 1000
+      expect(await identify(new Request('http://localhost/', { headers: { cookie } }))).toBeDefined()
+    }
+    expect(touched.map((at) => (at - start) / 1000)).toEqual([61, 122, 183, 244])
+  })
+
+  test('is over for every process with its logout, which takes the cookie away', async () => {
+    const { login, whoIs, app, options } = await openHouse()
+    const other = identifyBySession({ ...options })
+    const { cookie } = await login()
+    const request = () => new Request('http://localhost/', { headers: { cookie } })
+    expect(await other(request())).toBeDefined()
+    const reply = await ask(app, 'DELETE', '/api/session', { cookie, ...sameOrigin })
+    expect([reply.status, reply.json]).toEqual([200, { success: true }])
+    expect(reply.headers.getSetCookie()).toEqual(['session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure'])
+    expect(reply.headers.get('cache-control')).toBe('no-store')
+    expect((await whoIs(cookie)).status).toBe(401)
+    expect(await other(request())).toBeUndefined()
+    expect((await ask(app, 'DELETE', '/api/session', { cookie, ...sameOrigin })).status).toBe(401)
+  })
+
+  test('is over at once when its user is disabled', async () => {
+    const { login, whoIs, store } = await openHouse()
+    const { cookie } = await login()
+    await store.disableUser('ann', 5)
+    expect((await whoIs(cookie)).status).toBe(401)
+  })
+
+  test('is over at once with a new password, even the same one, and those after it are not', async () => {
+    const { login, whoIs, store } = await openHouse({ verify: async () => true })
+    const before = await login()
+    await store.setPassword('ann', '#right again')
+    expect((await whoIs(before.cookie)).status).toBe(401)
+    const after = await login()
+    expect((await whoIs(after.cookie)).status).toBe(200)
+  })
+
+  test('that cannot be looked up is a 500 that keeps its reasons', async () => {
+    const { options, login, clock } = await openHouse()
+    const { cookie } = await login()
+    clock.now += 5 * minute
+    for (const broken of ['session', 'touchSession', 'endSession'] as const) {
+      const down = () => Promise.reject(new Error('secret database'))
+      const house = await openHouse({ store: { ...options.store, [broken]: down }, now: options.now })
+      const reply = await ask(house.app, 'DELETE', '/api/session', { cookie, ...sameOrigin })
+      expect([broken, reply.status, reply.json]).toEqual([broken, 500, refusal('session could not be checked')])
+    }
+  })
+})
+
+describe('without a session', () => {
+  test('one is nobody, whatever else one shows', async () => {
+    const { app } = await openHouse()
+    const shown: readonly Record<string, string>[] = [
+      {},
+      { cookie: 'session=1' },
+      { authorization: `Bearer sk-${'a'.repeat(43)}` },
+    ]
+    for (const headers of shown) {
+      for (const method of ['GET', 'DELETE']) {
+        const {
+          status,
+          json,
+          headers: answered,
+        } = await ask(app, method, '/api/session', { ...headers, ...sameOrigin })
+        expect([status, json]).toEqual([401, refusal('not authenticated')])
+        expect(answered.get('cache-control')).toBe('no-store')
+      }
+    }
+  })
+
+  test('other methods and other paths are refused in the same shape', async () => {
+    const { app } = await openHouse()
+    for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
+      const { status, json, headers } = await ask(app, method, '/api/session')
+      expect([status, json]).toEqual([405, refusal('method not allowed')])
+      expect(headers.get('allow')?.split(', ').sort()).toEqual(['DELETE', 'GET', 'POST'])
+    }
+    expect([
+      (await ask(app, 'GET', '/api/session/x')).status,
+      (await ask(app, 'POST', '/api/session/x')).status,
+    ]).toEqual([404, 404])
+  })
+})
