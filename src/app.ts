@@ -5,10 +5,12 @@ import { type TextGenerationOptions, textGeneration, textProblemBody } from '../
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
+import { type PeopleOptions, people } from './people.ts'
 
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'observe'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'observe' | 'observeUsage'>
+  readonly people: Omit<PeopleOptions, 'segment' | 'log'>
   readonly health: Omit<Health, 'upstreams'>
   readonly metricsToken: string | undefined
   readonly log: Log
@@ -46,6 +48,7 @@ export const createApp = (options: AppOptions): Handle => {
         observeUsage: counted.text,
       }),
     )
+    .use(people({ ...options.people, segment: options.gateway.segment, log }))
     // Last: a hook is for what comes after it, and every plugin has its own shape of errors.
     .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log))
   return measured((request) => app.handle(request), counted, log)

@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { deliverAddress } from '../plugins/shared/address.ts'
 import { announcesBody, deliverBody } from '../plugins/shared/body.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 
@@ -67,6 +68,7 @@ const toRequest = async (
   } catch {
     return undefined
   }
+  deliverAddress(request, incoming.socket.remoteAddress)
   if (method === 'GET' && announcesBody(request.headers)) {
     deliverBody(request, await collect(incoming, maxQueryBodyBytes))
   }

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
 import { Freshness } from '../plugins/ownership/index.ts'
+import { deliverAddress } from '../plugins/shared/address.ts'
 import type { Log } from '../plugins/shared/problem.ts'
 import { ark, type Fetch, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
 import { createApp, createWaitingApp, type Handle } from './app.ts'
@@ -13,7 +14,10 @@ import { startWorkers } from './workers.ts'
 
 /** What this file uses of a global that only Deno has. */
 interface DenoRuntime {
-  serve(options: object, handler: Handle): { addr: { port: number }; shutdown(): Promise<void> }
+  serve(
+    options: object,
+    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Promise<Response>,
+  ): { addr: { port: number }; shutdown(): Promise<void> }
   createHttpClient(options: { poolMaxIdlePerHost: number }): object
 }
 const deno = (globalThis as { Deno?: DenoRuntime }).Deno
@@ -32,10 +36,14 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   const ending = new AbortController()
   const health = { database: () => store.ready(), draining: () => ending.signal.aborted }
 
+  /** Known when it listens, unless it is configured. */
+  let url = ''
+  const publicUrl = () => config.http.publicUrl ?? url
+
   let handle = createWaitingApp({ health, log, segment: config.media.segment })
   const open = async () => {
     await store.migrate()
-    handle = await openApp(config, store, health, ending.signal, log)
+    handle = await openApp(config, store, { health, publicUrl, settleUntil: ending.signal, log })
   }
   await open().catch((err: unknown) => {
     log.error({ err }, 'the database does not answer; it is asked again every second')
@@ -48,8 +56,9 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     shared,
   )
   const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host
+  url = `http://${host}:${listening.port}`
   return {
-    url: `http://${host}:${listening.port}`,
+    url,
     async stop() {
       ending.abort()
       await listening.stop(config.http.drainMs)
@@ -58,23 +67,29 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   }
 }
 
+interface Surroundings {
+  readonly health: Parameters<typeof createApp>[0]['health']
+  readonly publicUrl: () => string
+  readonly settleUntil: AbortSignal
+  readonly log: Log
+}
+
 const openApp = async (
   config: Config,
   store: Store,
-  health: Parameters<typeof createApp>[0]['health'],
-  settleUntil: AbortSignal,
-  log: Log,
+  { health, publicUrl, settleUntil, log }: Surroundings,
 ): Promise<Handle> => {
   const freshness = new Freshness(() => store.revision())
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
   const identify = identifyByToken({ store, freshness })
+  const secrets = [first, ...others] as const
   return createApp({
     gateway: {
       kind: config.media.upstream && kindOf(config.media.upstream),
       store,
       identify,
       freshness,
-      secrets: [first, ...others],
+      secrets,
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, places: store.places },
@@ -92,6 +107,7 @@ const openApp = async (
       maxBodyBytes: config.http.maxBodyBytes,
       fetch: sendOnce(),
     },
+    people: { store, secrets, publicUrl },
     health,
     metricsToken: config.metricsToken,
     log,
@@ -142,7 +158,10 @@ const listenBun = async (handle: Handle, { http }: Config, shared: boolean): Pro
     idleTimeout: 0,
     // Above the gateway's own limit, so that the answer to too much is the gateway's.
     maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
-    fetch: handle,
+    fetch(request, server) {
+      deliverAddress(request, server.requestIP(request)?.address)
+      return handle(request)
+    },
   })
   return { port: server.port ?? 0, stop: (mostMs) => within(mostMs, server.stop()).then(() => server.stop(true)) }
 }
@@ -150,7 +169,10 @@ const listenBun = async (handle: Handle, { http }: Config, shared: boolean): Pro
 const listenDeno = async (handle: Handle, { http }: Config, shared: boolean): Promise<Listening> => {
   if (!deno) throw new Error('not on Deno')
   const options = { hostname: http.host, port: http.port, reusePort: shared, onListen: () => {} }
-  const server = deno.serve(options, handle)
+  const server = deno.serve(options, (request, { remoteAddr }) => {
+    deliverAddress(request, remoteAddr.hostname)
+    return handle(request)
+  })
   return { port: server.addr.port, stop: (mostMs) => within(mostMs, server.shutdown()) }
 }
 

@@ -43,6 +43,8 @@ export async function serve(account: Account) {
       left.abort()
     }
     response.once('close', gone)
+    // it may have left while its last bytes were read
+    if (incoming.socket.destroyed) gone()
     const struck = strikes(kind, action)
     number++
     if (text) {

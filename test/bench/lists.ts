@@ -95,6 +95,7 @@ const openGateway = async (upstream: BenchUpstream) => {
       },
     },
     text: { upstreams: [], identify: () => undefined },
+    people: { store, secrets: ['secret'], publicUrl: 'http://localhost' },
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,
     log: silent,

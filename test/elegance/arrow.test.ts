@@ -42,7 +42,7 @@ describe('the arrow points one way', () => {
   })
 
   test('only doors and assemblies know Elysia', () => {
-    const knows = /^(?:plugins\/[^/]+\/index|src\/(?:gateway|app|health|documentation))\.ts$/
+    const knows = /^(?:plugins\/[^/]+\/index|src\/(?:gateway|app|people|health|documentation))\.ts$/
     for (const folder of ['plugins', 'src']) {
       expect(breaches(folder, (path, to, typeOnly) => to !== 'elysia' || typeOnly || knows.test(path))).toEqual([])
     }

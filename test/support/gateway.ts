@@ -41,6 +41,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly around?: (handle: Handle) => Handle
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
+  readonly people?: Partial<AppOptions['people']>
 }
 
 /** A gateway on a real socket, before an emulated upstream without rate limits, on a database in memory unless told otherwise. */
@@ -50,6 +51,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const store = options.store ?? openStore('sqlite::memory:')
   await store.migrate()
   const freshness = new Freshness(() => store.revision())
+  let url = ''
   const app = createApp({
     gateway: {
       kind: (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator),
@@ -65,6 +67,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       usage: store,
       ...options.text,
     },
+    people: { store, secrets: ['a secret of the test suite'], publicUrl: () => url, ...options.people },
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,
     log: options.log ?? silent,
@@ -72,7 +75,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const handle = options.around?.(app) ?? app
   const front = createFront({ handle, maxQueryBodyBytes: options.maxBodyBytes ?? 2 ** 20 })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 
   return {
     url,

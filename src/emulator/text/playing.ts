@@ -25,8 +25,8 @@ export async function play(steps: Steps, stage: Stage): Promise<void> {
   const { incoming, response, signal, sleep } = stage
   const slept = (ms: number) => either(signal, (done) => void sleep(ms, signal).then(done, done))
   let sent = false
+  if (signal.aborted) return
   for (const step of steps) {
-    if (signal.aborted) return
     if (step.do === 'head') {
       stage.begin(step.status)
       response.statusCode = step.status

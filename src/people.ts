@@ -1,0 +1,34 @@
+import { Elysia } from 'elysia'
+import { consoleTokens } from '../plugins/api-token/console-tokens.ts'
+import { addressOf } from '../plugins/shared/address.ts'
+import { identity } from '../plugins/shared/identity.ts'
+import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { refuseUnknown } from '../plugins/shared/unknown.ts'
+import { identifyBySession, type PublicUrl, type WebSessionOptions, webSession } from '../plugins/web-session/index.ts'
+import { listUsage } from './routes/usage.ts'
+import type { Store } from './store/index.ts'
+
+export interface PeopleOptions extends Pick<WebSessionOptions, 'secrets' | 'throttle' | 'now'> {
+  readonly store: Store
+  /** The address that browsers use. */
+  readonly publicUrl: PublicUrl
+  /** The product word in the type of errors. Default `media`. */
+  readonly segment?: string
+  readonly log: Log
+}
+
+/** What a person with a browser works with: login, tokens, and what they cost. */
+export const people = (options: PeopleOptions) => {
+  const { store, publicUrl, segment = 'media', log } = options
+  const session = { store, secrets: options.secrets, publicUrl, now: options.now }
+  const identify = identifyBySession(session)
+  return new Elysia({ name: 'sluice/people', seed: identity(options) })
+    .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log }))
+    .use(new Elysia({ prefix: '/api/tokens' }).use(consoleTokens({ store, identify, publicUrl, segment, log })))
+    .use(
+      new Elysia({ prefix: '/api/usage' })
+        .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
+        .get('', listUsage(store, identify), { detail: { hide: true } })
+        .use(refuseUnknown),
+    )
+}

@@ -1,0 +1,43 @@
+import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
+import { Problem } from '../../plugins/shared/problem.ts'
+import type { Store } from '../store/index.ts'
+
+/** `GET /api/usage`: one's own token counts by day, token and model, newest day first (contract section 5). `?since` and `?until` are days, both included. */
+export const listUsage =
+  (store: Pick<Store, 'listUsage'>, identify: Identify) =>
+  async ({ request }: { request: Request }): Promise<Response> => {
+    const { user } = await requireIdentity(identify, request)
+    const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+    const found = await store
+      .listUsage({ user, since: day(query, 'since'), until: day(query, 'until') })
+      .catch((cause: unknown) => {
+        throw new Problem(500, 'usage could not be asked for', { cause })
+      })
+    const usage = found.toReversed().map((row) => ({
+      day: row.day,
+      token:
+        row.token === undefined
+          ? null
+          : { id: row.token, label: row.tokenLabel ?? null, start: row.tokenStart ?? null },
+      model: row.model,
+      calls: row.calls,
+      unreported: row.unreported,
+      input_tokens: row.inputTokens,
+      cached_tokens: row.cachedTokens,
+      output_tokens: row.outputTokens,
+      reasoning_tokens: row.reasoningTokens,
+    }))
+    return new Response(JSON.stringify({ success: true, usage }), {
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    })
+  }
+
+const day = (query: URLSearchParams, name: string): string | undefined => {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  const time = Date.parse(`${text}T00:00Z`)
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text) {
+    throw new Problem(400, `${name} must be a day such as 2026-01-31`)
+  }
+  return text
+}

@@ -1,0 +1,90 @@
+import { connect } from 'node:net'
+import OpenAI from 'openai'
+import type { Emulator } from '../../src/emulator/index.ts'
+
+/** The official client, as it comes, but without retries. */
+export const clientOf = (
+  emulator: Emulator,
+  options: { readonly maxRetries?: number; readonly apiKey?: string } = {},
+) => new OpenAI({ baseURL: emulator.text.url, apiKey: emulator.text.key, maxRetries: 0, ...options })
+
+export const MODEL = 'doubao-seed-emulated'
+
+/** The body of a chat call. */
+export const chat = (content: string, more: object = {}) => ({
+  ...{ model: MODEL, messages: [{ role: 'user', content }] },
+  ...more,
+})
+
+/** Calls without the official client. A string or bytes go out as they are. */
+export const post = async (emulator: Emulator, path: string, body: unknown, headers: Record<string, string> = {}) => {
+  const response = await fetch(emulator.text.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${emulator.text.key}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  })
+  const text = await response.text()
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  const json: any = text.startsWith('{') ? JSON.parse(text) : undefined
+  return { status: response.status, headers: response.headers, text, json }
+}
+
+/** The data of each event of a stream, parsed where it is JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into events of every form
+export const dataOf = (text: string): any[] =>
+  [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => (data.startsWith('{') ? JSON.parse(data) : data))
+
+/** What a bare socket gets to see: the head, the body as it was cut into chunks, and how it ended. */
+export interface Wire {
+  readonly head: string
+  readonly chunks: readonly Buffer[]
+  readonly body: string
+  /** `whole` when the body came to its end, else `end` or the code of the error */
+  readonly end: string
+}
+
+/** Sends a call over a bare socket and reads until the connection closes or the answer is whole. */
+export const wire = (emulator: Emulator, path: string, body: object): Promise<Wire> => {
+  const { hostname, port } = new URL(emulator.origin)
+  const bytes = Buffer.from(JSON.stringify(body))
+  const head =
+    `POST /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${emulator.text.key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`
+  return new Promise((resolve) => {
+    const seen: Buffer[] = []
+    const all = () => unpacked(Buffer.concat(seen))
+    let end = 'end'
+    const socket = connect(Number(port), hostname, () => socket.write(Buffer.concat([Buffer.from(head), bytes])))
+    socket.on('data', (data: Buffer) => {
+      seen.push(data)
+      // only where it may be the end, since many small pieces would be joined again and again
+      if (/0\r\n\r\n$|[}>]$|\r\n\r\n$/.test(data.subarray(-8).toString('latin1')) && all().whole) socket.destroy()
+    })
+    socket.on('error', (error) => {
+      end = 'code' in error ? String(error.code) : String(error)
+    })
+    socket.on('close', () => {
+      const { head, chunks, whole } = all()
+      resolve({ head, chunks, body: Buffer.concat(chunks).toString(), end: whole ? 'whole' : end })
+    })
+  })
+}
+
+const unpacked = (seen: Buffer) => {
+  const split = seen.indexOf('\r\n\r\n')
+  const head = seen.subarray(0, Math.max(0, split)).toString()
+  const rest = split < 0 ? Buffer.alloc(0) : seen.subarray(split + 4)
+  const length = head.match(/^content-length: (\d+)/im)?.[1]
+  if (length !== undefined)
+    return { head, chunks: [rest.subarray(0, Number(length))], whole: rest.length >= Number(length) }
+  const chunks: Buffer[] = []
+  for (let at = 0; at < rest.length; ) {
+    const line = rest.indexOf('\r\n', at)
+    if (line < 0) break
+    const size = Number.parseInt(rest.subarray(at, line).toString(), 16)
+    if (size === 0) return { head, chunks, whole: true }
+    chunks.push(rest.subarray(line + 2, line + 2 + size))
+    at = line + 2 + size + 2
+  }
+  return { head, chunks, whole: false }
+}
