@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts'
 import { type Frame, type FrameReader, readFrames, relayFrames, streamHeaders } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
-import { answerIn, isPlain } from './answer.ts'
+import { answerIn, isDone, isPlain } from './answer.ts'
 import { StreamError } from './assembly.ts'
 import type { Call, Machinery } from './call.ts'
 import { asProblem, readAnswer, refuseSecrets } from './connection.ts'
@@ -51,6 +51,7 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
     }
     const relayed = relayFrames(opened.reader, {
       onFrame(frame) {
+        if (isHalf(frame)) return null
         if (frame.event) refuseSecrets(served.upstream, frame.event.data)
         return relaying.onFrame(frame)
       },
@@ -79,6 +80,17 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
 }
 
 const encoder = new TextEncoder()
+
+/** Whether a stream was closed within an event of which nobody can make anything. */
+const isHalf = ({ closing, event }: Frame): boolean => {
+  if (!closing || !event || isDone(event.data)) return false
+  try {
+    JSON.parse(event.data)
+    return false
+  } catch {
+    return true
+  }
+}
 
 interface Opened {
   readonly reader: FrameReader
