@@ -15,6 +15,8 @@ const closeSeconds = 2
 const migrationLock = 7_584_231_906
 const int8 = 20
 const uniqueViolation = '23505'
+/** So often is begun anew what stood still, within its deadline. */
+const standstills = 3
 /** Deadlock, and a lock that was not to be had: nothing took effect, and who stood in the way is gone or was as stuck. */
 const codesOfStandstill: readonly unknown[] = ['40P01', '55P03']
 
@@ -47,12 +49,15 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
 
   const run = async <Result>(work: (lane: Lane) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms
-    for (let again = true; ; again = false) {
+    for (let left = standstills; ; left--) {
       try {
         return await lanes.run(work, until - performance.now())
       } catch (cause) {
-        if (again && codesOfStandstill.includes(codeOf(cause))) continue
-        throw storeError(cause, (code) => code === uniqueViolation)
+        if (left === 0 || !codesOfStandstill.includes(codeOf(cause))) {
+          throw storeError(cause, (code) => code === uniqueViolation)
+        }
+        // Who waited for each other once must not begin anew at the same moment.
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
       }
     }
   }
