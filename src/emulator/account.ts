@@ -1,3 +1,4 @@
+import { createFaces, type Faces } from './face/faces.ts'
 import type { Library } from './library.ts'
 import { createLimits, type Limits } from './limits.ts'
 import { createSorted, type List, type Sorted } from './listing.ts'
@@ -11,16 +12,19 @@ import { createLibrary } from './stock.ts'
 export interface Account {
   readonly settings: Settings
   readonly library: Library
+  readonly faces: Faces
   readonly limits: Limits
   readonly sortedGroups: Sorted<Group>
   readonly sortedAssets: Sorted<Asset>
 }
 
-/** An account that holds nothing yet. */
-export function createAccount(settings: Settings): Account {
+/** An account that holds nothing yet. `origin`: where the emulator listens, known only when it does. */
+export function createAccount(settings: Settings, origin: () => string): Account {
+  const library = createLibrary(settings)
   return {
     settings,
-    library: createLibrary(settings),
+    library,
+    faces: createFaces(settings, library, origin),
     limits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSorted(),
     sortedAssets: createSorted(),

@@ -1,9 +1,10 @@
 import { type Account, type Action, type Answer, type Ask, getAssetQuota } from './account.ts'
 import { createAsset, deleteAsset, getAsset, updateAsset } from './assets.ts'
+import { createVisualValidateSession, getVisualValidateResult } from './face/actions.ts'
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from './groups.ts'
 import { listAssetGroups, listAssets } from './lists.ts'
 
-/** Every action of the upstream by its name. Face verification will add its two here. */
+/** Every action of the upstream by its name. */
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['CreateAssetGroup', createAssetGroup],
   ['GetAssetGroup', getAssetGroup],
@@ -16,6 +17,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['DeleteAsset', deleteAsset],
   ['ListAssets', listAssets],
   ['GetAssetQuota', getAssetQuota],
+  ['CreateVisualValidateSession', createVisualValidateSession],
+  ['GetVisualValidateResult', getVisualValidateResult],
 ])
 
 /** Whether the upstream has such an action. */

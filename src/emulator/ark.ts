@@ -1,5 +1,6 @@
 import { isAction } from './actions.ts'
 import { SERVICE, VERSION } from './envelope.ts'
+import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'
 import { invalid, missing, Refusal, wrongMethod } from './refusal.ts'
 import type { Settings } from './settings.ts'
@@ -27,15 +28,19 @@ export function arkShape(settings: Settings): Shape {
     checkSignature({ ...request, body: request.bytes }, signer, clock())
   }
 
+  const actionOf = (request: Received) => urlOf(request).searchParams.get('Action') ?? ''
+
   return {
     kind: 'ark',
-    actionOf: (request) => urlOf(request).searchParams.get('Action') ?? '',
+    actionOf,
+    wrapped: (request, envelope) =>
+      settings.faceEnvelope === 'flat' && isFaceAction(actionOf(request)) ? flat(envelope) : envelope,
     askOf(request) {
       check(request)
       const members = bodyMembers(request)
       const project = fieldsOf(members).text('ProjectName') || PROJECT_DEFAULT
       if (project.length > 64) throw invalid('ProjectName', 'The parameter ProjectName is too long.')
-      return { action: urlOf(request).searchParams.get('Action') ?? '', plain: false, project, members }
+      return { action: actionOf(request), plain: false, project, members }
     },
   }
 }

@@ -1,7 +1,10 @@
 import type { Account } from './account.ts'
 import type { OpenCall } from './calls.ts'
 import { jsonReply, type Reply } from './damage.ts'
+import { DECISIONS, type Sessions } from './face/sessions.ts'
 import type { Fault, FaultKind, Faults } from './faults.ts'
+import { fieldsOf } from './fields.ts'
+import { membersOf } from './members.ts'
 import type { Received } from './shape.ts'
 import { TEXT_NEEDED } from './text/scope.ts'
 
@@ -38,7 +41,8 @@ const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string
 
 /**
  * `GET|DELETE calls`, `GET|POST|DELETE faults`, `DELETE faults/{id}` (which also releases a hold), `GET groups`,
- * `GET assets` (also `?group=ID`). A fault is posted as JSON; patterns are written `"/^List/"`, times for ever `"Infinity"`.
+ * `GET assets` (also `?group=ID`), `GET face`, `POST face/{bytedToken}` with `{"do":"succeed"}` (or fail, close), which tells where the browser
+ * would go. A fault is posted as JSON; patterns are written `"/^List/"`, times for ever `"Infinity"`.
  */
 export function controlled(request: Received, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
@@ -67,9 +71,23 @@ export function controlled(request: Received, { account, calls, faults }: Contro
       return ok(account.library.groups())
     case 'GET assets':
       return ok(account.library.assets(url.searchParams.get('group') ?? undefined))
+    case 'GET face':
+      return ok(account.faces.sessions.list())
+    case 'POST face':
+      return finished(id, request.body, account.faces.sessions)
     default:
       return jsonReply(404, '{"error":"not found"}')
   }
+}
+
+function finished(bytedToken = '', body: string, sessions: Sessions): Reply {
+  const decision = DECISIONS.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))
+  if (decision === undefined)
+    return jsonReply(400, JSON.stringify({ error: `do must be one of ${DECISIONS.join(', ')}` }))
+  const finish = sessions.finish(bytedToken, decision)
+  if (finish.came === 'callback') return ok({ callback: finish.url })
+  if (finish.came === 'closed') return ok({})
+  return jsonReply(finish.came === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.came }))
 }
 
 function added(body: string, faults: Faults): Reply {

@@ -64,7 +64,7 @@ async function afterWork({ fault, hit, released }: Strike, reply: Reply): Promis
 }
 
 function work({ account, shape, request, action, number, strikes }: Exchange): Reply {
-  const envelope = envelopeOf(action, number, account.settings)
+  const envelope = shape.wrapped(request, envelopeOf(action, number, account.settings))
   const headers = { 'x-request-id': envelope.requestId }
   try {
     const ask = shape.askOf(request)

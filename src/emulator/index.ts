@@ -1,5 +1,6 @@
 import { createAccount } from './account.ts'
 import { busiestSecond, type Call } from './calls.ts'
+import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
 import type { Library } from './library.ts'
 import { REST_PATH } from './rest.ts'
@@ -9,6 +10,8 @@ import type { Script } from './text/faults.ts'
 import { TEXT_PATH } from './text/routes.ts'
 
 export type { Call } from './calls.ts'
+export type { FaceOptions } from './face/options.ts'
+export type { Decision, FaceSession } from './face/sessions.ts'
 export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
 export type { Library, NewAsset, NewGroup } from './library.ts'
 export { DOCUMENTED_LIMITS } from './limits.ts'
@@ -44,6 +47,16 @@ export interface Emulator {
      */
     answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
   }
+  /** face verification, without a browser. In both shapes somebody has yet to go to the callback address, as a browser would */
+  readonly face: {
+    /** every session since the start, oldest first, those of the rest shape too */
+    sessions(): FaceSession[]
+    /**
+     * What the person does. The address that their browser goes to next; none after `close`, and none when the session has ended or expired
+     * before, which changes nothing. Throws for a token that is unknown.
+     */
+    finish(bytedToken: string, decision: Decision): string | undefined
+  }
   /** every request since the start or the last `clearCalls`, in order of arrival; grows until cleared */
   readonly calls: readonly Call[]
   /** ways to go wrong, switched on and off at any time */
@@ -60,12 +73,14 @@ export interface Emulator {
 
 /**
  * Starts an emulated media asset upstream with Ark's rules: signature, fuzzy names, exclusive paging modes, depth limit,
- * rate limits, asynchronous processing; and text generation of both protocols. Rejects when an option makes no sense or the port is taken.
+ * rate limits, asynchronous processing, face verification with its page for browsers; and text generation of both protocols. Rejects when an option makes no sense or the port is taken.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = settingsOf(options)
-  const account = createAccount(settings)
-  const { origin, calls, faults, stop } = await serve(account)
+  let origin = ''
+  const account = createAccount(settings, () => origin)
+  const { calls, faults, stop, ...served } = await serve(account)
+  origin = served.origin
   const { accessKey, secretKey, region, project } = settings
   return {
     origin,
@@ -75,6 +90,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       url: `${origin}${TEXT_PATH}`,
       key: settings.text.key,
       answer: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
+    },
+    face: {
+      sessions: account.faces.sessions.list,
+      finish(bytedToken, decision) {
+        const finish = account.faces.sessions.finish(bytedToken, decision)
+        if (finish.came === 'unknown') throw new Error(`there is no face session ${bytedToken}`)
+        return finish.came === 'callback' ? finish.url : undefined
+      },
     },
     calls,
     faults,

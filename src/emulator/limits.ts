@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts'
 
-/** Calls per second and action for a whole account, as documented (pages 2318270 to 2318278, 2341606). */
+/** Calls per second and action for a whole account, as documented (pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
 export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
   CreateAssetGroup: 10,
   // documented as 300 a minute
@@ -13,6 +13,8 @@ export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
   UpdateAssetGroup: 10,
   DeleteAsset: 10,
   DeleteAssetGroup: 5,
+  CreateVisualValidateSession: 3,
+  GetVisualValidateResult: 3,
 }
 
 /** Counts the calls of an account. */

@@ -39,7 +39,7 @@ export const listAssetGroups: Action = (account, ask) => {
     filter,
     sorts: ['CreateTime', 'UpdateTime'],
     kept: account.sortedGroups,
-    all: () => groupsOf(account, ask, filter).filter((group) => fits(group, filter)),
+    all: () => groupsOf(account, ask, filter).filter((group) => isListed(group, account) && fits(group, filter)),
     keyOf: (group, by) => second(by === 'UpdateTime' ? group.updateTime : group.createTime),
     textOf: (group, look) => groupText(group, look, true),
     foreign: () => foreignGroup(account.library, filter.groupIds),
@@ -113,6 +113,10 @@ function statusesOf(fields: Fields): string[] {
 function groupsOf({ library }: Account, { project }: Ask, { groupIds, type }: Filter): Group[] {
   const groups = groupIds.length > 0 ? groupIds.flatMap((id) => library.group(id) ?? []) : library.groups()
   return groups.filter((group) => group.project === project && group.type === type)
+}
+
+function isListed({ type }: Group, { settings }: Account): boolean {
+  return type !== 'LivenessFace' || settings.faceGroupsListed
 }
 
 function fits({ name }: Group | Asset, filter: Filter): boolean {

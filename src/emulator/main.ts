@@ -2,7 +2,8 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { startEmulator } from './index.ts'
 
-const USAGE = 'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON] [--text-ms-per-token N]'
+const USAGE =
+  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON] [--face-url URL] [--text-ms-per-token N]'
 
 try {
   const { values } = parseArgs({
@@ -11,6 +12,8 @@ try {
       host: { type: 'string' },
       'processing-ms': { type: 'string' },
       limits: { type: 'string' },
+      // where browsers reach it, phones for example
+      'face-url': { type: 'string' },
       // slow enough to see a stream grow
       'text-ms-per-token': { type: 'string', default: '30' },
     },
@@ -20,6 +23,7 @@ try {
     port: Number(values.port),
     host: values.host,
     processingMs: processing === undefined ? undefined : Number(processing),
+    faceUrl: values['face-url'],
     limits: values.limits === undefined ? undefined : JSON.parse(values.limits),
     text: { msPerDelta: Number(values['text-ms-per-token']) },
   })

@@ -1,12 +1,22 @@
 import type { Ask } from './account.ts'
+import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'
 import { Refusal, wrongMethod } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { bodyMembers, type Received, type Shape } from './shape.ts'
 
-/** Where the rest shape lives. */
-export const REST_PATH = '/api/media/proxy'
+const ROOT = '/api/media'
+
+/** Where the rest shape's library lives. */
+export const REST_PATH = `${ROOT}/proxy`
+
+const FACE_PATH = `${ROOT}/face-verifications`
+
+/** Whether a target belongs to the rest shape. */
+export function isRest(target: string): boolean {
+  return target.startsWith(`${ROOT}/`)
+}
 
 const FILTERS = ['GroupType', 'Name'] as const
 const LISTS = ['GroupIds', 'Statuses'] as const
@@ -21,6 +31,8 @@ const GROUP: Methods = {
 }
 const ASSETS: Methods = { GET: 'ListAssets', POST: 'CreateAsset' }
 const ASSET: Methods = { GET: 'GetAsset', PUT: 'UpdateAsset', PATCH: 'UpdateAsset', DELETE: 'DeleteAsset' }
+const FACES: Methods = { POST: 'CreateVisualValidateSession' }
+const FACE: Methods = { GET: 'GetVisualValidateResult' }
 
 interface Route {
   readonly methods: Methods
@@ -32,6 +44,7 @@ export function restShape(settings: Settings): Shape {
   return {
     kind: 'rest',
     actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
+    wrapped: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
     askOf(request): Ask {
       if (request.headers.authorization !== `Bearer ${settings.key}`) {
         throw new Refusal(401, 'AuthenticationError', 'The API key is missing or does not exist.')
@@ -76,22 +89,42 @@ function made(fields: readonly { readonly raw: string }[]): Member[] {
   return membersOf(objectOf(fields)) ?? []
 }
 
-/**
- * The route of a target. Escapes are resolved before the path is cut up, and then `.`, `..` and doubled slashes, as a web
- * server in front of an upstream does; so an id that was not kept from being a path reaches what it names.
- */
 function routeOf(target: string): Route | undefined {
-  const [path = ''] = target.split('?')
-  const parts: string[] = []
-  for (const part of unescaped(path).split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '' && part !== '.') parts.push(part)
-  }
-  const [assets, groups, id, ...more] = parts.slice(REST_PATH.split('/').length - 1)
-  if (!`/${parts.join('/')}/`.startsWith(`${REST_PATH}/`) || assets !== 'assets' || more.length > 0) return undefined
+  const path = pathOf(target)
+  return isBelow(path, FACE_PATH) ? faceRoute(partsBelow(path, FACE_PATH)) : libraryRoute(partsBelow(path, REST_PATH))
+}
+
+function faceRoute([id, ...more]: readonly string[]): Route | undefined {
+  if (more.length > 0) return undefined
+  return id === undefined ? { methods: FACES } : { methods: FACE, id }
+}
+
+function libraryRoute([assets, groups, id, ...more]: readonly string[]): Route | undefined {
+  if (assets !== 'assets' || more.length > 0) return undefined
   if (groups === undefined) return { methods: ASSETS }
   if (groups !== 'groups') return id === undefined ? { methods: ASSET, id: groups } : undefined
   return id === undefined ? { methods: GROUPS } : { methods: GROUP, id }
+}
+
+function isBelow(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}/`)
+}
+
+function partsBelow(path: string, base: string): string[] {
+  return isBelow(path, base) ? path.slice(base.length).split('/').slice(1) : []
+}
+
+/**
+ * The path of a target. Escapes are resolved before the path is cut up, and then `.`, `..` and doubled slashes, as a web
+ * server in front of an upstream does; so an id that was not kept from being a path reaches what it names.
+ */
+function pathOf(target: string): string {
+  const parts: string[] = []
+  for (const part of unescaped(target.split('?')[0] ?? '').split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  return `/${parts.join('/')}`
 }
 
 function unescaped(path: string): string {

@@ -6,7 +6,9 @@ import type { OpenCall } from './calls.ts'
 import { CONTROL_PATH, controlled } from './control.ts'
 import type { Reply } from './damage.ts'
 import { endOf } from './exchange.ts'
-import { REST_PATH, restShape } from './rest.ts'
+import { h5Reply } from './face/h5.ts'
+import { H5_PATH } from './face/paths.ts'
+import { isRest, restShape } from './rest.ts'
 import type { Received } from './shape.ts'
 import { createFaults } from './switchboard.ts'
 import { textAnswers } from './text/calls.ts'
@@ -30,8 +32,9 @@ export async function serve(account: Account) {
     const request = await received(incoming)
     const { method, target: path, headers, body } = request
     if (path.startsWith(CONTROL_PATH)) return send(incoming, response, controlled(request, { account, calls, faults }))
+    if (path.startsWith(H5_PATH)) return send(incoming, response, h5Reply(request, account.faces))
 
-    const shape = path.startsWith(`${REST_PATH}/`) ? rest : ark
+    const shape = isRest(path) ? rest : ark
     const text = isText(path)
     const kind = text ? 'text' : shape.kind
     const action = text ? actionOf(request) : shape.actionOf(request)

@@ -1,3 +1,4 @@
+import { checkFace, FACE_DEFAULTS, type FaceOptions } from './face/options.ts'
 import { DOCUMENTED_LIMITS } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './outcome.ts'
 import type { Asset } from './records.ts'
@@ -5,7 +6,7 @@ import { type TextOptions, type TextSettings, textSettingsOf } from './text/opti
 import type { Times } from './times.ts'
 
 /** How the emulated account behaves; everything has a default. */
-export interface EmulatorOptions {
+export interface EmulatorOptions extends FaceOptions {
   /** 0 to 65535; default 0, which picks a free one */
   readonly port?: number
   /** address to listen on; default `127.0.0.1` */
@@ -57,6 +58,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
     quota: Number.POSITIVE_INFINITY,
     times: 'rfc3339',
     maxPageDepth: 10_000,
+    ...FACE_DEFAULTS,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     text: textSettingsOf(options.text),
   }
@@ -66,5 +68,6 @@ export function settingsOf(options: EmulatorOptions): Settings {
   for (const [action, limit] of Object.entries(settings.limits)) {
     if (!(limit >= 0)) throw new RangeError(`limits.${action} must be a number from 0`)
   }
+  checkFace(settings)
   return settings
 }

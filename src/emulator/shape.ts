@@ -1,4 +1,5 @@
 import type { Ask } from './account.ts'
+import type { Envelope } from './envelope.ts'
 import { type Member, membersOf } from './members.ts'
 import { Refusal } from './refusal.ts'
 
@@ -13,13 +14,15 @@ export interface Received {
   readonly body: string
 }
 
-/** A way of asking the same account. Face verification and text generation will be shapes or actions of their own. */
+/** A way of asking the same account. */
 export interface Shape {
   readonly kind: 'rest' | 'ark'
   /** the name of the action that a request means, entitled or not; empty when it means none */
   actionOf(request: Received): string
   /** what the request asks; throws a `Refusal` when it may not or makes no sense */
   askOf(request: Received): Ask
+  /** the envelope of the answer, entitled or not, where it is another than Ark's usual one */
+  wrapped(request: Received, envelope: Envelope): Envelope
 }
 
 /** The members of a JSON body; an empty body is an empty object. */

@@ -1,0 +1,65 @@
+import { type Account, type Action, type Ask, checkQuota } from '../account.ts'
+import { type Fields, fieldsOf } from '../fields.ts'
+import { field } from '../items.ts'
+import { objectOf } from '../members.ts'
+import { invalid, Refusal } from '../refusal.ts'
+import { isBrowsable } from './options.ts'
+
+/** Page 2333587; in the rest shape a task, whose body may be any object. Its group will need a place in the account's quota. */
+export const createVisualValidateSession: Action = (account, ask) => {
+  if (ask.plain) return beginTask(account, ask)
+  const callbackUrl = callbackAsked(fieldsOf(ask.members))
+  checkQuota(account)
+  const session = account.faces.sessions.begin({ callbackUrl, project: ask.project })
+  const fields = [
+    field('BytedToken', session.bytedToken),
+    address('H5Link', account.faces.linkOf(session)),
+    address('CallbackURL', callbackUrl),
+  ]
+  return { result: objectOf(fields) }
+}
+
+/** Page 2333588. A token is good for its session's life and no longer, whatever came of it. */
+export const getVisualValidateResult: Action = (account, ask) => {
+  if (ask.plain) return showTask(account, ask)
+  const { settings, library, faces } = account
+  const session = faces.sessions.find(fieldsOf(ask.members).needed('BytedToken'))
+  if (session?.project !== ask.project || library.now() >= session.expireTime) {
+    throw new Refusal(404, 'NotFound.byted_token', 'The BytedToken is not found or has expired.')
+  }
+  if (session.groupId === undefined && settings.facePending === 'error') {
+    throw new Refusal(404, 'NotFound.group_id', 'The verification of this BytedToken is not completed.')
+  }
+  return { result: objectOf([field('GroupId', session.groupId ?? '')]) }
+}
+
+function beginTask(account: Account, { project }: Ask) {
+  checkQuota(account)
+  const { id, status, session } = account.faces.verifications.begin(project)
+  const fields = [
+    field('verification_id', id),
+    field('status', status),
+    address('h5_url', account.faces.linkOf(session)),
+    field('expires_at', Math.floor(session.expireTime / 1000)),
+  ]
+  return { result: objectOf(fields) }
+}
+
+function showTask({ faces }: Account, { members }: Ask) {
+  const task = faces.verifications.find(fieldsOf(members).needed('Id'))
+  if (task === undefined) throw new Refusal(404, 'NotFound.verification_id', 'verification not found')
+  const { id, status, session } = task
+  const group = status === 'verified' ? [field('group_id', session.groupId)] : []
+  return { result: objectOf([field('verification_id', id), field('status', status), ...group]) }
+}
+
+function callbackAsked(fields: Fields): string {
+  const url = fields.needed('CallbackURL')
+  if (isBrowsable(url)) return url
+  throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https address.')
+}
+
+/** Written with `\u0026`, as the vendor's JSON encoder does: whoever cuts addresses out of the text gets broken ones. */
+function address(name: string, url: string): { readonly raw: string } {
+  return { raw: field(name, url).raw.replaceAll('&', '\\u0026') }
+}

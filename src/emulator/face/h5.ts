@@ -1,0 +1,53 @@
+import type { Reply } from '../damage.ts'
+import type { Received } from '../shape.ts'
+import type { Faces } from './faces.ts'
+import { languageOf } from './language.ts'
+import { opens } from './link.ts'
+import { pageOf, sentBack } from './page.ts'
+import { H5_CALLBACK, H5_CHECK } from './paths.ts'
+import { DECISIONS, type FaceSession } from './sessions.ts'
+import type { Topic } from './words.ts'
+
+const LOOKS: readonly string[] = ['GET', 'HEAD']
+
+/** What a person's browser gets: the page of the check, what comes of its buttons, and in the rest shape the way back. */
+export function h5Reply(request: Received, { sessions, verifications }: Faces): Reply {
+  const [path = '', search = ''] = request.target.split(/\?(.*)/s)
+  const query = new URLSearchParams(search)
+  const language = languageOf(query.get('lng') ?? '', request.headers['accept-language'])
+
+  function check(): Reply {
+    const session = sessions.find(query.get('bytedToken') ?? '')
+    if (session === undefined || !opens(query, { bytedToken: session.bytedToken, path: session.h5 })) {
+      return pageOf('unknown', language)
+    }
+    if (session.state !== 'waiting') return pageOf(session.state === 'expired' ? 'expired' : 'used', language)
+    return LOOKS.includes(request.method) ? pageOf('check', language, session.callbackUrl) : decided(session)
+  }
+
+  function decided({ bytedToken }: FaceSession): Reply {
+    const decision = DECISIONS.find((one) => one === new URLSearchParams(request.body).get('do'))
+    if (decision === undefined) return pageOf('undecided', language)
+    const finish = sessions.finish(bytedToken, decision)
+    return finish.came === 'callback' ? sentBack(finish.url) : pageOf(finish.came, language)
+  }
+
+  function cameBack(state: string): Reply {
+    const task = verifications.hear(state, query)
+    return pageOf(task === undefined ? 'unknown' : topicOf(task.status), language)
+  }
+
+  if (path === H5_CHECK) return allowed([...LOOKS, 'POST'], request.method) ?? check()
+  if (!path.startsWith(H5_CALLBACK)) return pageOf('unknown', language)
+  // a HEAD says nothing, and this is all about what is said
+  return allowed(['GET'], request.method) ?? cameBack(path.slice(H5_CALLBACK.length))
+}
+
+function topicOf(status: string): Topic {
+  return status === 'failed' || status === 'expired' ? status : 'received'
+}
+
+function allowed(methods: readonly string[], method: string): Reply | undefined {
+  if (methods.includes(method)) return undefined
+  return { status: 405, headers: { allow: methods.join(', ') }, body: Buffer.alloc(0) }
+}

@@ -1,0 +1,63 @@
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
+import { type Answer, answerOf, ark } from './client.ts'
+
+export const CALLBACK = 'https://gate.test/callback/state-1'
+
+const running: Emulator[] = []
+
+/** An emulator without limits that `stopAll` stops. */
+export async function start(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await startEmulator({ limits: {}, ...options })
+  running.push(emulator)
+  return emulator
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all(running.splice(0).map((emulator) => emulator.stop()))
+}
+
+/** Begins a session in the ark shape. */
+export async function begin(emulator: Emulator, CallbackURL: string = CALLBACK, more: object = {}) {
+  const { Result } = await ark(emulator, 'CreateVisualValidateSession', { CallbackURL, ...more })
+  return { token: String(Result.BytedToken), link: String(Result.H5Link) }
+}
+
+/** Asks for the result in the ark shape. */
+export function result(emulator: Emulator, BytedToken: string, more: object = {}, now?: number): Promise<Answer> {
+  return ark(emulator, 'GetVisualValidateResult', { BytedToken, ...more }, now)
+}
+
+/** An answer of the rest shape's face verification, which has no envelope. */
+export interface Told {
+  readonly status: number
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  readonly json: any
+}
+
+/** Calls the rest shape's face verification; `path` is an id with a slash in front, or nothing. */
+export async function face(
+  { origin, rest }: Emulator,
+  method: string,
+  path = '',
+  body?: string,
+  key = rest.key,
+): Promise<Told> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(`${origin}/api/media/face-verifications${path}`, { method, headers, body })
+  const { status, text } = await answerOf(response)
+  return { status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+}
+
+/** Opens an address as a browser does that goes nowhere by itself. */
+export async function open(link: string, headers: Record<string, string> = {}, method = 'GET') {
+  const response = await fetch(link, { method, headers, redirect: 'manual' })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Presses a button of the page. */
+export async function press(link: string, name: string, headers: Record<string, string> = {}) {
+  const body = new URLSearchParams({ do: name })
+  const response = await fetch(link, { method: 'POST', headers, body, redirect: 'manual' })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
