@@ -10,7 +10,9 @@ import { type PeopleOptions, people } from './people.ts'
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'observe'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'observe' | 'observeUsage'>
-  readonly people: Omit<PeopleOptions, 'segment' | 'log'>
+  readonly people: Omit<PeopleOptions, 'segment' | 'log' | 'face'> & {
+    readonly face: Omit<PeopleOptions['face'], 'upstream'>
+  }
   readonly health: Omit<Health, 'upstreams'>
   readonly metricsToken: string | undefined
   readonly log: Log
@@ -48,7 +50,14 @@ export const createApp = (options: AppOptions): Handle => {
         observeUsage: counted.text,
       }),
     )
-    .use(people({ ...options.people, segment: options.gateway.segment, log }))
+    .use(
+      people({
+        ...options.people,
+        face: { ...options.people.face, upstream: library.upstream },
+        segment: options.gateway.segment,
+        log,
+      }),
+    )
     // Last: a hook is for what comes after it, and every plugin has its own shape of errors.
     .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log))
   return measured((request) => app.handle(request), counted, log)
@@ -67,6 +76,12 @@ export const createWaitingApp = (
     })
   return (request) => app.handle(request)
 }
+
+/** A refusal in the shape of the part of the server that was asked. */
+export const refusalIn =
+  (segment?: string) =>
+  (problem: Problem, target: string): Response =>
+    problem.toResponse(/^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment)))
 
 const unavailable = new Problem(500, 'database is not available')
 
@@ -93,5 +108,6 @@ const measured =
     return response
   }
 
-/** Without the query, which may hold what should not be in a log. */
-const pathOf = (url: string): string => url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? ''
+/** Without what should not be in a log: the query, and the state in a callback's address. */
+const pathOf = (url: string): string =>
+  (url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? '').replace(/(\/face-verifications\/callback\/).*/, '$1…')

@@ -85,5 +85,7 @@ Paste these lines, one after the other:
   ask ${text}/responses -d '{"model":"${model}","input":"Hello"}'
   ask ${text}/models
 
+The console, where you log in with the name and the password: ${gateway.url}/console
+Its face verification leads to the emulated vendor's page on ${emulator.origin}, where you say how the check ends.
 API documentation: ${gateway.url}/openapi
 Ctrl-C ends everything.`)

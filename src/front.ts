@@ -11,8 +11,10 @@ import { Problem } from '../plugins/shared/problem.ts'
 
 export interface FrontOptions {
   readonly handle: (request: Request) => Response | Promise<Response>
-  /** Bytes of a body on GET that are read before the rest is left alone: one more than the app accepts is enough for it to say so. */
-  readonly maxQueryBodyBytes: number
+  /** Bytes of a body on GET that are read before the rest is left alone: one more than the app accepts is enough for it to say so. Undefined: none is delivered. */
+  readonly maxQueryBodyBytes: number | undefined
+  /** How a request is refused that no server should have to understand. Default: as the problem renders itself. */
+  readonly refuse?: (problem: Problem, target: string) => Response
 }
 
 /**
@@ -34,17 +36,22 @@ const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, optio
     if (!outgoing.writableFinished) gone.abort()
   })
   const request = await toRequest(incoming, gone.signal, options.maxQueryBodyBytes)
-  const response = request ? await options.handle(request) : new Problem(400, 'request is not valid').toResponse()
+  const response = request ? await options.handle(request) : refuse(incoming.url ?? '', options)
   await send(response, outgoing, incoming.method === 'HEAD')
   // Nobody wanted the body: it has to be out of the way of the connection's next request.
   if (request?.body && !request.bodyUsed) await request.body.cancel()
+}
+
+const refuse = (target: string, options: FrontOptions): Response => {
+  const problem = new Problem(400, 'request is not valid')
+  return options.refuse?.(problem, target) ?? problem.toResponse()
 }
 
 /** Undefined for a request that no server should have to understand. */
 const toRequest = async (
   incoming: IncomingMessage,
   signal: AbortSignal,
-  maxQueryBodyBytes: number,
+  maxQueryBodyBytes: number | undefined,
 ): Promise<Request | undefined> => {
   const { method = 'GET', url: target = '', rawHeaders } = incoming
   let hosts = 0
@@ -56,8 +63,8 @@ const toRequest = async (
       if (name.length === 4 && name.toLowerCase() === 'host') hosts++
       headers.append(name, rawHeaders[at + 1] ?? '')
     }
-    // RFC 9112 section 3.2: one Host, neither none nor two.
-    if (hosts !== 1) return undefined
+    // RFC 9112 section 3.2: one Host, neither none nor two; before HTTP/1.1 there was none.
+    if (hosts > 1 || (hosts === 0 && incoming.httpVersion !== '1.0')) return undefined
     const bodied = method !== 'GET' && method !== 'HEAD' && announcesBody(headers)
     request = new Request(origin + pathOf(target), {
       method,
@@ -70,7 +77,8 @@ const toRequest = async (
   }
   deliverAddress(request, incoming.socket.remoteAddress)
   if (method === 'GET' && announcesBody(request.headers)) {
-    deliverBody(request, await collect(incoming, maxQueryBodyBytes))
+    if (maxQueryBodyBytes === undefined) incoming.resume()
+    else deliverBody(request, await collect(incoming, maxQueryBodyBytes))
   }
   return request
 }

@@ -51,7 +51,9 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
 /** The asset library gateway, as a plugin. */
 export const gateway = (options: GatewayOptions) => assetLibrary(options).gateway
 
-/** The gateway, and whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others. */
+/**
+ * The gateway; whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others; and the `upstream` itself, for `faceVerification`.
+ */
 export const assetLibrary = (options: GatewayOptions) => {
   const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
@@ -91,7 +93,7 @@ export const assetLibrary = (options: GatewayOptions) => {
       return rules.asset(user, id, request)
     },
   }
-  return { gateway: routes, assets: options.kind && assets }
+  return { gateway: routes, upstream, assets: options.kind && assets }
 }
 
 const unconfigured: MediaKind = {

@@ -1,10 +1,18 @@
 import { Elysia } from 'elysia'
-import { consoleTokens } from '../plugins/api-token/console-tokens.ts'
+import { consoleTokens } from '../plugins/api-token/index.ts'
+import { consolePages } from '../plugins/console/index.ts'
+import { type FaceVerificationOptions, faceVerification } from '../plugins/face-verification/index.ts'
 import { addressOf } from '../plugins/shared/address.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { refuseUnknown } from '../plugins/shared/unknown.ts'
-import { identifyBySession, type PublicUrl, type WebSessionOptions, webSession } from '../plugins/web-session/index.ts'
+import {
+  identifyBySession,
+  type PublicUrl,
+  requireSameOrigin,
+  type WebSessionOptions,
+  webSession,
+} from '../plugins/web-session/index.ts'
 import { listUsage } from './routes/usage.ts'
 import type { Store } from './store/index.ts'
 
@@ -12,12 +20,17 @@ export interface PeopleOptions extends Pick<WebSessionOptions, 'secrets' | 'thro
   readonly store: Store
   /** The address that browsers use. */
   readonly publicUrl: PublicUrl
+  /** How the asset library's upstream verifies faces, and how it is asked. */
+  readonly face: Pick<
+    FaceVerificationOptions,
+    'kind' | 'upstream' | 'taskMs' | 'maxBodyBytes' | 'settleUntil' | 'settling'
+  >
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log: Log
 }
 
-/** What a person with a browser works with: login, tokens, and what they cost. */
+/** What a person with a browser works with: login, tokens and what they cost, face verification, and the console for all of it. */
 export const people = (options: PeopleOptions) => {
   const { store, publicUrl, segment = 'media', log } = options
   const session = { store, secrets: options.secrets, publicUrl, now: options.now }
@@ -31,4 +44,16 @@ export const people = (options: PeopleOptions) => {
         .get('', listUsage(store, identify), { detail: { hide: true } })
         .use(refuseUnknown),
     )
+    .use(
+      faceVerification({
+        ...options.face,
+        store,
+        identify,
+        publicUrl,
+        requireSameOrigin: (request) => requireSameOrigin(request, publicUrl),
+        segment,
+        log,
+      }),
+    )
+    .use(consolePages({ segment }))
 }

@@ -4,7 +4,7 @@ import { Freshness } from '../plugins/ownership/index.ts'
 import { deliverAddress } from '../plugins/shared/address.ts'
 import type { Log } from '../plugins/shared/problem.ts'
 import { ark, type Fetch, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
-import { createApp, createWaitingApp, type Handle } from './app.ts'
+import { createApp, createWaitingApp, type Handle, refusalIn } from './app.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
 import { drainable } from './drain.ts'
 import { createFront } from './front.ts'
@@ -14,10 +14,6 @@ import { startWorkers } from './workers.ts'
 
 /** What this file uses of a global that only Deno has. */
 interface DenoRuntime {
-  serve(
-    options: object,
-    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Promise<Response>,
-  ): { addr: { port: number }; shutdown(): Promise<void> }
   createHttpClient(options: { poolMaxIdlePerHost: number }): object
 }
 const deno = (globalThis as { Deno?: DenoRuntime }).Deno
@@ -50,7 +46,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     void keepTrying(open, ending.signal)
   })
 
-  const listening = await (config.http.getBodies ? listenFront : deno ? listenDeno : listenBun)(
+  const listening = await (config.http.getBodies || deno ? listenFront : listenBun)(
     (request) => handle(request),
     config,
     shared,
@@ -107,7 +103,12 @@ const openApp = async (
       maxBodyBytes: config.http.maxBodyBytes,
       fetch: sendOnce(),
     },
-    people: { store, secrets, publicUrl },
+    people: {
+      store,
+      secrets,
+      publicUrl,
+      face: { kind: config.media.upstream?.kind ?? 'rest', taskMs: config.face.taskMs, settleUntil },
+    },
     health,
     metricsToken: config.metricsToken,
     log,
@@ -138,9 +139,11 @@ interface Listening {
   stop(mostMs: number): Promise<void>
 }
 
-/** `node:http`, which delivers bodies of GET. */
-const listenFront = async (handle: Handle, { http }: Config, shared: boolean): Promise<Listening> => {
-  const server = createFront({ handle, maxQueryBodyBytes: http.maxBodyBytes })
+/** `node:http`, which delivers bodies of GET; for Deno in any case, whose own server (2.9.6) does not tell when a caller leaves before its answer begins. */
+const listenFront = async (handle: Handle, { http, media }: Config, shared: boolean): Promise<Listening> => {
+  const refuse = refusalIn(media.segment)
+  const maxQueryBodyBytes = http.getBodies ? http.maxBodyBytes : undefined
+  const server = createFront({ handle, maxQueryBodyBytes, refuse })
   const stop = drainable(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -164,16 +167,6 @@ const listenBun = async (handle: Handle, { http }: Config, shared: boolean): Pro
     },
   })
   return { port: server.port ?? 0, stop: (mostMs) => within(mostMs, server.stop()).then(() => server.stop(true)) }
-}
-
-const listenDeno = async (handle: Handle, { http }: Config, shared: boolean): Promise<Listening> => {
-  if (!deno) throw new Error('not on Deno')
-  const options = { hostname: http.host, port: http.port, reusePort: shared, onListen: () => {} }
-  const server = deno.serve(options, (request, { remoteAddr }) => {
-    deliverAddress(request, remoteAddr.hostname)
-    return handle(request)
-  })
-  return { port: server.addr.port, stop: (mostMs) => within(mostMs, server.shutdown()) }
 }
 
 const within = (ms: number, done: Promise<unknown>): Promise<void> =>

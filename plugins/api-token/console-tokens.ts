@@ -5,6 +5,7 @@ import { type Identify, type Identity, requireIdentity } from '../shared/identif
 import type { Json } from '../shared/json.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
+import { unkept, unkeptJson } from '../shared/unkept.ts'
 import { refuseUnknown } from '../shared/unknown.ts'
 import { type PublicUrl, requireSameOrigin } from '../web-session/index.ts'
 import { createToken, hashToken } from './token.ts'
@@ -162,16 +163,7 @@ const shown = ({ id, label, start, createdAt, expiresAt }: KeptToken) => ({
 
 const tooMany = (most: number) => new Problem(409, `there are ${most} tokens already; revoke one first`)
 
-const answer = (content: object): Response =>
-  unkept(
-    new Response(JSON.stringify({ success: true, ...content }), { headers: { 'content-type': 'application/json' } }),
-  )
-
-/** No browser and no proxy keeps a secret (RFC 9111 section 5.2.2.5). */
-const unkept = (response: Response): Response => {
-  response.headers.set('cache-control', 'no-store')
-  return response
-}
+const answer = (content: object): Response => unkeptJson({ success: true, ...content })
 
 /** Throws Problem 500 for what a store throws. */
 const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {

@@ -8,6 +8,7 @@ import { bearerToken, hashToken } from './token.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export { Freshness } from '../shared/remembered.ts'
+export { type ConsoleTokenStore, type ConsoleTokensOptions, consoleTokens, type KeptToken } from './console-tokens.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
 export { createToken, hashToken } from './token.ts'
 

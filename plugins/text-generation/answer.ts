@@ -6,6 +6,7 @@ import type { Call, Machinery } from './call.ts'
 import { type Answered, asProblem, readAnswer, refuseSecrets } from './connection.ts'
 import { createDeadline, timeFor } from './deadline.ts'
 import { refusalOf } from './error-event.ts'
+import type { Exchange } from './protocol.ts'
 
 /**
  * Answers a call that does not stream. The upstream is asked for a stream all the same, so that there is something to show for it when the time is over
@@ -44,7 +45,7 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
       await assembleStream(response, assembly, exchange.terminal, signal)
     } else {
       const bytes = await readAnswer(response, machinery.maxAnswerBytes)
-      const json = answerIn(bytes)
+      const json = answerIn(bytes, exchange)
       usage = objectOr(json.get('usage')?.value())
       if (exchange.native) return new Response(bytes, { status: response.status, headers })
       pushText(exchange.eventsOf(json.value()), assembly)
@@ -71,7 +72,7 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
 export const isPlain = (response: Response): boolean => /\bjson\b/i.test(response.headers.get('content-type') ?? '')
 
 /** The object of a plain answer. Throws Invalid for anything else, StreamError for an error under a status of success. */
-export const answerIn = (bytes: Uint8Array): Json => {
+export const answerIn = (bytes: Uint8Array, { isAnswer }: Pick<Exchange, 'isAnswer'>): Json => {
   let json: Json
   try {
     json = readJson(bytes)
@@ -80,9 +81,10 @@ export const answerIn = (bytes: Uint8Array): Json => {
     throw error
   }
   if (!json.isObject) throw new Invalid('an answer without a JSON object')
+  if (isAnswer(json)) return json
   const error = objectOr(json.get('error')?.value())
-  if (error && !json.get('id')) throw new StreamError('an error under a status of success', error)
-  return json
+  if (error) throw new StreamError('an error under a status of success', error)
+  throw new Invalid('an object that is no answer')
 }
 
 const assembleStream = async (

@@ -1,6 +1,7 @@
 import { collect } from '../shared/bytes.ts'
 import { requestHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, Problem } from '../shared/problem.ts'
+import { EventTooLarge } from '../sse-relay/index.ts'
 import { type Fetch, Invalid, Refusal, Unreachable } from '../upstream-proxy/index.ts'
 import type { TextUpstream } from './upstreams.ts'
 
@@ -99,7 +100,10 @@ export const refuseSecrets = ({ key = '' }: TextUpstream, ...texts: readonly str
 }
 
 /** Whether an error is one of those that can be shown: everything else that goes wrong with an answer is the upstream's failing. */
-export const asProblem = (error: unknown): Problem => (error instanceof Problem ? error : new Unreachable(error, true))
+export const asProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error
+  return error instanceof EventTooLarge ? new Invalid(error.message) : new Unreachable(error, true)
+}
 
 const init = (
   { upstream, body, stream, headers: caller, signal }: Ask,

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly plain: () => Json
   /** Whether the upstream's answers are in the caller's protocol as they stand. */
   readonly native: boolean
+  /** Whether a plain answer's object is one of this protocol. */
+  isAnswer(answer: Json): boolean
   /** Whether the answer is not what a stream would come to: it is asked for plainly then. */
   readonly atOnce?: boolean
   /** Whether an event completes an answer, after which nothing matters; else it is `[DONE]`, or a clean end. */

@@ -40,7 +40,9 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
       signal,
     })
     const body = isPlain(response)
-      ? new Response(exchange.eventsOf(answerIn(await readAnswer(response, machinery.maxAnswerBytes)).value())).body
+      ? new Response(
+          exchange.eventsOf(answerIn(await readAnswer(response, machinery.maxAnswerBytes), exchange).value()),
+        ).body
       : response.body
     if (!body) throw new Invalid('an answer without a body')
     const opened = await open(readFrames(body), heartbeatMs, clock)

@@ -64,12 +64,22 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
       return { action, body: toJson({ Id: operation.id }) }
     case 'DeleteAsset':
       return { action, body: toJson({ Id: operation.asset.id }) }
+    case 'CreateVisualValidateSession':
+      return { action, body: calledBack(operation.body.json, operation.callbackUrl) }
+    case 'GetVisualValidateResult':
+      return { action, body: toJson({ BytedToken: operation.verification.id }) }
   }
 }
 
 /** Here the id travels in the body, where a caller's own must not compete with it. */
 const identified = (body: Json, id: string): Json =>
   body.without((key) => key.toLowerCase() === 'id').with('Id', toJson(id))
+
+/** Nor may a caller say where a person's browser goes with the word that all went well. */
+const calledBack = (body: Json, url: string | undefined): Json => {
+  const own = body.without((key) => /^callback_?url$/i.test(key))
+  return url === undefined ? own : own.with('CallbackURL', toJson(url))
+}
 
 const listBody = (query: ListQuery) => ({
   Filter: {

@@ -59,6 +59,10 @@ export type Operation =
       readonly body: JsonBody
     }
   | { readonly action: 'DeleteAsset'; readonly asset: Owned<'asset'> }
+  /** Begins a face verification. `callbackUrl`: where the person's browser goes afterwards, for kinds that leave the rest to the gateway. */
+  | { readonly action: 'CreateVisualValidateSession'; readonly body: JsonBody; readonly callbackUrl?: string }
+  /** How a face verification stands. `id`: what the upstream knows it by. */
+  | { readonly action: 'GetVisualValidateResult'; readonly verification: Owned<'verification'> }
 
 /** A request as it goes out, but for what every upstream gets alike. */
 export interface Outgoing {
@@ -84,6 +88,7 @@ const reads: ReadonlySet<Operation['action']> = new Set([
   'FindAssetGroups',
   'ListAssets',
   'GetAsset',
+  'GetVisualValidateResult',
 ])
 
 /** Whether an operation changes nothing, and so may be sent twice (RFC 9110 section 9.2.2), whatever method carries it. */

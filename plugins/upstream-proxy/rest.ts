@@ -14,15 +14,15 @@ export interface RestOptions {
 export const rest = ({ url, key }: RestOptions): MediaKind => {
   const base = url.replace(/\/+$/, '')
   const headers = { authorization: `Bearer ${key}` }
-  const outgoing = (method: string, path: string, body?: JsonBody): Outgoing =>
+  const outgoing = (method: string, path: string, body?: JsonBody, from = base): Outgoing =>
     body
       ? {
           method,
-          url: base + path,
+          url: from + path,
           headers: { ...headers, 'content-type': 'application/json' },
           body: body.edit(withoutProject).bytes,
         }
-      : { method, url: base + path, headers }
+      : { method, url: from + path, headers }
 
   return {
     secrets: [key],
@@ -48,10 +48,17 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
           return outgoing(operation.method, assetPath(operation.asset.id), operation.body)
         case 'DeleteAsset':
           return outgoing('DELETE', assetPath(operation.asset.id))
+        case 'CreateVisualValidateSession':
+          return outgoing('POST', '', operation.body, beside(base))
+        case 'GetVisualValidateResult':
+          return outgoing('GET', path`/${operation.verification.id}`, undefined, beside(base))
       }
     },
   }
 }
+
+/** Face verification lies beside the base's last segment, not below it. */
+const beside = (base: string): string => new URL('face-verifications', base).href
 
 /** `/assets/groups` is another path, and so no asset (reading 32). */
 const assetPath = (id: string): string => {

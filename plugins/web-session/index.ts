@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
+import { unkept, unkeptJson } from '../shared/unkept.ts'
 import { refuseUnknown } from '../shared/unknown.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
 import { refuseForeignOrigin, requireSameOrigin } from './origin.ts'
@@ -98,14 +99,4 @@ const welcome = ({ user: id, name }: SessionIdentity, headers?: Record<string, s
   answer({ user: { id, name } }, headers)
 
 const answer = (content: object, headers?: Record<string, string>): Response =>
-  unkept(
-    new Response(JSON.stringify({ success: true, ...content }), {
-      headers: { ...headers, 'content-type': 'application/json' },
-    }),
-  )
-
-/** No browser and no proxy keeps who somebody is (RFC 9111 section 5.2.2.5). */
-const unkept = (response: Response): Response => {
-  response.headers.set('cache-control', 'no-store')
-  return response
-}
+  unkeptJson({ success: true, ...content }, headers)

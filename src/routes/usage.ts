@@ -1,5 +1,6 @@
 import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
+import { unkeptJson } from '../../plugins/shared/unkept.ts'
 import type { Store } from '../store/index.ts'
 
 /** `GET /api/usage`: one's own token counts by day, token and model, newest day first (contract section 5). `?since` and `?until` are days, both included. */
@@ -27,9 +28,7 @@ export const listUsage =
       output_tokens: row.outputTokens,
       reasoning_tokens: row.reasoningTokens,
     }))
-    return new Response(JSON.stringify({ success: true, usage }), {
-      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    })
+    return unkeptJson({ success: true, usage })
   }
 
 const day = (query: URLSearchParams, name: string): string | undefined => {

@@ -1,4 +1,5 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
+import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { UsageStore } from '../../plugins/text-generation/usage.ts'
 import type { Places } from '../../plugins/upstream-proxy/places.ts'
@@ -18,6 +19,7 @@ import { openSqlite } from './sqlite.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 import { users } from './users.ts'
+import { verifications } from './verifications.ts'
 
 export { StoreError } from './error.ts'
 export type { Refused } from './groups.ts'
@@ -50,6 +52,7 @@ export interface Store
     UsageStore,
     Omit<SessionStore, 'userByName'>,
     AttemptStore,
+    VerificationStore,
     Records {
   /** Places under the upstream's limits, the same for all processes. */
   readonly places: Places
@@ -80,6 +83,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now }: S
     ...usage(database),
     ...sessions(database),
     ...attempts(database),
+    ...verifications(database),
     places: places(database),
     revision: () => readRevision(database),
     secret: (name) => readSecret(database, name),

@@ -109,6 +109,26 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
     sql`create index login_attempts_by_end on login_attempts (forget_at)`,
   ],
+  [
+    // `token` is what the upstream is asked with; it goes when the verification ends. Users may be a host app's, so nothing refers to them.
+    sql`
+      create table face_verifications (
+        id text primary key,
+        user_id text not null,
+        kind text not null,
+        status text not null,
+        state_hash text unique,
+        token text,
+        group_id text,
+        created_at bigint not null,
+        expires_at bigint not null,
+        due_at bigint,
+        lease_until bigint not null,
+        asks bigint not null
+      )`,
+    sql`create index face_verifications_by_due on face_verifications (kind, due_at) where due_at is not null`,
+    sql`create index face_verifications_by_age on face_verifications (created_at)`,
+  ],
 ]
 
 /** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */

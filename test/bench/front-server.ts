@@ -13,7 +13,7 @@ await store.adoptGroup({ user: 'ann', id: 'group-1', type: 'AIGC', name: 'one', 
 const app = createApp({
   gateway: { kind: rest({ url: upstream, key: 'key' }), store, identify: () => ({ user: 'ann' }), secrets: ['secret'] },
   text: { upstreams: [], identify: () => undefined },
-  people: { store, secrets: ['secret'], publicUrl: 'http://localhost' },
+  people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: { kind: 'rest' } },
   health: { database: () => store.ready(), draining: () => false },
   metricsToken: undefined,
   log: silent,

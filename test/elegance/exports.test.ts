@@ -8,7 +8,10 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './metrics': ['createMetrics', 'metrics'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['DOCUMENTED_LIMITS', 'outcomeByUrl', 'startEmulator'],
-  './api-token': ['Freshness', 'apiToken', 'createToken', 'hashToken', 'identifyByToken'],
+  './api-token': ['Freshness', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
+  './console': ['consolePages'],
+  './face-verification': ['faceVerification', 'isEnded', 'statuses', 'wayTo'],
+  './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['Freshness', 'claimed', 'createOwnership', 'ownership', 'settle', 'settleRegularly'],
   './pagination-normalizer': [
     'comparePositions',

@@ -16,6 +16,7 @@ const sentences = [
   'asset not found in your asset group',
   'upstream returned an invalid response',
   'upstream broke off its answer',
+  'verification not found',
   'method not allowed',
 ] as const
 

@@ -4,7 +4,7 @@ import { createToken, hashToken, identifyByToken } from '../../plugins/api-token
 import { Freshness } from '../../plugins/ownership/index.ts'
 import { type Log, silent } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import { type AppOptions, createApp, type Handle } from '../../src/app.ts'
+import { type AppOptions, createApp, type Handle, refusalIn } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { createFront } from '../../src/front.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
@@ -67,13 +67,20 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       usage: store,
       ...options.text,
     },
-    people: { store, secrets: ['a secret of the test suite'], publicUrl: () => url, ...options.people },
+    people: {
+      store,
+      secrets: ['a secret of the test suite'],
+      publicUrl: () => url,
+      face: { kind: 'rest' },
+      ...options.people,
+    },
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,
     log: options.log ?? silent,
   })
   const handle = options.around?.(app) ?? app
-  const front = createFront({ handle, maxQueryBodyBytes: options.maxBodyBytes ?? 2 ** 20 })
+  const refuse = refusalIn(options.segment)
+  const front = createFront({ handle, maxQueryBodyBytes: options.maxBodyBytes ?? 2 ** 20, refuse })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 

@@ -2,7 +2,7 @@ import { type Json, toJson } from '../../shared/json.ts'
 import { createFrames } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import type { Assembly } from '../assembly.ts'
-import { chatEvents, doneText, withoutStream } from '../chat/chat.ts'
+import { chatEvents, doneText, isCompletion, withoutStream } from '../chat/chat.ts'
 import { asStream } from '../chat/request.ts'
 import { errorOf } from '../error-event.ts'
 import { brokenOff, type Exchange, type Relaying } from '../protocol.ts'
@@ -28,6 +28,7 @@ export const bridged = (request: Json, { now, maxAnswerBytes, reportsUsage }: Br
     streamed: () => (reportsUsage === false ? chat.with('stream', toJson(true)) : asStream(chat)),
     plain: () => withoutStream(chat),
     native: false,
+    isAnswer: isCompletion,
     terminal: false,
     eventsOf: chatEvents,
     assemble: () =>

@@ -27,6 +27,7 @@ export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Pr
       streamed: () => (reportsUsage === false ? complete.with('stream', toJson(true)) : asStream(complete)),
       plain: () => withoutStream(complete),
       native: true,
+      isAnswer: isCompletion,
       terminal: false,
       eventsOf: chatEvents,
       assemble: () => createChatAssembly({ model, now, maxBytes: maxAnswerBytes }),
@@ -34,6 +35,9 @@ export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Pr
     }
   },
 })
+
+/** Whether an object is a completion. */
+export const isCompletion = (answer: Json): boolean => answer.get('choices')?.isArray === true
 
 /** The words for a stream taken out: for an upstream that knows none. */
 export const withoutStream = (request: Json): Json =>
@@ -59,7 +63,8 @@ export const relayChat = (wantsUsage: boolean): Relaying => {
   const note = (chunk: Chunk) => {
     if (typeof chunk.usage === 'object' && chunk.usage !== null) usage = chunk.usage
     for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
-      const { index = 0, finish_reason: reason, delta } = (choice ?? {}) as Choice
+      const { finish_reason: reason, delta, ...place } = (choice ?? {}) as Choice
+      const index = place.index ?? 0
       if (typeof index !== 'number' || (!finished.has(index) && finished.size >= mostChoices)) continue
       // Speech may end with the word of how long it is kept, instead of a reason.
       const ends = (typeof reason === 'string' && reason !== '') || typeof delta?.audio?.expires_at === 'number'

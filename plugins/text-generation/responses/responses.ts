@@ -26,6 +26,7 @@ export const responses = ({ now, maxAnswerBytes }: ResponsesOptions): Protocol =
       streamed: () => asResponsesStream(request),
       plain: () => withoutStream(request),
       native: true,
+      isAnswer: (answer) => answer.get('output')?.isArray === true || answer.get('object')?.string() === 'response',
       // What runs in the background answers at once that it does.
       atOnce: request.get('background')?.value() === true,
       terminal: true,

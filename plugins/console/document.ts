@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { libraries } from './files.ts'
+
+export interface DocumentOptions {
+  /** The product word in `/api/media/…`. */
+  readonly segment: string
+  /** Modules that the page needs at once; the others it fetches when it needs them. */
+  readonly modules: readonly string[]
+}
+
+/** Addresses are relative, so the console works below any prefix. */
+const importMap = JSON.stringify({
+  imports: Object.fromEntries(Object.entries(libraries).map(([library, name]) => [library, `./console/${name}`])),
+})
+
+/** The page, which its modules fill. */
+export const documentOf = ({ segment, modules }: DocumentOptions): string => `<!doctype html>
+<html lang="en" data-segment="${segment}">
+<head>
+<meta charset="utf-8">
+<title>sluice</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f5f6f8" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#101216" media="(prefers-color-scheme: dark)">
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<link rel="stylesheet" href="./console/style.css">
+<script type="importmap">${importMap}</script>
+${modules.map((name) => `<link rel="modulepreload" href="./console/${name}">`).join('\n')}
+<script type="module" src="./console/app.js"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p>The console needs JavaScript. 控制台需要 JavaScript。</p></noscript>
+</body>
+</html>
+`
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2450c8"/><path d="M7 12c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 17.5c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 23c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>'
+
+/** Previews show what callers uploaded, wherever that lies; nothing else leaves this origin, and nothing but the files of the table runs. */
+const policy = [
+  "default-src 'none'",
+  `script-src 'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`,
+  "style-src 'self'",
+  "img-src 'self' data: blob: https: http:",
+  'media-src https: http:',
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+/** Sent with every answer. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy':
+    'camera=(), microphone=(), geolocation=(), payment=(), usb=(), display-capture=(), clipboard-read=(), clipboard-write=(self)',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}

@@ -1,0 +1,121 @@
+import { render } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { ApiContext, useAction } from './asking.js'
+import { Assets } from './assets.js'
+import { Chat } from './chat.js'
+import { useConversation } from './conversation.js'
+import { Face } from './face.js'
+import { Groups } from './groups.js'
+import { html } from './html.js'
+import { Icon, Mark } from './icons.js'
+import { Login } from './login.js'
+import { Failure, Loading } from './placeholder.js'
+import { to, useRoute } from './route.js'
+import { Said, say } from './say.js'
+import { useSession } from './session.js'
+import { language, t } from './strings.js'
+import { Tokens } from './tokens.js'
+import { Usage } from './usage.js'
+import { useVerification } from './verification.js'
+
+/** @typedef {'groups' | 'face' | 'chat' | 'usage' | 'tokens'} Screen */
+/** @type {readonly Screen[]} */
+const screens = ['groups', 'face', 'chat', 'usage', 'tokens']
+
+const App = () => {
+  const { state, api, ask, login, logout } = useSession()
+  if (state.at === 'out') return html`<${Login} notice=${state.notice} login=${login} />`
+  if (state.at === 'in') {
+    return html`
+      <${ApiContext.Provider} value=${api}>
+        <${House} key=${state.user.id} user=${state.user} fresh=${state.fresh} logout=${logout} />
+      <//>
+    `
+  }
+  return html`
+    <main class="login" id="main">
+      <div class="brand"><${Mark} /><span>sluice</span></div>
+      <h1 class="unseen">${t.title}</h1>
+      ${state.at === 'failed' ? html`<${Failure} message=${state.message} retry=${ask} />` : html`<${Loading} kind="rows" count=${1} />`}
+    </main>
+  `
+}
+
+/**
+ * What is around every screen. What goes on while one looks at another screen lives here: the conversation, and a face verification.
+ * @param {{ user: import('./session.js').User, fresh: boolean, logout: () => Promise<void> }} props
+ */
+const House = ({ user, fresh, logout }) => {
+  const { screen, parts } = useRoute()
+  const current = screens.find((one) => one === screen) ?? 'groups'
+  const conversation = useConversation()
+  const verification = useVerification()
+  const leaving = useAction(logout)
+  useEffect(() => {
+    if (leaving.error) say(leaving.error)
+  }, [leaving.error])
+
+  const arrived = useRef(!fresh)
+  useEffect(() => {
+    document.title = `${t.nav[current]} · sluice`
+    // A screen that one goes to is read from its heading; a page that was loaded, from its beginning.
+    if (arrived.current) arrived.current = false
+    else focusHeading()
+  }, [current, parts.join('/')])
+
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
+    <header>
+      <a class="brand" href=${to('groups')}><${Mark} /><span>sluice</span></a>
+      <div class="account">
+        <p title=${user.name}><span class="unseen">${t.loggedInAs} </span>${user.name}</p>
+        <button type="button" class="plain" aria-disabled=${leaving.busy} onClick=${() => leaving.run()}>
+          <${Icon} name="leave" /><span>${t.logout}</span>
+        </button>
+      </div>
+    </header>
+    <nav aria-label=${t.nav.label}>
+      <ul>
+        ${screens.map(
+          (one) => html`
+            <li key=${one}>
+              <a href=${to(one)} aria-current=${one === current ? 'page' : undefined}>
+                <${Icon} name=${one} /><span>${t.nav[one]}</span>
+              </a>
+            </li>
+          `,
+        )}
+      </ul>
+    </nav>
+    <main id="main" class=${current}>
+      ${current === 'groups' && groups(parts)}
+      ${current === 'face' && html`<${Face} verification=${verification} />`}
+      ${current === 'chat' && html`<${Chat} conversation=${conversation} />`}
+      ${current === 'usage' && html`<${Usage} />`}
+      ${current === 'tokens' && html`<${Tokens} />`}
+    </main>
+    <${Said} />
+  `
+}
+
+/** @param {readonly string[]} parts */
+const groups = ([type, id]) => {
+  const known = type === 'LivenessFace' ? type : 'AIGC'
+  return id ? html`<${Assets} key=${id} type=${known} id=${id} />` : html`<${Groups} key=${known} type=${known} />`
+}
+
+const focusHeading = () => {
+  scrollTo(0, 0)
+  const heading = document.querySelector('main h1')
+  if (heading instanceof HTMLElement) heading.focus({ preventScroll: true })
+}
+
+/** @param {Event} event */
+const skip = (event) => {
+  event.preventDefault()
+  focusHeading()
+}
+
+document.documentElement.lang = language
+document.title = t.title
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')))

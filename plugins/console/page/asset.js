@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks'
+import { segment } from './api.js'
+import { useApi } from './asking.js'
+import { FormDialog } from './dialog.js'
+import { Choice, Field } from './field.js'
+import { html } from './html.js'
+import { say } from './say.js'
+import { t } from './strings.js'
+
+/**
+ * @typedef {object} Asset
+ * @property {string} Id
+ * @property {string} GroupId
+ * @property {string} [Name]
+ * @property {string} AssetType Image, Video; Audio on some upstreams
+ * @property {string} Status Active, Processing, Failed
+ * @property {string} [URL]
+ * @property {string} [CreateTime]
+ * @property {{ Code?: string, Message?: string } | null} [Error] why it failed, where the upstream says so
+ */
+/** @typedef {import('./api.js').Api} Api */
+/** @typedef {import('./group.js').GroupType} GroupType */
+
+export const assetsPath = `/api/${segment}/proxy/assets`
+
+/** @param {string} id */
+const pathOf = (id) => `${assetsPath}/${encodeURIComponent(id)}`
+
+/**
+ * @param {Api} api
+ * @param {string} id
+ * @returns {Promise<Asset>}
+ */
+export const readAsset = async (api, id) => (await api.askWithToken(pathOf(id))).Result
+
+/**
+ * @param {Api} api
+ * @param {Asset} asset
+ */
+export const deleteAsset = async (api, asset) => {
+  await api.askWithToken(pathOf(asset.Id), { method: 'DELETE' })
+  say(t.assets.deleted(titleOf(asset)))
+}
+
+/** @param {Asset} asset */
+export const titleOf = ({ Name, Id }) => Name || Id
+
+/** @param {string} address */
+const typeByEnding = (address) => (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address) ? 'Video' : 'Image')
+
+/** @type {readonly (readonly [string, string])[]} */
+const types = [
+  ['Image', t.assets.types.Image],
+  ['Video', t.assets.types.Video],
+]
+
+/**
+ * @param {{ group: string, type: GroupType, onDone: (asset: Asset) => void, onClose: () => void }} props
+ */
+export const AddAsset = ({ group, type, onDone, onClose }) => {
+  const api = useApi()
+  const [kind, setKind] = useState('Image')
+  const guess = (/** @type {Event} */ event) =>
+    setKind(typeByEnding(/** @type {HTMLInputElement} */ (event.currentTarget).value))
+  const choose = (/** @type {Event} */ event) => setKind(/** @type {HTMLSelectElement} */ (event.currentTarget).value)
+  const act = async (/** @type {Record<string, string>} */ { URL: address = '', AssetType = '', Name }) => {
+    const body = { GroupId: group, GroupType: type, URL: address, AssetType, ...(Name && { Name }) }
+    const { Result } = await api.askWithToken(assetsPath, { method: 'POST', body })
+    const id = String(Result.Id)
+    /** @type {Asset} */
+    const begun = { Id: id, GroupId: group, Name, AssetType, Status: 'Processing' }
+    onDone(await readAsset(api, id).catch(() => begun))
+    say(t.assets.added)
+  }
+  return html`
+    <${FormDialog} title=${t.assets.add} verb=${t.assets.add} act=${act} onClose=${onClose}>
+      <${Field}
+        label=${t.assets.address}
+        hint=${type === 'LivenessFace' ? t.assets.addressHintFace : t.assets.addressHint}
+        name="URL"
+        type="url"
+        inputmode="url"
+        placeholder="https://"
+        onChange=${guess}
+        autocomplete="off"
+        required
+      />
+      <${Choice} label=${t.assets.kind} name="AssetType" value=${kind} choices=${types} onChange=${choose} />
+      <${Field} label=${t.assets.name} hint=${t.optional} name="Name" maxlength="64" autocomplete="off" />
+    <//>
+  `
+}
+
+/**
+ * @param {{ asset: Asset, onDone: (asset: Asset) => void, onClose: () => void }} props
+ */
+export const RenameAsset = ({ asset, onDone, onClose }) => {
+  const api = useApi()
+  const act = async (/** @type {Record<string, string>} */ { Name = '' }) => {
+    if (Name !== asset.Name) await api.askWithToken(pathOf(asset.Id), { method: 'PATCH', body: { Name } })
+    onDone({ ...asset, Name })
+    say(t.saved)
+  }
+  return html`
+    <${FormDialog} title=${t.assets.rename} verb=${t.save} act=${act} onClose=${onClose}>
+      <${Field} label=${t.assets.name} name="Name" defaultValue=${asset.Name ?? ''} maxlength="64" required autocomplete="off" />
+    <//>
+  `
+}

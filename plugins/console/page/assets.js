@@ -1,0 +1,195 @@
+import { useState } from 'preact/hooks'
+import { useApi, useLoaded, usePolling } from './asking.js'
+import { AddAsset, assetsPath, deleteAsset, RenameAsset, readAsset, titleOf } from './asset.js'
+import { CopyButton } from './copy.js'
+import { FormDialog } from './dialog.js'
+import { Choice } from './field.js'
+import { readTime, showTime } from './format.js'
+import { deleteGroup, EditGroup, readGroup } from './group.js'
+import { NameFilter, setOrderFrom } from './groups.js'
+import { html } from './html.js'
+import { Icon } from './icons.js'
+import { usePages } from './pages.js'
+import { Empty, Failure, Loading, More } from './placeholder.js'
+import { Preview, webAddress } from './preview.js'
+import { Refusal } from './refusal.js'
+import { go, to } from './route.js'
+import { say } from './say.js'
+import { t } from './strings.js'
+
+/** @typedef {import('./asset.js').Asset} Asset */
+/** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
+/** @typedef {ReturnType<typeof usePages<Asset>>} List */
+
+const lookMs = 2_000
+/** Questions a round: the others have their turn when these are done. */
+const mostLooks = 8
+
+/**
+ * A group, and the assets in it.
+ * @param {{ type: import('./group.js').GroupType, id: string }} props
+ */
+export const Assets = ({ type, id }) => {
+  const api = useApi()
+  const group = useLoaded((signal) => readGroup(api, id, signal), [id])
+  const [name, setName] = useState('')
+  const [status, setStatus] = useState('')
+  const [order, setOrder] = useState('CreateTime Desc')
+  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
+  const [SortBy = '', SortOrder = ''] = order.split(' ')
+  /** @type {List} */
+  const list = usePages(assetsPath, {
+    GroupType: type,
+    GroupIds: id,
+    Name: name,
+    Statuses: status,
+    SortBy,
+    SortOrder,
+  })
+  const close = () => setOpen(undefined)
+  useStatus(list)
+  const title = group.value?.Name || id
+
+  return html`
+    <a class="back" href=${to('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
+    <div class="heading">
+      <h1 tabindex="-1">${group.busy && !group.value ? t.loading : title}</h1>
+      <div class="verbs">
+        ${
+          group.value &&
+          html`
+            <button type="button" onClick=${() => setOpen({ kind: 'edit group' })}>${t.edit}</button>
+            <button type="button" class="grave" onClick=${() => setOpen({ kind: 'delete group' })}>${t.delete}</button>
+          `
+        }
+        <button type="button" class="primary" onClick=${() => setOpen({ kind: 'add' })}><${Icon} name="add" />${t.assets.add}</button>
+      </div>
+    </div>
+    ${group.value?.Description && html`<p class="lead">${group.value.Description}</p>`}
+    <p class="hint"><code>${id}</code></p>
+    <${Failure} message=${group.error} retry=${group.reload} />
+    <${NameFilter} name=${name} onChange=${setName}>
+      <${Choice} label=${t.assets.status} value=${status} choices=${statuses} onChange=${setOrderFrom(setStatus)} />
+      <${Choice} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
+    <//>
+    ${!group.error && html`<${Failure} message=${list.error} retry=${list.reload} />`}
+    ${!list.pages && list.busy && html`<${Loading} kind="cards" count=${6} />`}
+    ${list.pages && (list.pages.items.length > 0 ? cards(list, setOpen) : nothing(name || status, () => setOpen({ kind: 'add' })))}
+    ${open?.kind === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.put} onClose=${close} />`}
+    ${open?.kind === 'rename' && html`<${RenameAsset} asset=${open.asset} onDone=${list.put} onClose=${close} />`}
+    ${
+      open?.kind === 'delete' &&
+      html`<${FormDialog} grave title=${t.assets.delete} verb=${t.assets.delete} onClose=${close}
+        act=${async () => {
+          await deleteAsset(api, open.asset)
+          list.remove(open.asset.Id)
+        }}><p>${t.assets.deleteWhat(titleOf(open.asset))}</p><//>`
+    }
+    ${
+      open?.kind === 'edit group' &&
+      group.value &&
+      html`<${EditGroup} group=${group.value} onDone=${(/** @type {any} */ changed) => group.change(() => changed)} onClose=${close} />`
+    }
+    ${
+      open?.kind === 'delete group' &&
+      group.value &&
+      html`<${FormDialog} grave title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
+        act=${async () => {
+          if (group.value) await deleteGroup(api, group.value)
+          go('groups', type)
+        }}><p>${t.groups.deleteWhat(title)}</p><//>`
+    }
+  `
+}
+
+/**
+ * Statuses move by themselves: assets that are being processed are asked for again until they are not.
+ * @param {List} list
+ */
+const useStatus = (list) => {
+  const api = useApi()
+  const processing = (list.pages?.items ?? []).filter(({ Status }) => Status === 'Processing')
+  const look = async (/** @type {Asset} */ asset) => {
+    try {
+      const now = await readAsset(api, asset.Id)
+      list.put(now)
+      if (now.Status !== asset.Status) say(t.assets.becomes(titleOf(now), statusOf(now)))
+    } catch (error) {
+      // Deleted meanwhile, elsewhere.
+      if (error instanceof Refusal && (error.status === 403 || error.status === 404)) list.remove(asset.Id)
+      else throw error
+    }
+  }
+  usePolling(() => Promise.all(processing.slice(0, mostLooks).map(look)), { wanted: processing.length > 0, ms: lookMs })
+}
+
+/** @param {Asset} asset */
+const statusOf = ({ Status }) => /** @type {Record<string, string>} */ (t.assets.statuses)[Status] ?? Status
+
+/** @type {readonly (readonly [string, string])[]} */
+const statuses = [
+  ['', t.assets.anyStatus],
+  ['Active', t.assets.statuses.Active],
+  ['Processing', t.assets.statuses.Processing],
+  ['Failed', t.assets.statuses.Failed],
+]
+
+/** @type {readonly (readonly [string, string])[]} */
+const orders = [
+  ['CreateTime Desc', t.order.newest],
+  ['CreateTime Asc', t.order.oldest],
+  ['UpdateTime Desc', t.order.changed],
+]
+
+/**
+ * @param {List} list
+ * @param {(open: Open) => void} setOpen
+ */
+const cards = ({ pages, busy, more }, setOpen) =>
+  pages &&
+  html`
+    <ul class="cards" aria-busy=${busy}>
+      ${pages.items.map((asset) => html`<li key=${asset.Id}><${Card} asset=${asset} setOpen=${setOpen} /></li>`)}
+    </ul>
+    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} more=${more} />
+  `
+
+/** @param {{ asset: Asset, setOpen: (open: Open) => void }} props */
+const Card = ({ asset, setOpen }) => {
+  const title = titleOf(asset)
+  const created = readTime(asset.CreateTime)
+  const address = webAddress(asset.URL)
+  return html`
+    <article>
+      <${Preview} asset=${asset} title=${title} />
+      <div class="what">
+        <h2 title=${title}>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${title}</a>` : title}</h2>
+        <p class="hint">
+          <span class=${`badge ${asset.Status}`}>${statusOf(asset)}</span>
+          <span>${/** @type {Record<string, string>} */ (t.assets.types)[asset.AssetType] ?? asset.AssetType}</span>
+          ${created && html`<time datetime=${created.toISOString()}>${showTime(created)}</time>`}
+        </p>
+        ${asset.Status === 'Failed' && html`<p class="why">${asset.Error?.Message || asset.Error?.Code || t.assets.failed}</p>`}
+      </div>
+      <div class="verbs">
+        <${CopyButton} text=${`asset://${asset.Id}`} label=${t.assets.copyId} title=${t.assets.copyIdOf(title)} />
+        <button type="button" class="small" aria-label=${t.renameOf(title)} onClick=${() => setOpen({ kind: 'rename', asset })}>${t.rename}</button>
+        <button type="button" class="small grave" aria-label=${t.deleteOf(title)} onClick=${() => setOpen({ kind: 'delete', asset })}>${t.delete}</button>
+      </div>
+    </article>
+  `
+}
+
+/**
+ * @param {string} filtered
+ * @param {() => void} add
+ */
+const nothing = (filtered, add) =>
+  filtered
+    ? html`<${Empty} icon="picture" title=${t.assets.noneFiltered}><p>${t.wholeNameOnly}</p><//>`
+    : html`
+        <${Empty} icon="picture" title=${t.assets.none}>
+          <p>${t.assets.noneNext}</p>
+          <button type="button" class="primary" onClick=${add}><${Icon} name="add" />${t.assets.addFirst}</button>
+        <//>
+      `

@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useApi } from './asking.js'
+import { isAbort, messageOf } from './refusal.js'
+import { say } from './say.js'
+import { readCompletion } from './stream.js'
+import { t } from './strings.js'
+
+/**
+ * @typedef {object} Turn
+ * @property {number} id
+ * @property {'user' | 'assistant'} role
+ * @property {string} content
+ * @property {string} [reasoning] what a model thinks aloud
+ * @property {string} [model]
+ * @property {string} [error]
+ * @property {boolean} [stopped] by the person who asked
+ * @property {import('./stream.js').Delta['usage']} [usage]
+ */
+/** @typedef {ReturnType<typeof useConversation>} Conversation */
+
+/** A conversation, kept in memory. */
+export const useConversation = () => {
+  const api = useApi()
+  const [turns, setTurns] = useState(/** @type {readonly Turn[]} */ ([]))
+  const [busy, setBusy] = useState(false)
+  const [model, setModel] = useState('')
+  const stopping = useRef(/** @type {AbortController | undefined} */ (undefined))
+  const last = useRef(0)
+  useEffect(() => () => stopping.current?.abort(), [])
+
+  /**
+   * @param {number} id
+   * @param {(turn: Turn) => Turn} edit
+   */
+  const change = (id, edit) => setTurns((before) => before.map((turn) => (turn.id === id ? edit(turn) : turn)))
+
+  /** @param {readonly Turn[]} history ends with the question */
+  const answer = async (history) => {
+    const stop = new AbortController()
+    stopping.current = stop
+    const { signal } = stop
+    const id = ++last.current
+    setBusy(true)
+    setTurns([...history, { id, role: 'assistant', content: '', model }])
+    // Answers that never came are no part of what was said.
+    const messages = history.filter(({ content }) => content !== '').map(({ role, content }) => ({ role, content }))
+    const body = { model, messages, stream: true, stream_options: { include_usage: true } }
+    try {
+      const { body: events } = await api.stream('/v1/chat/completions', { method: 'POST', body, signal })
+      for await (const { content, reasoning, usage } of readCompletion(/** @type {any} */ (events))) {
+        change(id, (turn) => ({
+          ...turn,
+          content: turn.content + content,
+          reasoning: (turn.reasoning ?? '') + reasoning,
+          usage: usage ?? turn.usage,
+        }))
+      }
+      say(t.chat.answered, { seen: false })
+    } catch (error) {
+      change(id, (turn) => (isAbort(error) ? { ...turn, stopped: true } : { ...turn, error: messageOf(error) }))
+    }
+    if (stopping.current === stop) setBusy(false)
+  }
+
+  return {
+    turns,
+    busy,
+    model,
+    setModel,
+    /** @param {string} content */
+    ask: (content) => answer([...turns, { id: ++last.current, role: 'user', content }]),
+    /** Asks the last question again. */
+    retry: () => answer(turns.slice(0, -1)),
+    stop: () => stopping.current?.abort(),
+    clear: () => {
+      stopping.current?.abort()
+      setBusy(false)
+      setTurns([])
+    },
+  }
+}

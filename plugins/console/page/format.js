@@ -1,0 +1,41 @@
+import { locale } from './strings.js'
+
+const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const number = new Intl.NumberFormat(locale)
+
+/**
+ * A time as the API writes it; without a zone it is UTC. Undefined for what is no time.
+ * @param {unknown} text
+ */
+export const readTime = (text) => {
+  if (typeof text !== 'string') return undefined
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
+  const time = new Date(zoned.replace(' ', 'T'))
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
+/** @param {Date} time */
+export const showDate = (time) => date.format(time)
+/** @param {Date} time */
+export const showTime = (time) => dateTime.format(time)
+/**
+ * A day in UTC.
+ * @param {string} text `YYYY-MM-DD`
+ */
+export const showDay = (text) => {
+  const time = readTime(`${text}T00:00:00Z`)
+  return time ? day.format(time) : text
+}
+/** @param {number} value */
+export const showNumber = (value) => number.format(value)
+
+/**
+ * Minutes and seconds, as `29:05`.
+ * @param {number} ms
+ */
+export const showCountdown = (ms) => {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}

@@ -1,0 +1,69 @@
+import { segment } from './api.js'
+import { useApi } from './asking.js'
+import { FormDialog } from './dialog.js'
+import { Field } from './field.js'
+import { html } from './html.js'
+import { say } from './say.js'
+import { t } from './strings.js'
+
+/** @typedef {'AIGC' | 'LivenessFace'} GroupType */
+/** @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime: string }} Group */
+/** @typedef {import('./api.js').Api} Api */
+
+export const groupsPath = `/api/${segment}/proxy/assets/groups`
+
+/** @param {string} id */
+const pathOf = (id) => `${groupsPath}/${encodeURIComponent(id)}`
+
+/**
+ * @param {Api} api
+ * @param {string} id
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Group>}
+ */
+export const readGroup = async (api, id, signal) => (await api.askWithToken(pathOf(id), { signal })).Result
+
+/**
+ * @param {Api} api
+ * @param {Group} group
+ */
+export const deleteGroup = async (api, { Id, Name }) => {
+  await api.askWithToken(pathOf(Id), { method: 'DELETE' })
+  say(t.groups.deleted(Name))
+}
+
+/**
+ * What a group is called and described by. Lengths are those of the API.
+ * @param {{ group?: Group }} props
+ */
+export const GroupFields = ({ group }) => html`
+  <${Field} label=${t.groups.name} name="Name" defaultValue=${group?.Name ?? ''} maxlength="64" required autocomplete="off" />
+  <${Field}
+    more
+    label=${t.groups.description}
+    hint=${t.optional}
+    name="Description"
+    defaultValue=${group?.Description ?? ''}
+    maxlength="300"
+  />
+`
+
+/**
+ * @param {{ group: Group, onDone: (group: Group) => void, onClose: () => void }} props
+ */
+export const EditGroup = ({ group, onDone, onClose }) => {
+  const api = useApi()
+  const act = async (/** @type {Record<string, string>} */ { Name = '', Description = '' }) => {
+    // Only what changed: an upstream may know a group by less than all of its fields.
+    const body = {
+      ...(Name !== group.Name && { Name }),
+      ...(Description !== (group.Description ?? '') && { Description }),
+    }
+    if (Object.keys(body).length > 0) await api.askWithToken(pathOf(group.Id), { method: 'PATCH', body })
+    onDone({ ...group, Name, Description })
+    say(t.saved)
+  }
+  return html`
+    <${FormDialog} title=${t.groups.edit} verb=${t.save} act=${act} onClose=${onClose}><${GroupFields} group=${group} /><//>
+  `
+}

@@ -1,0 +1,57 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useAction } from './asking.js'
+import { useSeconds } from './clock.js'
+import { Field } from './field.js'
+import { html } from './html.js'
+import { Mark } from './icons.js'
+import { Failure } from './placeholder.js'
+import { Refusal } from './refusal.js'
+import { t } from './strings.js'
+
+/**
+ * The way in.
+ * @param {{ notice: string | undefined, login: (name: string, password: string) => Promise<void> }} props
+ */
+export const Login = ({ notice, login }) => {
+  const [waitUntil, setWaitUntil] = useState(0)
+  const now = useSeconds(waitUntil > 0)
+  const wait = Math.max(0, Math.ceil((waitUntil - now) / 1000))
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null))
+  const { run, busy, error } = useAction(async () => {
+    const fields = new FormData(/** @type {HTMLFormElement} */ (form.current))
+    try {
+      await login(String(fields.get('name')), String(fields.get('password')))
+    } catch (caught) {
+      if (!(caught instanceof Refusal)) throw caught
+      if (caught.status === 429) setWaitUntil(now + 1000 * (caught.retryAfter ?? 30))
+      if (caught.status === 401) throw new Refusal(401, t.login.wrong)
+      throw caught
+    }
+  })
+  useEffect(() => {
+    if (waitUntil > 0 && wait === 0) setWaitUntil(0)
+  }, [wait])
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), [])
+
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    if (wait === 0) void run()
+  }
+  return html`
+    <main class="login" id="main">
+      <div class="brand"><${Mark} /><span>sluice</span></div>
+      <h1 tabindex="-1">${t.login.title}</h1>
+      <p class="lead">${t.login.lead}</p>
+      ${notice && html`<p class="notice" role="status">${notice}</p>`}
+      <form ref=${form} onSubmit=${submit} aria-busy=${busy}>
+        <${Field} label=${t.login.name} name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required />
+        <${Field} label=${t.login.password} name="password" type="password" autocomplete="current-password" required />
+        <${Failure} message=${wait > 0 ? t.login.tooMany : error} />
+        <button type="submit" class="primary wide" aria-disabled=${busy || wait > 0}>
+          ${wait > 0 ? t.login.wait(wait) : busy ? t.working : t.login.go}
+        </button>
+      </form>
+      <p class="hint">${t.login.hint}</p>
+    </main>
+  `
+}

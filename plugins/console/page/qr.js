@@ -1,0 +1,18 @@
+import { encode } from 'uqr'
+import { html } from './html.js'
+
+/**
+ * A text as a QR code, dark on light in every scheme: scanners expect it so. Throws for a text that is too long for one.
+ * @param {{ text: string, label: string }} props
+ */
+export const Qr = ({ text, label }) => {
+  // Four light modules around it belong to the code (ISO/IEC 18004).
+  const { size, data } = encode(text, { ecc: 'L', border: 4 })
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return html`
+    <svg class="qr" viewBox=${`0 0 ${size} ${size}`} role="img" aria-label=${label} shape-rendering="crispEdges">
+      <rect width=${size} height=${size} />
+      <path d=${path} />
+    </svg>
+  `
+}

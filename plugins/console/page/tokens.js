@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks'
+import { useApi, useLoaded } from './asking.js'
+import { serverNow } from './clock.js'
+import { CopyButton } from './copy.js'
+import { isConsoles } from './credential.js'
+import { Dialog, FormDialog } from './dialog.js'
+import { Choice, Field } from './field.js'
+import { readTime, showDate, showTime } from './format.js'
+import { html } from './html.js'
+import { Icon } from './icons.js'
+import { Empty, Failure, Loading } from './placeholder.js'
+import { say } from './say.js'
+import { t } from './strings.js'
+
+/** @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token */
+
+const dayMs = 86_400_000
+
+/** @type {readonly (readonly [string, string])[]} */
+const lives = [
+  ['30', t.tokens.days(30)],
+  ['90', t.tokens.days(90)],
+  ['365', t.tokens.days(365)],
+  ['7', t.tokens.days(7)],
+  ['', t.tokens.forever],
+]
+
+export const Tokens = () => {
+  const api = useApi()
+  const list = useLoaded(async (signal) => {
+    // The console's own is in the list, like any other: made before, so that it is there.
+    await api.credential.get().catch(() => {})
+    /** @type {readonly Token[]} */
+    const tokens = (await api.ask('/api/tokens', { signal })).tokens
+    return tokens
+  }, [])
+  const [creating, setCreating] = useState(false)
+  const [created, setCreated] = useState(/** @type {(Token & { token: string }) | undefined} */ (undefined))
+  const [revoking, setRevoking] = useState(/** @type {Token | undefined} */ (undefined))
+
+  const create = async (/** @type {Record<string, string>} */ { label = '', days }) => {
+    const expires_at = days ? new Date(serverNow() + Number(days) * dayMs).toISOString() : undefined
+    const { token } = await api.ask('/api/tokens', { method: 'POST', body: { label, expires_at } })
+    const { token: _, ...kept } = token
+    list.change((tokens) => [...tokens, kept])
+    setCreated(token)
+  }
+  const revoke = async () => {
+    if (!revoking) return
+    await api.ask(`/api/tokens/${encodeURIComponent(revoking.id)}`, { method: 'DELETE' })
+    list.change((tokens) => tokens.filter(({ id }) => id !== revoking.id))
+    say(t.tokens.revoked)
+  }
+  const own = (list.value ?? []).filter((token) => !isConsoles(token)).reverse()
+  const consoles = (list.value ?? []).filter(isConsoles).reverse()
+
+  return html`
+    <div class="heading">
+      <h1 tabindex="-1">${t.tokens.title}</h1>
+      <button type="button" class="primary" onClick=${() => setCreating(true)}><${Icon} name="add" />${t.tokens.create}</button>
+    </div>
+    <p class="lead">${t.tokens.lead}</p>
+    <${Failure} message=${list.error} retry=${list.reload} />
+    ${!list.value && list.busy && html`<${Loading} kind="rows" />`}
+    ${
+      list.value &&
+      (own.length > 0
+        ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onRevoke=${setRevoking} />`)}</ul>`
+        : html`<${Empty} icon="tokens" title=${t.tokens.none}><p>${t.tokens.noneNext}</p><//>`)
+    }
+    ${
+      consoles.length > 0 &&
+      html`
+        <section>
+          <h2>${t.tokens.consoles}</h2>
+          <p class="lead">${t.tokens.consolesWhat}</p>
+          <ul class="rows quiet">
+            ${consoles.map((token) => html`<${Row} key=${token.id} token=${token} here=${token.id === api.credential.id} onRevoke=${setRevoking} />`)}
+          </ul>
+        </section>
+      `
+    }
+    ${
+      creating &&
+      html`
+        <${FormDialog} title=${t.tokens.create} verb=${t.tokens.create} act=${create} onClose=${() => setCreating(false)}>
+          <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" />
+          <${Choice} label=${t.tokens.life} name="days" choices=${lives} />
+        <//>
+      `
+    }
+    ${!creating && created && html`<${Created} token=${created} onClose=${() => setCreated(undefined)} />`}
+    ${
+      revoking &&
+      html`
+        <${FormDialog} grave title=${t.tokens.revoke} verb=${t.tokens.revoke} act=${revoke} onClose=${() => setRevoking(undefined)}>
+          <p>${t.tokens.revokeWhat(revoking.label || revoking.start)}</p>
+        <//>
+      `
+    }
+  `
+}
+
+/** @param {{ token: Token, here?: boolean, onRevoke: (token: Token) => void }} props */
+const Row = ({ token, here, onRevoke }) => {
+  const title = token.label || t.tokens.unnamed
+  const created = readTime(token.created_at)
+  const ends = readTime(token.expires_at)
+  return html`
+    <li>
+      <div class="what">
+        <p class="name">${title}${here && html` <span class="badge">${t.tokens.here}</span>`}</p>
+        <p class="hint">
+          <code>${token.start}…</code>
+          ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${showDate(created)}</time></span>`}
+          <span>${ends ? html`${t.tokens.until} <time datetime=${ends.toISOString()}>${showTime(ends)}</time>` : t.tokens.endless}</span>
+        </p>
+      </div>
+      <div class="verbs">
+        ${
+          !here &&
+          html`<button type="button" class="small grave" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
+        }
+      </div>
+    </li>
+  `
+}
+
+/**
+ * The token itself, this once.
+ * @param {{ token: Token & { token: string }, onClose: () => void }} props
+ */
+const Created = ({ token, onClose }) => html`
+  <${Dialog} title=${t.tokens.created} onClose=${onClose}>
+    <p>${t.tokens.once}</p>
+    <p class="secret"><code>${token.token}</code></p>
+    <div class="verbs">
+      <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />
+      <button type="button" class="primary" onClick=${onClose}>${t.done}</button>
+    </div>
+  <//>
+`

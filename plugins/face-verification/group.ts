@@ -1,0 +1,40 @@
+import { Problem } from '../shared/problem.ts'
+import { asked, type Means } from './means.ts'
+import type { Verification } from './store.ts'
+
+const type = 'LivenessFace'
+/** More groups of one name than anybody makes within a minute. */
+const mostNames = 100
+
+/** A group of which nobody may learn through this task: it is somebody else's. */
+export class ForeignGroup extends Problem {}
+
+/**
+ * Makes a group the creator's own (reading 35), under a name that says when; any number of times, at once too. Throws ForeignGroup when it has another
+ * owner, and Problem 500 when it cannot be recorded.
+ */
+export const recordGroup = async (
+  { store, clock, log }: Pick<Means, 'store' | 'clock' | 'log'>,
+  { id: verification, user }: Verification,
+  id: string,
+): Promise<void> => {
+  const createdAt = clock.now()
+  const minute = new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')
+  for (let number = 1; number <= mostNames; number++) {
+    const owner = await asked(store.group(id), unrecordedGroup)
+    if (owner?.user === user && owner.type === type) return
+    if (owner) {
+      log.error({ verification, user, group: id }, 'the group of a face verification is not its creator’s')
+      throw new ForeignGroup(500, unrecordedGroup)
+    }
+    const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
+    const refused = await asked(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
+    if (refused === undefined) {
+      log.info({ verification, user, group: id }, 'face verified')
+      return
+    }
+  }
+  throw new Problem(500, unrecordedGroup, { cause: new Error(`${mostNames} groups of one name`) })
+}
+
+const unrecordedGroup = 'failed to record the group of a face verification'

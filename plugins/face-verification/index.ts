@@ -1,0 +1,116 @@
+import { Elysia } from 'elysia'
+import { type Clock, systemClock } from '../shared/clock.ts'
+import { type Identify, requireIdentity } from '../shared/identify.ts'
+import { identity } from '../shared/identity.ts'
+import { type Log, problemBody, renderProblems, silent } from '../shared/problem.ts'
+import { unkept } from '../shared/unkept.ts'
+import { refuseUnknown } from '../shared/unknown.ts'
+import type { Upstream } from '../upstream-proxy/index.ts'
+import { about } from './about.ts'
+import { arkKind } from './ark.ts'
+import { isPrefetch, takeCallback } from './callback.ts'
+import type { Means } from './means.ts'
+import { ownTask } from './own.ts'
+import { notYet, type Outcome, pageOf } from './page.ts'
+import { restKind } from './rest.ts'
+import { type SettleOptions, settleVerifications } from './settle.ts'
+import type { FaceGroupStore, Kind, VerificationStore } from './store.ts'
+
+export type { Identify, Identity } from '../shared/identify.ts'
+export type { SettleOptions } from './settle.ts'
+export { isEnded, type Status, statuses, type Way, wayTo } from './status.ts'
+export type { FaceGroupStore, Kind, NewVerification, Verification, VerificationStore } from './store.ts'
+
+export interface FaceVerificationOptions {
+  /** Who runs the states: `rest`, an upstream of these same paths; `ark`, the gateway, on the vendor's sessions. That of `upstream`. */
+  readonly kind: Kind
+  readonly upstream: Upstream
+  readonly store: VerificationStore & FaceGroupStore
+  /** Who has a session: `identifyBySession`, or the host app's own. Not `identifyByToken`: the document accepts no tokens here. */
+  readonly identify: Identify
+  /** The address of this app for browsers, without a slash at its end: `ark` sends phones back there. A function where it is known only later. */
+  readonly publicUrl: string | (() => string)
+  /** Refuses what a foreign page sends, by throwing: `requireSameOrigin` of `web-session`. Default: nothing is refused, for hosts without cookies. */
+  readonly requireSameOrigin?: (request: Request) => void
+  /** The product word in the paths and in the type of errors. Default `media`. */
+  readonly segment?: string
+  /** `ark`: life of a task, unless the upstream names a shorter one. Milliseconds, default 30 minutes. */
+  readonly taskMs?: number
+  /** How long one process may take to ask for a result before another one may. Milliseconds, default 45,000. */
+  readonly leaseMs?: number
+  /** Largest request body in bytes; beyond it 413. Default 1 MiB. */
+  readonly maxBodyBytes?: number
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Looks after tasks that nobody asks about until it is aborted. Undefined: nobody does, and a verification whose tab was closed is lost. */
+  readonly settleUntil?: AbortSignal
+  readonly settling?: SettleOptions
+}
+
+/** A person waits for the page; the result may take longer. */
+const pageMs = 3_000
+
+/**
+ * Face verification: start one, ask how it stands, both with a session; and for `ark` the page that the phone's browser comes back to, which needs none.
+ *
+ * Throws TypeError when a life or lease is not above 0.
+ */
+export const faceVerification = (options: FaceVerificationOptions) => {
+  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = silent } = options
+  const { taskMs = 1_800_000, leaseMs = 45_000, maxBodyBytes = 2 ** 20 } = options
+  if (!(taskMs > 0 && leaseMs > 0))
+    throw new TypeError('a face verification and its lease must live for more than nothing')
+  const prefix = `/api/${segment}/face-verifications`
+  const means: Means = { upstream: options.upstream, store: options.store, clock, log, taskMs, leaseMs, maxBodyBytes }
+  const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
+  const faces = kind === 'ark' ? arkKind(means, () => `${base()}${prefix}/callback`) : restKind(means)
+  if (options.settleUntil) void settleVerifications(means, kind, faces.look, options.settleUntil, options.settling)
+
+  /** Until the result is there, or the person has waited long enough; it goes on without them. */
+  const waitFor = (id: string): Promise<void> =>
+    new Promise((resolve) => {
+      const stop = clock.at(clock.now() + pageMs, resolve)
+      faces
+        .look(id)
+        .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be looked at'))
+        .finally(() => {
+          stop()
+          resolve()
+        })
+    })
+
+  const callback = async (request: Request, state: string): Promise<Response> => {
+    // Elysia takes HEAD for GET: that, too, only looks ahead.
+    if (request.method !== 'GET' || isPrefetch(request.headers)) return notYet()
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
+    const outcome = await takeCallback(means, state, query, ({ id }) => waitFor(id)).catch((err: unknown): Outcome => {
+      log.error({ err }, 'callback of a face verification could not be taken in')
+      return 'trouble'
+    })
+    return pageOf(outcome, request.headers.get('accept-language'))
+  }
+
+  const render = renderProblems(problemBody(`${segment}_proxy_error`), log)
+  const routes = new Elysia({ name: 'sluice/face-verification', seed: identity(options), prefix })
+    .onError((context) => unkept(render(context)))
+    .post(
+      '',
+      async ({ request }) => {
+        const { user } = await requireIdentity(identify, request)
+        options.requireSameOrigin?.(request)
+        return faces.create(request, user)
+      },
+      about.create,
+    )
+    .get(
+      '/:verification_id',
+      async ({ request, params }) => {
+        const { user } = await requireIdentity(identify, request)
+        return faces.query(await ownTask(means, kind, user, params.verification_id), request)
+      },
+      about.query,
+    )
+  if (kind === 'ark')
+    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), about.callback)
+  return routes.use(refuseUnknown)
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { type Language, languageOf } from './language.ts'
+
+/** What a person is told who comes back from the check. */
+export type Outcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'trouble'
+
+interface Words {
+  readonly title: string
+  readonly text: string
+}
+
+const words: Readonly<Record<Language, Readonly<Record<Outcome, Words>>>> = {
+  en: {
+    verified: {
+      title: 'Face verified',
+      text: 'That is all. You can put the phone away and go on where you started.',
+    },
+    received: {
+      title: 'Check received',
+      text: 'The result is on its way and will appear where you started. You can put the phone away.',
+    },
+    failed: {
+      title: 'Not verified',
+      text: 'The check did not succeed. You can put the phone away, and start a new verification where you began.',
+    },
+    expired: {
+      title: 'Too late',
+      text: 'The time for this check was over. You can put the phone away, and start a new verification where you began.',
+    },
+    unknown: {
+      title: 'Nothing here',
+      text: 'This address belongs to no verification that is under way. Nothing was changed.',
+    },
+    trouble: {
+      title: 'One moment, please',
+      text: 'The result of the check could not be taken in just now. Please keep this page and load it again in a minute.',
+    },
+  },
+  zh: {
+    verified: { title: '人脸验证成功', text: '已全部完成。您可以放下手机，回到开始验证的页面继续操作。' },
+    received: { title: '已收到', text: '验证结果正在处理，稍后会显示在您开始验证的页面上。您可以放下手机了。' },
+    failed: { title: '验证未通过', text: '本次人脸验证没有成功。您可以放下手机，回到原来的页面重新开始验证。' },
+    expired: { title: '已超时', text: '本次验证的时间已过。您可以放下手机，回到原来的页面重新开始验证。' },
+    unknown: { title: '没有找到', text: '此地址不属于任何进行中的验证。没有任何内容被更改。' },
+    trouble: { title: '请稍候', text: '暂时无法接收验证结果。请保留此页面，一分钟后重新加载。' },
+  },
+}
+
+const tags: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
+const statuses: Readonly<Partial<Record<Outcome, number>>> = { unknown: 404, trouble: 500 }
+
+const style =
+  ':root{color-scheme:light dark;font:1.125rem/1.6 system-ui,sans-serif}' +
+  'body{margin:0;min-height:100vh;display:grid;place-items:center}' +
+  'main{max-width:26rem;padding:1.5rem;text-align:center}h1{font-size:1.6rem;line-height:1.3}'
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/** Holds nothing but its own words and style, and the browser is told so: what a stranger puts into the address has no way in. */
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+  vary: 'accept-language',
+}
+
+/** The page for an outcome, in the language that the browser likes best. */
+export const pageOf = (outcome: Outcome, accepted: string | null): Response => {
+  const language = languageOf(accepted)
+  const { title, text } = words[language][outcome]
+  const html = `<!doctype html>
+<html lang="${tags[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body><main><h1>${title}</h1><p>${text}</p></main></body>
+</html>
+`
+  return new Response(html, {
+    status: statuses[outcome] ?? 200,
+    headers: { ...headers, 'content-language': tags[language] },
+  })
+}
+
+/** For a browser that only prepares: it is to ask again when its person wants the page (RFC 9110 section 15.6.4). */
+export const notYet = (): Response => new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } })

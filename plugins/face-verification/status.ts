@@ -1,0 +1,32 @@
+/** How a face verification stands, in the order in which all goes well; then how it ends otherwise. */
+export const statuses = ['waiting_user', 'callback_received', 'resolving', 'verified', 'failed', 'expired'] as const
+export type Status = (typeof statuses)[number]
+
+/** "Face verification status" of the document; from `waiting_user` also those of reading 37: its life was over, or its callback said no. */
+const moves: Readonly<Record<Status, readonly Status[]>> = {
+  waiting_user: ['callback_received', 'failed', 'expired'],
+  callback_received: ['resolving'],
+  resolving: ['verified', 'failed', 'expired'],
+  verified: [],
+  failed: [],
+  expired: [],
+}
+
+export const readStatus = (text: string | undefined): Status | undefined => statuses.find((known) => known === text)
+
+/** Whether nothing can follow any more. */
+export const isEnded = (status: Status): boolean => moves[status].length === 0
+
+/** A way of legal moves, its beginning included. */
+export type Way = readonly [Status, ...Status[]]
+
+/** The shortest way from one status to another; undefined when there is none, or it would lead nowhere new. */
+export const wayTo = (from: Status, to: Status): Way | undefined => {
+  const ways: Way[] = [[from]]
+  for (const way of ways) {
+    const next = moves[way.at(-1) ?? from]
+    if (next.includes(to)) return [...way, to]
+    ways.push(...next.map((status): Way => [...way, status]))
+  }
+  return undefined
+}

@@ -1,0 +1,114 @@
+import { isEnded } from '../../plugins/face-verification/status.ts'
+import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
+import { type Database, sql } from './database.ts'
+
+/** Face verifications. Each statement that changes one names what it was, so that of two that meet one finds it changed. */
+export const verifications = (database: Database): VerificationStore => ({
+  async addVerification(wanted) {
+    const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = wanted
+    await database.query(sql`
+      insert into face_verifications (
+        id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
+      )
+      values (
+        ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
+      )
+      on conflict (id) do nothing`)
+    const [kept] = await database.query<{ user: string }>(sql`
+      select user_id as "user"
+      from face_verifications
+      where id = ${id}`)
+    return kept?.user === user
+  },
+
+  async verification(id) {
+    const [found] = await database.query<Verification>(sql`
+      select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+        expires_at as "expiresAt", due_at as "dueAt", asks
+      from face_verifications
+      where id = ${id}`)
+    return found
+  },
+
+  async verificationByState(hash) {
+    const [found] = await database.query<Verification>(sql`
+      select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+        expires_at as "expiresAt", due_at as "dueAt", asks
+      from face_verifications
+      where state_hash = ${hash}`)
+    return found
+  },
+
+  async moveVerification(id, way, { group, dueAt } = {}) {
+    // What becomes due anew is never due when it was: who has leased it tells by that.
+    const moved = await database.batch(
+      way.slice(1).map((to, index) => {
+        const ends = isEnded(to) ? 1 : 0
+        return sql`
+          update face_verifications
+          set status = ${to},
+            group_id = coalesce(${group}, group_id),
+            token = case when ${ends} = 1 then null else token end,
+            due_at = case
+              when ${ends} = 1 then null
+              when due_at = ${dueAt} then due_at - 1
+              else coalesce(${dueAt}, due_at)
+            end,
+            asks = case when cast(${dueAt} as bigint) is null then asks else 0 end
+          where id = ${id}
+          and status = ${way[index]}
+          returning id`
+      }),
+    )
+    return moved.at(-1)?.length === 1
+  },
+
+  async leaseVerification(id, now, until) {
+    const [leased] = await database.query<Verification>(sql`
+      update face_verifications
+      set lease_until = ${until}
+      where id = ${id}
+      and lease_until <= ${now}
+      and due_at is not null
+      returning id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+        expires_at as "expiresAt", due_at as "dueAt", asks`)
+    return leased
+  },
+
+  async releaseVerification({ id, dueAt: leasedDue }, until, { restUntil, dueAt, asks }) {
+    await database.query(sql`
+      update face_verifications
+      set lease_until = case when due_at = ${leasedDue} then cast(${restUntil} as bigint) else 0 end,
+        asks = case when due_at = ${leasedDue} then cast(${asks} as bigint) else asks end,
+        due_at = case when due_at = ${leasedDue} then cast(${dueAt} as bigint) else due_at end
+      where id = ${id}
+      and lease_until = ${until}`)
+  },
+
+  async dueVerifications(kind, now, most) {
+    const due = await database.query<{ id: string }>(sql`
+      select id
+      from face_verifications
+      where kind = ${kind}
+      and due_at <= ${now}
+      and lease_until <= ${now}
+      order by case when status = 'waiting_user' then 1 else 0 end, due_at, id
+      limit ${most}`)
+    return due.map(({ id }) => id)
+  },
+
+  async nextVerificationDue(kind) {
+    const [row] = await database.query<{ due?: number }>(sql`
+      select min(case when lease_until > due_at then lease_until else due_at end) as due
+      from face_verifications
+      where kind = ${kind}
+      and due_at is not null`)
+    return row?.due
+  },
+
+  async deleteVerifications(before) {
+    await database.query(sql`
+      delete from face_verifications
+      where created_at < ${before}`)
+  },
+})

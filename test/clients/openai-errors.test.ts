@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { all, hello, model, openClients, openWay, thrown, until, ways } from './clients.ts'
+
+/** The four calls that generate. */
+const calls = {
+  'a chat completion': (client: OpenAI, more: object = {}) =>
+    client.chat.completions.create({ model, messages: hello('hi'), ...more }) as Promise<unknown>,
+  'a chat stream': async (client: OpenAI, more: object = {}) =>
+    all(await client.chat.completions.create({ model, messages: hello('hi'), ...more, stream: true })),
+  'a response': (client: OpenAI, more: object = {}) =>
+    client.responses.create({ model, input: 'hi', ...more }) as Promise<unknown>,
+  'a stream of a response': async (client: OpenAI, more: object = {}) =>
+    all(await client.responses.create({ model, input: 'hi', ...more, stream: true })),
+}
+
+const classes = [
+  { status: 400, raised: OpenAI.BadRequestError },
+  { status: 401, raised: OpenAI.AuthenticationError },
+  { status: 403, raised: OpenAI.PermissionDeniedError },
+  { status: 404, raised: OpenAI.NotFoundError },
+  { status: 409, raised: OpenAI.ConflictError },
+  { status: 422, raised: OpenAI.UnprocessableEntityError },
+  { status: 429, raised: OpenAI.RateLimitError },
+  { status: 500, raised: OpenAI.InternalServerError },
+  { status: 503, raised: OpenAI.InternalServerError },
+]
+
+for (const [title, call] of Object.entries(calls)) {
+  describe(title, () => {
+    for (const { status, raised } of classes) {
+      test(`an upstream's ${status} is raised as ${raised.name}, with its words and headers`, async () => {
+        await using clients = await openClients()
+        const error = { message: `no: ${status}`, type: 'some_type', param: 'some.param', code: 'some_code' }
+        const headers = { 'x-request-id': 'req_of_upstream', 'retry-after': '1', 'x-should-retry': 'false' }
+        clients.emulator.faults.add({ kind: 'status', status, body: JSON.stringify({ error }), headers })
+        const caught = await thrown(call(clients.openai))
+        expect(caught).toBeInstanceOf(raised)
+        expect(caught).toMatchObject({ status, error, type: 'some_type', param: 'some.param', code: 'some_code' })
+        expect(caught).toMatchObject({ requestID: 'req_of_upstream' })
+        expect((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after')).toBe('1')
+        expect((await clients.recorded()).output).toBe(0)
+      })
+    }
+
+    test('a key that is not known, or was revoked, is raised as such', async () => {
+      await using clients = await openClients()
+      const { baseURL, gateway, ann } = clients
+      const strangers = ['sk-unknown', `${ann.token}x`, clients.emulator.text.key]
+      for (const apiKey of strangers) {
+        const caught = await thrown(call(new OpenAI({ baseURL, apiKey, maxRetries: 0 })))
+        expect(caught).toBeInstanceOf(OpenAI.AuthenticationError)
+        expect(caught).toMatchObject({ status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+      }
+      const [token] = await gateway.store.listTokens(ann.id)
+      await gateway.store.revokeToken(token?.id ?? '', Date.now())
+      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.AuthenticationError)
+      expect(clients.asked()).toEqual([])
+    })
+
+    test('what is wrong with a request is named before the upstream is asked', async () => {
+      await using clients = await openClients()
+      for (const [more, param] of [
+        [{ model: 7 }, 'model'],
+        [{ model: undefined }, 'model'],
+        [
+          title.includes('chat') ? { messages: [] } : { input: undefined },
+          title.includes('chat') ? 'messages' : 'input',
+        ],
+      ] as const) {
+        const caught = await thrown(call(clients.openai, more))
+        expect(caught).toBeInstanceOf(OpenAI.BadRequestError)
+        expect(caught).toMatchObject({ status: 400, param, type: 'invalid_request_error' })
+      }
+      expect(clients.asked()).toEqual([])
+    })
+
+    test('what only the upstream knows to be wrong is said in its words', async () => {
+      await using clients = await openClients()
+      const unknown = await thrown(call(clients.openai, { model: 'no/such model' }))
+      expect(unknown).toBeInstanceOf(OpenAI.NotFoundError)
+      expect(unknown).toMatchObject({ status: 404, param: 'model', code: 'model_not_found' })
+      expect((unknown as Error).message).toContain('The model `no/such model` does not exist')
+      expect((unknown as InstanceType<typeof OpenAI.APIError>).requestID).toMatch(/^req_/)
+      const small = await thrown(
+        call(clients.openai, {
+          ...{ model: 'emulated-small', max_tokens: 10, messages: hello('x'.repeat(9000)), input: 'x'.repeat(9000) },
+        }),
+      )
+      expect(small).toMatchObject({ status: 400, code: 'context_length_exceeded' })
+    })
+
+    test('an upstream that cannot be reached, says nonsense or leads elsewhere is 502', async () => {
+      await using clients = await openClients()
+      const { faults } = clients.emulator
+      for (const fault of [
+        { kind: 'refuse' },
+        { kind: 'reset-after' },
+        { kind: 'not-json' },
+        { kind: 'empty' },
+        { kind: 'redirect', location: 'https://elsewhere.example/' },
+      ] as const) {
+        faults.add(fault)
+        const caught = await thrown(call(clients.openai))
+        expect(caught).toBeInstanceOf(OpenAI.InternalServerError)
+        expect(caught).toMatchObject({ status: 502, type: 'server_error' })
+        expect((caught as Error).message).not.toMatch(/ECONN|socket|127\.0\.0\.1|fetch|JSON/)
+        faults.clear()
+      }
+      await clients.emulator.stop()
+      expect(await thrown(call(clients.openai))).toMatchObject({ status: 502 })
+    })
+
+    test('the client tries again after a limit, as late as it is told to, and gets through', async () => {
+      await using clients = await openClients({ client: { maxRetries: 2 } })
+      const body = JSON.stringify({
+        error: { message: 'slow', type: 'requests', param: null, code: 'rate_limit_exceeded' },
+      })
+      clients.emulator.faults.add({ kind: 'status', status: 429, body, headers: { 'retry-after-ms': '30' }, times: 2 })
+      await call(clients.openai)
+      expect(clients.asked().map(({ status }) => status)).toEqual([429, 429, 200])
+      const [first = { at: 0 }, second = { at: 0 }] = clients.asked()
+      expect(second.at - first.at).toBeGreaterThanOrEqual(29)
+    })
+
+    test('the gateway adds no tries to those of the client', async () => {
+      await using clients = await openClients({ client: { maxRetries: 1 } })
+      clients.emulator.faults.add({
+        ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
+        headers: { 'retry-after-ms': '1' },
+      })
+      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
+      expect(clients.asked()).toHaveLength(2)
+      clients.emulator.faults.clear()
+      clients.emulator.faults.add({
+        ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
+        headers: { 'x-should-retry': 'false' },
+      })
+      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
+      expect(clients.asked()).toHaveLength(3)
+    })
+
+    test('a caller that gives up frees the upstream, whenever it does', async () => {
+      await using clients = await openClients({ emulator: { text: { msPerDelta: 3 } } })
+      const { emulator, openai } = clients
+      // Before the answer, and in the middle of it.
+      for (const kind of ['hang', undefined] as const) {
+        if (kind) emulator.faults.add({ kind })
+        const before = clients.asked().length
+        const leaving = new AbortController()
+        const caught = thrown(
+          title.includes('chat')
+            ? async () => {
+                const options = { signal: leaving.signal }
+                const messages = hello('4000 tokens')
+                if (!title.includes('stream')) return openai.chat.completions.create({ model, messages }, options)
+                const stream = await openai.chat.completions.create({ model, messages, stream: true }, options)
+                await all(stream)
+                // The client ends an iteration in silence that it was told to end.
+                if (leaving.signal.aborted) throw new OpenAI.APIUserAbortError()
+              }
+            : async () => {
+                const options = { signal: leaving.signal }
+                const input = '4000 tokens'
+                if (!title.includes('stream')) return openai.responses.create({ model, input }, options)
+                await all(await openai.responses.create({ model, input, stream: true }, options))
+                if (leaving.signal.aborted) throw new OpenAI.APIUserAbortError()
+              },
+        )
+        await until(() => clients.asked().length > before)
+        if (!kind) await until(() => clients.asked()[before]?.status === 200)
+        leaving.abort()
+        expect(await caught).toBeInstanceOf(OpenAI.APIUserAbortError)
+        await until(() => clients.asked()[before]?.aborted === true)
+      }
+      await until(async () => (await clients.recorded()).unreported === 2)
+    })
+  })
+}
+
+test('a limit of the upstream reaches the client, as it is', async () => {
+  await using clients = await openClients({ emulator: { text: { requestsPerMinute: 1 } } })
+  await calls['a response'](clients.openai)
+  const caught = await thrown(calls['a response'](clients.openai))
+  expect(caught).toBeInstanceOf(OpenAI.RateLimitError)
+  expect(Number((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after'))).toBeGreaterThan(50)
+})
+
+test('a gateway that is gone is a connection error', async () => {
+  const clients = await openClients()
+  await clients[Symbol.asyncDispose]()
+  expect(await thrown(calls['a response'](clients.openai))).toBeInstanceOf(OpenAI.APIConnectionError)
+})
+
+describe.each([...ways])('the time limit, an upstream $way', (way) => {
+  const streams = !way.way.endsWith('without streams')
+  const patient = { text: { timeoutMs: 150 }, emulator: { text: { msPerDelta: 5 } } }
+
+  test('a chat completion is cut off, and marked', async () => {
+    await using clients = await openWay(way, patient)
+    const { data, response } = await clients.openai.chat.completions
+      .create({ model, messages: hello('4000 tokens') })
+      .withResponse()
+    expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+    expect(data.object).toBe('chat.completion')
+    expect(data.choices[0]?.finish_reason).toBe('length')
+    const { content } = data.choices[0]?.message ?? {}
+    if (streams) expect(content).toStartWith('You wrote: “4000 tokens”.')
+    else expect(content ?? '').toBe('')
+    await until(() => clients.asked()[0]?.aborted === true)
+    expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
+  })
+
+  test('a response is cut off, and marked', async () => {
+    await using clients = await openWay(way, patient)
+    const { data, response } = await clients.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
+    expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+    expect(data).toMatchObject({
+      ...{ object: 'response', status: 'incomplete', error: null },
+      incomplete_details: { reason: 'max_output_tokens' },
+    })
+    if (streams) expect(data.output_text).toStartWith('You wrote: “4000 tokens”.')
+    else expect(data.output_text).toBe('')
+    await until(() => clients.asked()[0]?.aborted === true)
+    expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
+  })
+
+  test('a stream is not cut off', async () => {
+    await using clients = await openWay(way, { text: { timeoutMs: 50 }, emulator: { text: { msPerDelta: 3 } } })
+    const stream = clients.openai.responses.stream({ model, input: '60 tokens' })
+    expect((await stream.finalResponse()).status).toBe('completed')
+  })
+})
+
+test('the time limit covers the wait for an answer to begin', async () => {
+  await using clients = await openClients({ text: { timeoutMs: 100 } })
+  clients.emulator.faults.add({ kind: 'hang', times: 2 })
+  const chat = await clients.openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
+  expect(chat.response.headers.get('x-upstream-partialresponse')).toBe('true')
+  expect(chat.data.choices).toMatchObject([{ finish_reason: 'length', message: { role: 'assistant', content: '' } }])
+  const { data, response } = await clients.openai.responses.create({ model, input: 'hi' }).withResponse()
+  expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+  expect(data).toMatchObject({ status: 'incomplete', output_text: '' })
+})
+
+test('a client that waits for less gets what there is in its time', async () => {
+  await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
+  const question = { model, messages: hello('4000 tokens') }
+  const { data, response } = await clients.openai.chat.completions.create(question, { timeout: 1000 }).withResponse()
+  expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+  expect(data.choices[0]?.finish_reason).toBe('length')
+})
+
+test('a client whose own time is over leaves, and the upstream is freed', async () => {
+  await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
+  // A timeout of the whole client is not announced by a header.
+  const hurried = new OpenAI({ baseURL: clients.baseURL, apiKey: clients.apiKey, maxRetries: 0, timeout: 100 })
+  const caught = await thrown(hurried.chat.completions.create({ model, messages: hello('4000 tokens') }))
+  expect(caught).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
+  await until(() => clients.asked()[0]?.aborted === true)
+})

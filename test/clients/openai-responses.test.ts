@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'bun:test'
+import type OpenAI from 'openai'
+import { zodTextFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+import { newAsset, newGroup } from '../routes/routes.ts'
+import {
+  all,
+  model,
+  ofResponses,
+  openClients,
+  openWay,
+  responsesTools,
+  thrown,
+  timeless,
+  until,
+  ways,
+} from './clients.ts'
+
+type Question = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>
+
+const questions: Record<string, Question> = {
+  'plain text': { input: 'hi' },
+  instructions: { input: 'hi', instructions: 'Be brief.' },
+  'items with a system role': {
+    input: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'hi' },
+    ],
+  },
+  'a conversation': {
+    input: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'hello' },
+      { role: 'user', content: [{ type: 'input_text', text: 'and now?' }] },
+    ],
+  },
+  'too few tokens': { input: '100 tokens', max_output_tokens: 20 },
+  'a thought': { input: 'hi', reasoning: { effort: 'low' } },
+  'a refusal': { input: 'please refuse to answer' },
+  'JSON of any form': { input: 'hi', text: { format: { type: 'json_object' } } },
+  'a tool': { input: 'call weather', tools: responsesTools },
+  'two tools at once': { input: 'call weather, then call time and call weather', tools: responsesTools },
+  'a tool that must be': { input: 'hi', tools: responsesTools, tool_choice: { type: 'function', name: 'time' } },
+  'a custom tool': { input: 'call run', tools: [{ type: 'custom', name: 'run' }] },
+  pictures: {
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What is in picture 1?' },
+          { type: 'input_image', image_url: 'https://files.example/a.png', detail: 'low' },
+          { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'auto' },
+        ],
+      },
+    ],
+  },
+}
+
+/** What a bridged response has in common with a native one: what was said, and how it ended. */
+const essence = ({
+  status,
+  output,
+  output_text,
+  usage,
+  incomplete_details,
+  error,
+  model,
+}: OpenAI.Responses.Response) => ({
+  ...{ status, incomplete_details, error, model, output_text },
+  usage: ofResponses(usage),
+  output: output.map((item) => {
+    if (item.type === 'message') {
+      return [
+        item.type,
+        item.role,
+        item.status,
+        item.content.map((part) => (part.type === 'refusal' ? part.refusal : part.text)),
+      ]
+    }
+    if (item.type === 'function_call') return [item.type, item.status, item.name, item.arguments]
+    if (item.type === 'custom_tool_call') return [item.type, item.name, item.input]
+    return [item.type]
+  }),
+})
+
+for (const way of ways) {
+  const bridged = way.way.startsWith('chat only')
+  const view = (response: OpenAI.Responses.Response): unknown => (bridged ? essence(response) : timeless(response))
+
+  describe(`responses, an upstream ${way.way}`, () => {
+    for (const [title, question] of Object.entries(questions)) {
+      test(`${title}: the answer is the upstream's own`, async () => {
+        await using clients = await openWay(way)
+        const answer = await clients.openai.responses.create({ model, ...question })
+        const own = await clients.direct.responses.create({ model, ...question })
+        expect(view(answer)).toEqual(view(own))
+        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(answer.usage) })
+      })
+
+      test(`${title}: the helper makes the same of the stream`, async () => {
+        await using clients = await openWay(way)
+        const answer = await clients.openai.responses.stream({ model, ...question } as never).finalResponse()
+        const own = await clients.direct.responses.create({ model, ...question })
+        const text = (response: OpenAI.Responses.Response) => ({ ...response, output_parsed: undefined })
+        const parsed = JSON.parse(JSON.stringify(text(answer as never)), (key, value) =>
+          key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
+        )
+        expect(view(parsed)).toEqual(view(own))
+        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(answer.usage) })
+      })
+
+      test(`${title}: the events of the stream are numbered, and end with the response`, async () => {
+        await using clients = await openWay(way)
+        const events = await all(await clients.openai.responses.create({ model, ...question, stream: true }))
+        expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
+        expect(events[0]?.type).toBe('response.created')
+        const last = events.at(-1)
+        expect(last?.type).toBe(title === 'too few tokens' ? 'response.incomplete' : 'response.completed')
+        const own = await clients.direct.responses.create({ model, ...question })
+        const deltas = events.flatMap((event) =>
+          event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? [event.delta] : [],
+        )
+        const [message] = own.output.filter((item) => item.type === 'message')
+        const [part] = message?.content ?? []
+        expect(deltas.join('')).toBe((part?.type === 'refusal' ? part.refusal : part?.text) ?? '')
+      })
+    }
+
+    test('the output of a tool goes back, with all that was said before', async () => {
+      await using clients = await openWay(way)
+      const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'call weather and call time' }]
+      const question = { model, tools: responsesTools, reasoning: { effort: 'low' as const } }
+      const first = await clients.openai.responses.create({ ...question, input })
+      const calls = first.output.filter((item) => item.type === 'function_call')
+      expect(calls.map(({ name }) => name)).toEqual(['weather', 'time'])
+      const outputs = calls.map(({ call_id }) => ({
+        type: 'function_call_output' as const,
+        call_id,
+        output: `for ${call_id}`,
+      }))
+      const second = await clients.openai.responses.create({
+        ...question,
+        input: [...input, ...(first.output as OpenAI.Responses.ResponseInput), ...outputs],
+      })
+      for (const { output } of outputs) expect(second.output_text).toContain(`The tool answered: “${output}”.`)
+      const streamed = await clients.openai.responses
+        .stream({
+          ...question,
+          input: [...input, ...(first.output as OpenAI.Responses.ResponseInput), ...outputs],
+        } as never)
+        .finalResponse()
+      expect(streamed.output_text).toBe(second.output_text)
+      expect(await clients.recorded()).toMatchObject({ calls: 3, unreported: 0 })
+    })
+
+    test('an answer of a form is parsed', async () => {
+      await using clients = await openWay(way)
+      const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
+      const question = { model, input: 'who?', text: { format: zodTextFormat(Person, 'person') } }
+      const answer = await clients.openai.responses.parse(question)
+      expect(Person.safeParse(answer.output_parsed).success).toBe(true)
+      const streamed = await clients.openai.responses.stream(question).finalResponse()
+      expect(streamed.output_parsed).toEqual(answer.output_parsed)
+    })
+
+    test('the arguments of a tool are parsed', async () => {
+      await using clients = await openWay(way)
+      const answer = await clients.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
+      const [call] = answer.output.filter((item) => item.type === 'function_call')
+      expect(call?.parsed_arguments).toEqual({ city: 'city' })
+    })
+  })
+}
+
+test('thoughts reach a caller through the bridge', async () => {
+  const [, chatOnly] = ways
+  await using clients = await openWay(chatOnly)
+  const answer = await clients.openai.responses.create({
+    model,
+    input: 'hi',
+    reasoning: { effort: 'low', summary: 'auto' },
+  })
+  const [thought] = answer.output
+  expect(thought?.type).toBe('reasoning')
+  expect(JSON.stringify(thought)).toContain('Let me think about that')
+})
+
+test('what the bridge cannot carry over is refused, and named', async () => {
+  const [, chatOnly] = ways
+  await using clients = await openWay(chatOnly)
+  const first = await clients.openai.responses.create({ model, input: 'hi' })
+  const ask = (more: object) => thrown(clients.openai.responses.create({ model, input: 'hi', ...more }))
+  expect(await ask({ tools: [{ type: 'web_search' }] })).toMatchObject({ status: 400, param: 'tools[0].type' })
+  expect(await ask({ previous_response_id: first.id })).toMatchObject({ status: 400, param: 'previous_response_id' })
+  expect(clients.asked()).toHaveLength(1)
+})
+
+test('a search, and a conversation that the upstream remembers, are the upstream’s', async () => {
+  await using clients = await openClients()
+  const first = await clients.openai.responses.create({ model, input: 'hi', tools: [{ type: 'web_search' }] })
+  expect(first.output.map(({ type }) => type)).toEqual(['web_search_call', 'message'])
+  const streamed = await clients.openai.responses
+    .stream({ model, input: 'hi', tools: [{ type: 'web_search' }] })
+    .finalResponse()
+  expect(streamed.output_text).toBe(first.output_text)
+  const second = await clients.openai.responses.create({ model, input: 'again', previous_response_id: first.id })
+  expect(second.usage?.input_tokens).toBeGreaterThan(first.usage?.input_tokens ?? 0)
+})
+
+test("one's own asset can be looked at, and nobody else's", async () => {
+  for (const way of ways) {
+    await using clients = await openWay(way)
+    const asset = await newAsset(clients.ann, await newGroup(clients.ann, 'mine'))
+    const foreign = await newAsset(clients.bob, await newGroup(clients.bob, 'his'))
+    const look = (id: string) =>
+      clients.openai.responses.create({
+        model,
+        input: [{ role: 'user', content: [{ type: 'input_image', image_url: `asset://${id}`, detail: 'auto' }] }],
+      })
+    expect((await look(asset)).status).toBe('completed')
+    expect(clients.asked()[0]?.body).toContain(`asset://${asset}`)
+    expect(await thrown(look(foreign))).toMatchObject({ status: 403, param: 'input[0].content[0].image_url' })
+    expect(clients.asked()).toHaveLength(1)
+  }
+})
+
+test('a caller that abandons the iteration frees the upstream', async () => {
+  for (const way of ways.filter(({ way }) => !way.endsWith('without streams'))) {
+    await using clients = await openWay(way, { emulator: { text: { msPerDelta: 2 } } })
+    const stream = await clients.openai.responses.create({ model, input: '4000 tokens', stream: true })
+    for await (const event of stream) if (event.type === 'response.output_text.delta') break
+    await until(() => clients.asked()[0]?.aborted === true)
+    await until(async () => (await clients.recorded()).calls === 1)
+  }
+})

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createOpenAI } from '@ai-sdk/openai'
+import { ChatOpenAI } from '@langchain/openai'
+import { generateText } from 'ai'
+import OpenAI from 'openai'
+import type { ServerProcess } from '../support/server.ts'
+import { openWorkplace, type Workplace } from '../support/workplace.ts'
+import { all, chatTools, hello, model, ofChat, responsesTools, thrown, timeless, until } from './clients.ts'
+
+for (const { runtime, getBodies } of [
+  { runtime: 'bun', getBodies: 'on' },
+  { runtime: 'bun', getBodies: 'off' },
+  { runtime: 'deno', getBodies: 'on' },
+  { runtime: 'deno', getBodies: 'off' },
+] as const) {
+  describe(`the default server on ${runtime}, GET_BODIES ${getBodies}`, () => {
+    let place: Workplace
+    let server: ServerProcess
+    let openai: OpenAI
+    let direct: OpenAI
+    let given: { baseURL: string; apiKey: string }
+    let ann: string
+    const asked = () => place.emulator.calls.filter(({ kind }) => kind === 'text')
+    const struck = (place_: Workplace) => place_.emulator.faults
+
+    beforeAll(async () => {
+      place = await openWorkplace('sqlite', { text: { msPerDelta: 0 } })
+      const { url, key } = place.emulator.text
+      const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, TEXT_TIMEOUT_SECONDS: '1' }
+      server = await place.start({ ...text, GET_BODIES: getBodies, MAX_BODY_BYTES: '3000000' }, runtime)
+      const user = await place.addUser('ann')
+      ann = user.id
+      given = { baseURL: `${server.url}/v1`, apiKey: user.token }
+      openai = new OpenAI({ ...given, maxRetries: 0 })
+      direct = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 })
+    }, 30_000)
+    afterAll(() => place[Symbol.asyncDispose]())
+
+    test('the official client chats, plain and by stream', async () => {
+      const question = { model, messages: hello('call weather and call time'), tools: chatTools }
+      const answer = await openai.chat.completions.create(question)
+      const own = await direct.chat.completions.create(question)
+      expect(timeless(answer)).toEqual(timeless(own))
+      const stream_options = { include_usage: true }
+      const streamed = await openai.chat.completions.stream({ ...question, stream_options }).finalChatCompletion()
+      expect(streamed.choices[0]?.message.tool_calls).toHaveLength(2)
+      expect(ofChat(streamed.usage)).toEqual(ofChat(own.usage))
+    })
+
+    test('the official client asks for responses, plain and by stream', async () => {
+      const question = { model, input: 'call weather and call time', tools: responsesTools }
+      const answer = await openai.responses.create(question)
+      const own = await direct.responses.create(question)
+      expect(timeless(answer)).toEqual(timeless(own))
+      const streamed = await openai.responses.stream(question).finalResponse()
+      expect(streamed.output.map(({ type }) => type)).toEqual(own.output.map(({ type }) => type))
+    })
+
+    test('other libraries work too', async () => {
+      const { text } = await generateText({ model: createOpenAI(given).responses(model), prompt: 'hi' })
+      expect(text).toStartWith('You wrote: “hi”.')
+      const { apiKey, baseURL } = given
+      const pieces = await all(await new ChatOpenAI({ model, apiKey, configuration: { baseURL } }).stream('hi'))
+      expect(pieces.map((piece) => piece.text).join('')).toBe(text)
+    })
+
+    test('what they were answered is what is written down', async () => {
+      const before = await spent()
+      const { usage } = await openai.chat.completions.create({ model, messages: hello('77 tokens') })
+      const after = await spent()
+      expect(after).toEqual({
+        ...{ calls: before.calls + 1, unreported: before.unreported },
+        input: before.input + (usage?.prompt_tokens ?? 0),
+        output: before.output + 77,
+      })
+    })
+
+    const spent = async () => {
+      const [row] = await place.store.listUsage({ user: ann })
+      return {
+        ...{ calls: row?.calls ?? 0, unreported: row?.unreported ?? 0 },
+        ...{ input: row?.inputTokens ?? 0, output: row?.outputTokens ?? 0 },
+      }
+    }
+
+    test('models are found by names with slashes and blanks', async () => {
+      const { data } = await openai.models.list()
+      for (const { id } of data) expect((await openai.models.retrieve(id)).id).toBe(id)
+    })
+
+    test('errors are those of the official client', async () => {
+      const stranger = new OpenAI({ ...given, apiKey: 'sk-nobody', maxRetries: 0 })
+      expect(await thrown(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError)
+      const wrong = await thrown(openai.chat.completions.create({ model, messages: [] }))
+      expect(wrong).toMatchObject({ status: 400, param: 'messages' })
+      const large = await thrown(openai.responses.create({ model, input: 'x'.repeat(3_000_001) }))
+      expect(large).toMatchObject({ status: 413, type: 'invalid_request_error' })
+      struck(place).add({ kind: 'status', status: 429, headers: { 'retry-after': '3' } })
+      const slow = await thrown(openai.responses.create({ model, input: 'hi' }))
+      expect(slow).toBeInstanceOf(OpenAI.RateLimitError)
+    })
+
+    test('a stream that breaks off is an error', async () => {
+      for (const how of ['reset', 'fin', 'clean'] as const) {
+        struck(place).add({ kind: 'cut', how, events: 5 })
+        const chat = all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
+        expect(await thrown(chat)).toBeInstanceOf(OpenAI.APIError)
+        struck(place).add({ kind: 'cut', how, events: 5 })
+        const response = all(await openai.responses.create({ model, input: 'hi', stream: true }))
+        expect(await thrown(response)).toBeInstanceOf(OpenAI.APIError)
+      }
+    })
+
+    test('the time limit brings what there is', async () => {
+      struck(place).add({ kind: 'silence', events: 9 })
+      const { data, response } = await openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
+      expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+      expect(data.choices[0]?.finish_reason).toBe('length')
+      expect(data.choices[0]?.message.content).toStartWith('You wrote')
+    })
+
+    test('a caller that leaves frees the upstream', async () => {
+      // What the native listener of Deno notices only when there is something to send: see found.test.ts.
+      const late = runtime === 'deno' && getBodies === 'off'
+      for (const kind of late ? (['stall'] as const) : (['stall', 'silence', 'hang'] as const)) {
+        struck(place).add(kind === 'stall' ? { kind: 'silence', events: 5 } : { kind })
+        const before = asked().length
+        const leaving = new AbortController()
+        const options = { signal: leaving.signal }
+        const caught = thrown(async () => {
+          await all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true }, options))
+          leaving.signal.throwIfAborted()
+        })
+        await until(() => asked().length > before)
+        leaving.abort()
+        await caught
+        await until(() => asked()[before]?.aborted === true)
+      }
+    })
+
+    test('a hundred and fifty streams at once are all whole', async () => {
+      const own = await direct.chat.completions.create({ model, messages: hello('120 tokens') })
+      struck(place).clear()
+      // All of them are under way before one goes on.
+      const gate = struck(place).add({ kind: 'silence', events: 5, times: 150 })
+      const asking = Array.from({ length: 150 }, async () => {
+        const stream = await openai.chat.completions.create({ model, messages: hello('120 tokens'), stream: true })
+        return (await all(stream)).map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+      })
+      await gate.struck(150)
+      gate.release()
+      const texts = await Promise.all(asking)
+      expect(new Set(texts)).toEqual(new Set([own.choices[0]?.message.content ?? '']))
+    })
+
+    test('the server is still there, and has nothing to complain of', async () => {
+      expect((await fetch(`${server.url}/healthz`)).ok).toBe(true)
+      expect(server.stdout() + server.stderr()).not.toMatch(/uncaught|unhandled|TypeError|at \w+ \(/i)
+    })
+  })
+}

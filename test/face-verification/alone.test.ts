@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { faceVerification } from '../../plugins/face-verification/index.ts'
+import { Problem } from '../../plugins/shared/problem.ts'
+import { base, openDatabase, scene, storeOn } from './house.ts'
+import { Vendor } from './vendor.ts'
+
+const refusal = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })
+
+describe('the routes', () => {
+  test('need a session', async () => {
+    const { ask, vendor } = await scene()
+    for (const [url, method] of [
+      [base, 'POST'],
+      [`${base}/x`, 'GET'],
+    ] as const) {
+      const { status, json } = await ask(url, {
+        method,
+        headers: { authorization: 'Bearer sk-x', cookie: 'session=x' },
+      })
+      expect([status, json]).toEqual([401, refusal('not authenticated')])
+    }
+    expect(vendor.calls).toEqual([])
+  })
+
+  test('refuse other methods and other paths', async () => {
+    const { ask } = await scene()
+    for (const [url, method, status, allow] of [
+      [base, 'GET', 405, 'POST'],
+      [base, 'DELETE', 405, 'POST'],
+      [`${base}/x`, 'POST', 405, 'GET'],
+      [`${base}/x/y`, 'GET', 404, null],
+      [`${base}/callback/x/y`, 'GET', 404, null],
+    ] as const) {
+      const { status: answered, headers, json } = await ask(url, { method, headers: { 'x-user': 'ann' } })
+      expect([url, answered, headers.get('allow'), json.success]).toEqual([url, status, allow, false])
+    }
+  })
+
+  test('let a guard refuse what comes from a foreign page, creations alone', async () => {
+    const { ann, vendor } = await scene({
+      requireSameOrigin: () => {
+        throw new Problem(403, 'foreign')
+      },
+    })
+    expect(await ann.create()).toMatchObject({ status: 403, json: refusal('foreign') })
+    expect((await ann.query('x')).status).toBe(404)
+    expect(vendor.calls).toEqual([])
+  })
+
+  test('say nothing of what the store says', async () => {
+    const { ann, store, lines } = await scene()
+    store.verification = async () => {
+      throw new Error('the disk is full')
+    }
+    expect(await ann.query('x')).toMatchObject({ status: 500, json: refusal('face verification could not be checked') })
+    expect(lines.join()).toContain('disk is full')
+  })
+})
+
+test('a task that lives for nothing is refused at once', async () => {
+  expect(scene({ taskMs: 0 })).rejects.toThrow(TypeError)
+  expect(scene({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
+})
+
+/** An app of somebody else's, with users of its own. */
+const part = async (segment: string, user: string) => {
+  const vendor = new Vendor()
+  const plugin = faceVerification({
+    kind: 'ark',
+    segment,
+    upstream: vendor.upstream(),
+    store: storeOn(await openDatabase('sqlite::memory:')),
+    identify: (request) => (request.headers.get('x-key') === user ? { user } : undefined),
+    publicUrl: () => `https://${segment}.test/`,
+  })
+  return { vendor, plugin }
+}
+
+const call = async (app: { handle(request: Request): Promise<Response> }, path: string, method = 'GET', key = '') => {
+  const response = await app.handle(new Request(`http://localhost${path}`, { method, headers: { 'x-key': key } }))
+  const text = await response.text()
+  return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+}
+
+describe('in a stranger’s app', () => {
+  test('it does its whole job, errors included', async () => {
+    const { vendor, plugin } = await part('media', 'ann')
+    const app = new Elysia().get('/', () => 'home').use(plugin)
+    const { json } = await call(app, '/api/media/face-verifications', 'POST', 'ann')
+    const { callback, group } = vendor.finish()
+    expect((await call(app, callback.slice('https://media.test'.length))).text).toContain('Face verified')
+    const path = `/api/media/face-verifications/${json.verification_id}`
+    expect((await call(app, path, 'GET', 'ann')).json.group_id).toBe(group)
+    expect(await call(app, path)).toMatchObject({ status: 401, json: refusal('not authenticated') })
+    expect((await call(app, '/')).text).toBe('home')
+  })
+
+  test('two live side by side, and know nothing of each other', async () => {
+    const [one, two] = [await part('media', 'ann'), await part('video', 'bob')]
+    const app = new Elysia().use(one.plugin).use(two.plugin)
+    const first = (await call(app, '/api/media/face-verifications', 'POST', 'ann')).json
+    const second = (await call(app, '/api/video/face-verifications', 'POST', 'bob')).json
+    expect([one.vendor.calls.length, two.vendor.calls.length]).toEqual([1, 1])
+    expect((await call(app, `/api/video/face-verifications/${second.verification_id}`, 'GET', 'bob')).status).toBe(200)
+    expect(await call(app, `/api/video/face-verifications/${first.verification_id}`, 'GET', 'bob')).toMatchObject({
+      status: 404,
+      json: refusal('verification not found', 'video_proxy_error'),
+    })
+    expect((await call(app, '/api/video/face-verifications', 'POST', 'ann')).status).toBe(401)
+    expect(String(two.vendor.calls[0]?.body.CallbackURL)).toStartWith(
+      'https://video.test/api/video/face-verifications/callback/',
+    )
+    const { callback } = two.vendor.finish()
+    const state = callback.split('/callback/')[1]
+    expect((await call(app, `/api/media/face-verifications/callback/${state}`)).status).toBe(404)
+  })
+})

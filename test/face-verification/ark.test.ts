@@ -1,0 +1,374 @@
+import { describe, expect, test } from 'bun:test'
+import { type FaceStore, keptLog, openDatabase, publicUrl, scene, statusOf, storeOn } from './house.ts'
+import { Vendor } from './vendor.ts'
+
+const down = () => {
+  throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+}
+
+/** A task of Ann's whose person has finished, or not. */
+const begun = async () => {
+  const it = await scene()
+  const created = await it.ann.create()
+  const id: string = created.json.verification_id
+  return { ...it, id, created, poll: () => it.ann.query(id) }
+}
+
+describe('a creation', () => {
+  test('answers the document’s fields, and nothing else', async () => {
+    const { created, vendor } = await begun()
+    expect([created.status, created.json]).toEqual([
+      200,
+      {
+        verification_id: expect.stringMatching(/^[\w-]{20,}$/),
+        status: 'waiting_user',
+        h5_url: vendor.sessions.get(vendor.token)?.link,
+        expires_at: 1_000 + 1_800,
+      },
+    ])
+    expect(created.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('has the person’s browser come back to an address that cannot be guessed, each to its own', async () => {
+    const { vendor, ann } = await begun()
+    await ann.create()
+    const states = vendor.asked('CreateVisualValidateSession').map(({ body }) => {
+      const url = String(body.CallbackURL)
+      expect(url).toStartWith(`${publicUrl}/api/media/face-verifications/callback/`)
+      return url.split('/').at(-1) ?? ''
+    })
+    for (const state of states) expect(Buffer.from(state, 'base64url').length).toBeGreaterThanOrEqual(20)
+    expect(new Set(states).size).toBe(2)
+  })
+
+  test('forwards a caller’s fields, and neither callback nor project', async () => {
+    const { vendor, ann } = await scene()
+    await ann.create('{"language":"zh","n":1.50,"CallbackURL":"https://evil.test","projectname":"p"}')
+    const [call] = vendor.asked('CreateVisualValidateSession')
+    expect(call?.body).toEqual({
+      language: 'zh',
+      n: 1.5,
+      CallbackURL: expect.stringContaining(publicUrl),
+      ProjectName: 'default',
+    })
+  })
+
+  test('needs no body, but no other than a JSON object', async () => {
+    const { ann, vendor } = await scene({ maxBodyBytes: 100 })
+    expect((await ann.create('')).status).toBe(200)
+    for (const body of ['[]', 'x', '1', '"a"']) expect([body, (await ann.create(body)).status]).toEqual([body, 400])
+    expect((await ann.create({ a: 'x'.repeat(100) })).status).toBe(413)
+    expect(vendor.calls.length).toBe(1)
+  })
+
+  test('and its result may be said flat as well', async () => {
+    const { ann, vendor, ask } = await scene()
+    vendor.wrapped = false
+    const { json } = await ann.create()
+    const { group, callback } = vendor.finish()
+    await ask(callback)
+    expect((await ann.query(json.verification_id)).json.group_id).toBe(group)
+  })
+
+  for (const [more, seconds] of [
+    [{ ExpiresIn: 120 }, 120],
+    [{ ExpireTime: 1_120 }, 120],
+    [{ ExpiresAt: '1970-01-01T00:18:40Z' }, 120],
+    [{ expires_at: 1_120_000_000_000 }, 1_800],
+    [{ ExpiresIn: 7_200 }, 1_800],
+    [{ ExpiresIn: -5 }, 1_800],
+    [{ ExpiresIn: 'soon' }, 1_800],
+  ] as const) {
+    test(`lives ${seconds} s when the upstream says ${JSON.stringify(more)}`, async () => {
+      const { ann, vendor } = await scene()
+      vendor.more = more
+      expect((await ann.create()).json.expires_at).toBe(1_000 + seconds)
+    })
+  }
+
+  test('that fails upstream is the upstream’s failure, and leaves no task', async () => {
+    const { ann, vendor, store } = await scene()
+    vendor.instead = () => new Response('{"no":1}', { status: 403, headers: { 'content-type': 'application/json' } })
+    expect(await ann.create()).toMatchObject({ status: 403, text: '{"no":1}' })
+    vendor.instead = down
+    expect((await ann.create()).json.error.message).toBe('Seedance upstream unavailable')
+    for (const answer of [
+      {},
+      { Result: { BytedToken: 't' } },
+      { Result: { BytedToken: 't', H5Link: 'javascript:1' } },
+    ]) {
+      vendor.instead = () => Response.json(answer)
+      expect(await ann.create()).toMatchObject({
+        status: 502,
+        json: { error: { message: 'upstream returned an invalid response' } },
+      })
+    }
+    expect(await store.nextVerificationDue('ark')).toBeUndefined()
+  })
+
+  test('that cannot be recorded is a 500, and its link is not shown', async () => {
+    const { ann, store, vendor, lines } = await scene()
+    store.addVerification = async () => {
+      throw new Error('the disk is full')
+    }
+    const { status, json, text } = await ann.create()
+    expect([status, json.error.message]).toEqual([500, 'failed to record face verification'])
+    expect(text).not.toContain('kyc')
+    expect(vendor.calls.length).toBe(1)
+    expect(lines.join()).toContain('disk is full')
+  })
+
+  test('is brought to its end although its caller leaves', async () => {
+    const { app, vendor, store } = await scene()
+    const leaving = new AbortController()
+    vendor.instead = () => {
+      leaving.abort()
+      return undefined
+    }
+    const url = `${publicUrl}/api/media/face-verifications`
+    const { signal } = leaving
+    await app.handle(new Request(url, { method: 'POST', headers: { 'x-user': 'ann' }, signal }))
+    expect(await store.nextVerificationDue('ark')).toBeDefined()
+  })
+})
+
+describe('a task', () => {
+  test('waits for its person, and the upstream is not asked meanwhile', async () => {
+    const { id, poll, vendor } = await begun()
+    expect(await poll()).toMatchObject({ status: 200, json: { verification_id: id, status: 'waiting_user' } })
+    expect(Object.keys((await poll()).json)).toEqual(['verification_id', 'status'])
+    expect(vendor.asked()).toEqual([])
+  })
+
+  test('is verified by the callback, and its group is the creator’s by then', async () => {
+    const { id, poll, vendor, ask, store } = await begun()
+    const { group, callback } = vendor.finish()
+    expect((await ask(callback)).status).toBe(200)
+    expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+    expect(await store.group(group)).toMatchObject({ user: 'ann', type: 'LivenessFace', name: 'Face 1970-01-01 00:16' })
+    expect(vendor.asked().map(({ body }) => body)).toEqual([{ BytedToken: vendor.token, ProjectName: 'default' }])
+  })
+
+  test('is not verified while its group cannot be recorded, and is as soon as it can', async () => {
+    const { id, poll, vendor, ask, store, lines } = await begun()
+    const { callback, group } = vendor.finish()
+    const { adoptGroup } = store
+    store.adoptGroup = async () => {
+      throw new Error('the disk is full')
+    }
+    await ask(callback)
+    const { status, json } = await poll()
+    expect([status, json.error.message]).toEqual([500, 'failed to record the group of a face verification'])
+    expect(await statusOf(store, id)).toBe('resolving')
+    expect(lines.join()).toContain('disk is full')
+    store.adoptGroup = adoptGroup
+    expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+  })
+
+  test('goes on when a process ended between the upstream’s answer and the record', async () => {
+    const database = await openDatabase('sqlite::memory:')
+    // It never gets any further, nor gives anything back.
+    const dying = { ...storeOn(database), adoptGroup: () => new Promise<never>(() => {}) }
+    const first = await scene({ store: dying })
+    const id = (await first.ann.create()).json.verification_id
+    const { callback, group } = first.vendor.finish()
+    const page = first.ask(callback)
+    await first.clock.pass(4_000)
+    expect((await page).text).toContain('Check received')
+    const second = await scene({ ...first, store: storeOn(database) })
+    expect((await second.ann.query(id)).json.status).toBe('resolving')
+    await first.clock.pass(45_000)
+    expect((await second.ann.query(id)).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+  })
+
+  test('resolves for as long as the upstream has no result, in either of its ways of saying so', async () => {
+    for (const notYet of ['empty', '404', '400'] as const) {
+      const { poll, vendor, ask, clock } = await begun()
+      vendor.notYet = notYet
+      await ask(vendor.callback())
+      await clock.pass(2_000)
+      expect((await poll()).json.status).toBe('resolving')
+      await clock.pass(2_000)
+      const { group } = vendor.finish()
+      expect((await poll()).json).toMatchObject({ status: 'verified', group_id: group })
+    }
+  })
+
+  test('is not asked about again within a second of an answer that brought nothing', async () => {
+    const { poll, vendor, ask, clock } = await begun()
+    await ask(vendor.callback())
+    await Promise.all([poll(), poll(), poll()])
+    expect(vendor.asked().length).toBe(1)
+    await clock.pass(1_000)
+    await Promise.all([poll(), poll(), poll()])
+    expect(vendor.asked().length).toBe(2)
+  })
+
+  test('expires when its time is over without a callback, and without a result', async () => {
+    for (const calledBack of [false, true]) {
+      const { poll, vendor, ask, clock } = await begun()
+      if (calledBack) await ask(vendor.callback())
+      await clock.pass(1_800_000 - 1)
+      expect((await poll()).json.status).toBe(calledBack ? 'resolving' : 'waiting_user')
+      await clock.pass(1_001)
+      expect((await poll()).json.status).toBe('expired')
+      const asked = vendor.asked().length
+      vendor.finish()
+      expect((await poll()).json.status).toBe('expired')
+      expect(vendor.asked().length).toBe(asked)
+    }
+  })
+
+  test('whose callback got lost is verified at its end', async () => {
+    const { id, poll, vendor, clock } = await begun()
+    const { group } = vendor.finish()
+    await clock.pass(1_800_000)
+    expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+  })
+
+  test('fails when the upstream says that there will never be a result', async () => {
+    const { poll, vendor, ask, clock } = await begun()
+    await ask(vendor.callback())
+    await clock.pass(1_000)
+    vendor.instead = () => Response.json({ ResponseMetadata: { Error: { Code: 'Gone' } } }, { status: 410 })
+    expect((await poll()).json.status).toBe('failed')
+  })
+
+  test('stays as it is when the upstream fails, whose status and body are the answer', async () => {
+    for (const isOver of [false, true]) {
+      const { id, poll, vendor, ask, store, clock } = await begun()
+      await ask(vendor.callback())
+      await clock.pass(isOver ? 2_000_000 : 1_000)
+      for (const status of [401, 403, 429, 500, 503]) {
+        vendor.instead = () =>
+          new Response(`{ "say": ${status} }`, { status, headers: { 'content-type': 'application/json' } })
+        expect(await poll()).toMatchObject({ status, text: `{ "say": ${status} }` })
+      }
+      vendor.instead = down
+      expect(await poll()).toMatchObject({
+        status: 502,
+        json: { error: { message: 'Seedance upstream unavailable', type: 'media_proxy_error' } },
+      })
+      vendor.instead = () => new Response('<html>')
+      expect((await poll()).status).toBe(502)
+      expect(await statusOf(store, id)).toBe('resolving')
+      vendor.instead = undefined
+      vendor.finish()
+      expect((await poll()).json.status).toBe('verified')
+    }
+  })
+
+  test('is not verified by an id that cannot be one', async () => {
+    const { id, poll, vendor, ask, store } = await begun()
+    vendor.finish('a group/../id')
+    await ask(vendor.callback())
+    expect((await poll()).status).toBe(502)
+    expect(await statusOf(store, id)).toBe('resolving')
+  })
+
+  test('whose group is another user’s answers 500 each time, hands nothing over, and fails in the end', async () => {
+    const { id, poll, vendor, ask, store, lines, clock } = await begun()
+    const { group, callback } = vendor.finish('group-of-bob')
+    await store.adoptGroup({ id: group, user: 'bob', type: 'LivenessFace', name: 'Bob', createdAt: 1 })
+    await ask(callback)
+    for (let round = 0; round < 2; round++) {
+      const { status, json, text } = await poll()
+      expect([status, json.success]).toEqual([500, false])
+      expect(text).not.toContain(group)
+      expect(await statusOf(store, id)).toBe('resolving')
+    }
+    expect(await store.group(group)).toMatchObject({ user: 'bob' })
+    expect(lines.some((line) => line.startsWith('error') && line.includes(group))).toBeTrue()
+    await clock.pass(1_800_000)
+    expect((await poll()).status).toBe(500)
+    expect((await poll()).json).toEqual({ verification_id: id, status: 'failed' })
+  })
+
+  test('whose callback got lost is resolving, not waiting, once there is a group that may not be handed over', async () => {
+    const { id, poll, vendor, store, clock } = await begun()
+    const { group } = vendor.finish('group-of-bob')
+    await store.adoptGroup({ id: group, user: 'bob', type: 'LivenessFace', name: 'Bob', createdAt: 1 })
+    store.moveVerification = refuseEnds(store.moveVerification)
+    await clock.pass(1_800_000)
+    expect((await poll()).status).toBe(500)
+    expect(await statusOf(store, id)).toBe('resolving')
+  })
+
+  test('whose group is the creator’s already is verified: one face, one group', async () => {
+    const { poll, vendor, ask, store } = await begun()
+    const { group, callback } = vendor.finish('group-of-ann')
+    await store.adoptGroup({ id: group, user: 'ann', type: 'LivenessFace', name: 'Me', createdAt: 1 })
+    await ask(callback)
+    expect((await poll()).json.group_id).toBe(group)
+    expect(await store.groupsOf('ann')).toMatchObject([{ name: 'Me' }])
+  })
+
+  test('gives its group a name of its own when that of the minute is taken', async () => {
+    const { ann, vendor, ask, store } = await scene()
+    for (let round = 0; round < 3; round++) {
+      await ann.create()
+      await ask(vendor.finish(`group-${round}`).callback)
+    }
+    const names = (await store.groupsOf('ann')).map(({ name }) => name)
+    expect(names.sort()).toEqual(['Face 1970-01-01 00:16', 'Face 1970-01-01 00:16 (2)', 'Face 1970-01-01 00:16 (3)'])
+  })
+
+  test('is answered as it stands when the gateway’s own limits leave no room to ask', async () => {
+    const vendor = new Vendor()
+    const { log } = keptLog()
+    const limits = { perSecond: { GetVisualValidateResult: 1 }, queueMs: 1 }
+    const { ann, ask, clock } = await scene({ upstream: vendor.upstream({ limits, log }) })
+    const first = (await ann.create()).json.verification_id
+    const firstBack = vendor.callback()
+    const second = (await ann.create()).json.verification_id
+    await Promise.all([ask(firstBack), ask(vendor.callback())])
+    await clock.pass(1_000)
+    const replies = await Promise.all([ann.query(first), ann.query(second)])
+    expect(replies.map(({ status, json }) => [status, json.status])).toEqual([
+      [200, 'resolving'],
+      [200, 'resolving'],
+    ])
+    expect(vendor.asked().length).toBe(1)
+  })
+})
+
+describe('who is not the creator', () => {
+  test('gets the same 404, byte for byte, whatever the id, and the upstream is not asked', async () => {
+    const { id, bob, ann, vendor, ask } = await begun()
+    await ask(vendor.callback())
+    const asked = vendor.calls.length
+    const replies = [
+      await bob.query(id),
+      await bob.query('none'),
+      await ann.query('00000000-0000-4000-8000-000000000000'),
+      await ann.query(`${id}%00`),
+      await ann.query('..%2F..%2Fproxy'),
+      await ann.query('%zz'),
+      await ann.query('callback'),
+      await ann.query('x'.repeat(2_000)),
+    ]
+    for (const { status, text, headers } of replies) {
+      expect([status, text]).toEqual([
+        404,
+        '{"success":false,"error":{"message":"verification not found","type":"media_proxy_error"}}',
+      ])
+      expect([...headers]).toEqual([...(replies[0]?.headers ?? [])])
+    }
+    expect(vendor.calls.length).toBe(asked)
+  })
+
+  test('cannot see a task of the other kind either', async () => {
+    const { id, store } = await begun()
+    const { ann, sibling } = await scene({ kind: 'rest', store })
+    expect((await ann.query(id)).status).toBe(404)
+    expect(sibling.calls).toEqual([])
+  })
+})
+
+/** A process that gets no further than the last step. */
+const refuseEnds =
+  (move: FaceStore['moveVerification']): FaceStore['moveVerification'] =>
+  async (id, way, change) => {
+    if (way.at(-1) === 'failed') throw new Error('away')
+    return move(id, way, change)
+  }

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe } from 'bun:test'
+import { type FaceVerificationOptions, faceVerification } from '../../plugins/face-verification/index.ts'
+import type { Log } from '../../plugins/shared/problem.ts'
+import type { Upstream } from '../../plugins/upstream-proxy/index.ts'
+import type { Database } from '../../src/store/database.ts'
+import { groups } from '../../src/store/groups.ts'
+import { migrate } from '../../src/store/migrations.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { verifications } from '../../src/store/verifications.ts'
+import { freshDatabase } from '../support/database.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { Sibling, Vendor } from './vendor.ts'
+
+export type FaceStore = ReturnType<typeof storeOn>
+
+export const storeOn = (database: Database) => ({ ...groups(database), ...verifications(database) })
+
+export const openDatabase = async (url: string): Promise<Database> => {
+  const database = url.startsWith('sqlite:') ? openSqlite(url.slice(7)) : openPostgres(url, { deadlineMs: 10_000 })
+  await database.exclusively(() => migrate(0))
+  return database
+}
+
+/** Declares a suite twice, each on a database of its own, with two connections to it, as two processes have. */
+export const eachStore = (name: string, suite: (stores: () => readonly [FaceStore, FaceStore]) => void): void => {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    describe(`${name} (${kind})`, () => {
+      const open: Database[] = []
+      let stores: readonly [FaceStore, FaceStore] | undefined
+      let remove = async () => {}
+      beforeAll(async () => {
+        const fresh = await freshDatabase(kind)
+        remove = fresh.remove
+        open.push(await openDatabase(fresh.url), await openDatabase(fresh.url))
+        stores = [storeOn(open[0] as Database), storeOn(open[1] as Database)]
+      }, 60_000)
+      afterAll(async () => {
+        await Promise.all(open.map((database) => database.close()))
+        await remove()
+      })
+      suite(() => {
+        if (!stores) throw new Error('the stores are there from beforeAll on')
+        return stores
+      })
+    })
+  }
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+const replyOf = async (response: Response): Promise<Reply> => {
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text.startsWith('{') ? JSON.parse(text) : undefined,
+  }
+}
+
+export const publicUrl = 'https://gate.test'
+export const base = `${publicUrl}/api/media/face-verifications`
+
+/** A log whose every line is kept, as JSON that shows errors and their causes. */
+export const keptLog = () => {
+  const lines: string[] = []
+  const write = (level: string) => (fields: object, message: string) => {
+    lines.push(
+      `${level} ${message} ${JSON.stringify(fields, (_, value) => (value instanceof Error ? plain(value) : value))}`,
+    )
+  }
+  const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  return { log, lines }
+}
+
+const plain = (error: Error) => ({ ...error, message: error.message, stack: error.stack, cause: error.cause })
+
+/** The plugin before an upstream in memory; a header says who has a session. */
+export const scene = async (
+  options: Partial<Omit<FaceVerificationOptions, 'clock'>> & {
+    readonly store?: FaceStore
+    readonly clock?: VirtualClock
+    readonly vendor?: Vendor
+  } = {},
+) => {
+  const { clock = new VirtualClock(), vendor = new Vendor() } = options
+  const sibling = new Sibling()
+  const { log, lines } = keptLog()
+  const store = options.store ?? storeOn(await openDatabase('sqlite::memory:'))
+  const kind = options.kind ?? 'ark'
+  const app = faceVerification({
+    kind,
+    identify: (request) => {
+      const user = request.headers.get('x-user')
+      return user ? { user } : undefined
+    },
+    publicUrl,
+    clock,
+    log,
+    ...options,
+    upstream: counted(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
+    store,
+  })
+
+  const ask = async (url: string, init: RequestInit = {}): Promise<Reply> =>
+    replyOf(await app.handle(new Request(url, init)))
+  const as = (user: string) => ({
+    create: (body?: string | object, headers: Record<string, string> = {}) =>
+      ask(base, {
+        method: 'POST',
+        headers: { 'x-user': user, ...headers },
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    query: (id: string, init: RequestInit = {}) => ask(`${base}/${id}`, { ...init, headers: { 'x-user': user } }),
+  })
+  return { app, clock, vendor, sibling, store, lines, ask, as, ann: as('ann'), bob: as('bob') }
+}
+
+/** Statuses of a verification without the rest. */
+export const statusOf = async (store: FaceStore, id: string) => (await store.verification(id))?.status
+
+/** Calls to an upstream that have not ended: signing one takes real time, which the virtual one must not overtake. */
+const underWay = new WeakMap<VirtualClock, number>()
+
+const counted = (upstream: Upstream, clock: VirtualClock): Upstream => {
+  const add = (change: number) => underWay.set(clock, (underWay.get(clock) ?? 0) + change)
+  return {
+    send(...asked) {
+      add(1)
+      return upstream.send(...asked).finally(() => add(-1))
+    },
+  }
+}
+
+/** Time passes in steps, after each of which everything is brought to an end that waits for no timer, be it in many turns. */
+export const pass = async (clock: VirtualClock, ms: number): Promise<void> => {
+  const stepMs = Math.max(500, Math.ceil(ms / 4_000))
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    await clock.pass(Math.min(stepMs, ms - passed))
+    do for (let turn = 0; turn < 6; turn++) await settled()
+    while ((underWay.get(clock) ?? 0) > 0)
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import { eachStore, type FaceStore, scene, statusOf } from './house.ts'
+
+const rounds = 25
+
+eachStore('at the same moment', (stores) => {
+  /** Two processes before one upstream, and a task of Ann's. */
+  const two = async () => {
+    const [one, other] = stores()
+    const first = await scene({ store: one })
+    const second = await scene({ store: other, vendor: first.vendor, clock: first.clock })
+    const id: string = (await first.ann.create()).json.verification_id
+    return { first, second, id, vendor: first.vendor, store: one as FaceStore }
+  }
+
+  describe('polls and callbacks', () => {
+    test('record one group, for one owner, and ask the upstream once', async () => {
+      for (let round = 0; round < rounds; round++) {
+        const { first, second, id, vendor, store } = await two()
+        const { group, callback } = vendor.finish()
+        const replies = await Promise.all([
+          first.ann.query(id),
+          second.ask(callback),
+          second.ann.query(id),
+          first.ask(callback),
+          first.ann.query(id),
+        ])
+        for (const { status, text } of replies) {
+          expect(status).toBe(200)
+          if (text.includes(group)) expect(await store.group(group)).toBeDefined()
+        }
+        await first.clock.pass(1_000)
+        expect((await second.ann.query(id)).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+        expect((await store.groupsOf('ann')).filter((each) => each.id === group).length).toBe(1)
+        expect(vendor.asked().filter(({ body }) => body.BytedToken === vendor.token).length).toBe(1)
+      }
+    }, 60_000)
+
+    test('at the end of its time verify it, or let it expire, but not both', async () => {
+      for (let round = 0; round < rounds; round++) {
+        const { first, second, id, vendor, store } = await two()
+        await first.clock.pass(1_800_000)
+        const { group, callback } = vendor.finish()
+        await Promise.all([first.ann.query(id), second.ask(callback), second.ann.query(id)])
+        await first.clock.pass(1_000)
+        const { json } = await first.ann.query(id)
+        expect(json).toEqual({ verification_id: id, status: 'verified', group_id: group })
+        expect(await store.group(group)).toMatchObject({ user: 'ann' })
+      }
+    }, 60_000)
+
+    test('of both words make one of them count', async () => {
+      for (let round = 0; round < rounds; round++) {
+        const { first, second, id, vendor, store } = await two()
+        const { group, callback } = vendor.finish()
+        const bad = callback.replace('=10000', '=10001')
+        const pages = await Promise.all([first.ask(callback), second.ask(bad), first.ask(bad)])
+        const status = await statusOf(store, id)
+        expect(status === 'failed' || status === 'verified').toBeTrue()
+        expect((await store.group(group)) !== undefined).toBe(status === 'verified')
+        for (const { text } of pages) {
+          expect(text).toMatch(status === 'failed' ? /Not verified/ : /Face verified|Check received/)
+        }
+      }
+    }, 60_000)
+  })
+
+  test('two tasks that bring one group of two users give it to one of them', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const { first, second, id, vendor, store } = await two()
+      const token = vendor.token
+      const other: string = (await second.bob.create()).json.verification_id
+      const group = `group-one-${crypto.randomUUID()}`
+      const { callback } = vendor.finish(group, token)
+      const { callback: otherCallback } = vendor.finish(group)
+      await Promise.all([first.ask(callback), second.ask(otherCallback)])
+      const replies = [await first.ann.query(id), await second.bob.query(other)]
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 500])
+      const winner = replies[0]?.status === 200 ? 'ann' : 'bob'
+      expect(await store.group(group)).toMatchObject({ user: winner })
+    }
+  }, 60_000)
+
+  test('rest: any number of polls record one group once', async () => {
+    const [one, other] = stores()
+    for (let round = 0; round < rounds; round++) {
+      const first = await scene({ kind: 'rest', store: one })
+      const second = await scene({ kind: 'rest', store: other, upstream: first.sibling.upstream(), clock: first.clock })
+      const id: string = (await first.ann.create()).json.verification_id
+      const group_id = `group-rest-${crypto.randomUUID()}`
+      first.sibling.set(id, { status: 'verified', group_id })
+      const replies = await Promise.all([
+        first.ann.query(id),
+        second.ann.query(id),
+        first.ann.query(id),
+        second.ann.query(id),
+      ])
+      for (const { status, json } of replies) expect([status, json.group_id]).toEqual([200, group_id])
+      expect((await one.groupsOf('ann')).filter((each) => each.id === group_id).length).toBe(1)
+    }
+  }, 60_000)
+})

@@ -1,0 +1,175 @@
+import { expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { type NewVerification, statuses, wayTo } from '../../plugins/face-verification/index.ts'
+import { eachStore } from '../face-verification/house.ts'
+
+const made = (more: Partial<NewVerification> = {}): NewVerification => ({
+  id: randomUUID(),
+  user: 'ann',
+  kind: 'ark',
+  status: 'waiting_user',
+  token: 'the token',
+  stateHash: randomUUID(),
+  createdAt: 1_000,
+  expiresAt: 9_000,
+  dueAt: 2_000,
+  ...more,
+})
+
+eachStore('verifications', (stores) => {
+  const add = async (more?: Partial<NewVerification>) => {
+    const wanted = made(more)
+    expect(await stores()[0].addVerification(wanted)).toBeTrue()
+    return wanted
+  }
+
+  test('one is found by its id and by its state, as it was added', async () => {
+    const [store, other] = stores()
+    const { stateHash = '', ...wanted } = await add()
+    expect(await other.verification(wanted.id)).toEqual({ ...wanted, asks: 0 })
+    expect(await store.verificationByState(stateHash)).toEqual({ ...wanted, asks: 0 })
+    expect(await store.verification(stateHash)).toBeUndefined()
+    expect(await store.verificationByState(wanted.id)).toBeUndefined()
+  })
+
+  test('of 20 users who add one id at once, one has it; adding one’s own again changes nothing', async () => {
+    const [store, other] = stores()
+    const id = randomUUID()
+    const added = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 ? store : other).addVerification(made({ id, user: String(index) })),
+      ),
+    )
+    expect(added.filter(Boolean).length).toBe(1)
+    const user = (await store.verification(id))?.user
+    expect(await store.addVerification(made({ id, user, dueAt: 7 }))).toBeTrue()
+    expect((await store.verification(id))?.dueAt).toBe(2_000)
+  })
+
+  for (const from of statuses) {
+    test(`from ${from} it goes where there is a way, and nowhere else`, async () => {
+      const [store] = stores()
+      for (const to of statuses) {
+        for (const start of statuses) {
+          const way = wayTo(start, to)
+          if (!way) continue
+          const { id } = await add({ status: from })
+          const isOnWay = way.slice(0, -1).includes(from)
+          expect([from, way, await store.moveVerification(id, way, { group: 'g' })]).toEqual([from, way, isOnWay])
+          expect((await store.verification(id))?.status).toBe(isOnWay ? to : from)
+        }
+      }
+    })
+  }
+
+  test('of 20 different moves at once, one is made', async () => {
+    const [store, other] = stores()
+    const { id } = await add()
+    const ends = ['failed', 'expired'] as const
+    const moved = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 ? store : other).moveVerification(id, ['waiting_user', ends[index % 2 ? 0 : 1]]),
+      ),
+    )
+    expect(moved.filter(Boolean).length).toBe(1)
+  })
+
+  test('one that ends is never due again, and its token is gone', async () => {
+    const [store] = stores()
+    for (const end of ['verified', 'failed', 'expired'] as const) {
+      const { id } = await add({ status: 'resolving' })
+      await store.moveVerification(id, ['resolving', end], { group: 'g', dueAt: 1 })
+      const { token, dueAt, group } = (await store.verification(id)) ?? {}
+      expect([token, dueAt, group]).toEqual([undefined, undefined, 'g'])
+      expect(await store.leaseVerification(id, 5_000, 6_000)).toBeUndefined()
+      expect(await store.dueVerifications('ark', 1e12, 1_000)).not.toContain(id)
+    }
+  })
+
+  test('of 20 who lease one at once, one has it until its end, or its release', async () => {
+    const [store, other] = stores()
+    const wanted = await add()
+    const { id } = wanted
+    const leases = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).leaseVerification(id, 3_000, 4_000 + index)),
+    )
+    const [leased, ...others] = leases.filter((lease) => lease !== undefined)
+    expect([leased?.id, others.length]).toEqual([id, 0])
+    const until = 4_000 + leases.findIndex((lease) => lease !== undefined)
+    expect(await store.leaseVerification(id, until - 1, 9_000)).toBeUndefined()
+    await store.releaseVerification(wanted, until, { restUntil: 0, dueAt: 8_000, asks: 3 })
+    expect(await store.verification(id)).toMatchObject({ dueAt: 8_000, asks: 3 })
+    expect(await other.leaseVerification(id, 3_100, 5_000)).toBeDefined()
+    expect(await other.leaseVerification(id, 5_000, 6_000)).toBeDefined()
+  })
+
+  test('one rests after its release, unless it became due anew meanwhile', async () => {
+    const [store, other] = stores()
+    for (const isAnew of [false, true]) {
+      const { id } = await add()
+      const leased = await store.leaseVerification(id, 3_000, 4_000)
+      if (!leased) throw new Error('it can be leased')
+      if (isAnew) await other.moveVerification(id, ['waiting_user', 'callback_received'], { dueAt: 3_100 })
+      await store.releaseVerification(leased, 4_000, { restUntil: 3_500, dueAt: 7_000, asks: 1 })
+      expect(await store.verification(id)).toMatchObject(isAnew ? { dueAt: 3_100, asks: 0 } : { dueAt: 7_000, asks: 1 })
+      expect((await store.leaseVerification(id, 3_200, 5_000)) !== undefined).toBe(isAnew)
+    }
+  })
+
+  test('one that becomes due anew in the millisecond in which it was due is due anew all the same', async () => {
+    const [store] = stores()
+    const { id } = await add({ dueAt: 3_000 })
+    const leased = await store.leaseVerification(id, 3_000, 4_000)
+    if (!leased) throw new Error('it can be leased')
+    await store.moveVerification(id, ['waiting_user', 'callback_received'], { dueAt: 3_000 })
+    await store.releaseVerification(leased, 4_000, { restUntil: 3_500, dueAt: 7_000, asks: 1 })
+    expect(await store.dueVerifications('ark', 3_000, 1_000)).toContain(id)
+  })
+
+  test('one whose lease was over is not released by who had it', async () => {
+    const [store, other] = stores()
+    const wanted = await add()
+    await store.leaseVerification(wanted.id, 3_000, 4_000)
+    await other.leaseVerification(wanted.id, 4_000, 5_000)
+    await store.releaseVerification(wanted, 4_000, { restUntil: 0, dueAt: undefined, asks: 9 })
+    expect(await store.leaseVerification(wanted.id, 4_500, 6_000)).toBeUndefined()
+    expect(await store.verification(wanted.id)).toMatchObject({ dueAt: 2_000, asks: 0 })
+  })
+
+  test('those are due whose time has come, of that kind, back ones first; never due is never leased', async () => {
+    const [store] = stores()
+    await store.deleteVerifications(1e12)
+    const late = await add({ dueAt: 100 })
+    const waiting = await add({ dueAt: 50 })
+    const back = await add({ dueAt: 150, status: 'resolving' })
+    const leased = await add({ dueAt: 40 })
+    const never = await add({ dueAt: 60 })
+    await add({ dueAt: 201 })
+    await add({ dueAt: 10, kind: 'rest' })
+    await store.leaseVerification(leased.id, 100, 300)
+    await store.leaseVerification(never.id, 100, 150)
+    await store.releaseVerification(never, 150, { restUntil: 0, dueAt: undefined, asks: 0 })
+    expect(await store.dueVerifications('ark', 200, 10)).toEqual([back.id, waiting.id, late.id])
+    expect(await store.dueVerifications('ark', 200, 2)).toEqual([back.id, waiting.id])
+    expect(await store.dueVerifications('ark', 300, 10)).toContain(leased.id)
+    expect(await store.leaseVerification(never.id, 400, 500)).toBeUndefined()
+    expect([await store.nextVerificationDue('ark'), await store.nextVerificationDue('rest')]).toEqual([50, 10])
+  })
+
+  test('a lease counts for when the next one is due', async () => {
+    const [store] = stores()
+    await store.deleteVerifications(1e12)
+    expect(await store.nextVerificationDue('ark')).toBeUndefined()
+    const { id } = await add({ dueAt: 50 })
+    await store.leaseVerification(id, 60, 900)
+    expect(await store.nextVerificationDue('ark')).toBe(900)
+  })
+
+  test('those created before are forgotten', async () => {
+    const [store] = stores()
+    const old = await add({ createdAt: 1 })
+    const young = await add({ createdAt: 2 })
+    await store.deleteVerifications(2)
+    expect([await store.verification(old.id), (await store.verification(young.id))?.id]).toEqual([undefined, young.id])
+  })
+})
