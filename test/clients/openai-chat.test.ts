@@ -213,6 +213,7 @@ test('a model that cannot stream, marked as such, streams to its callers', async
 test('the most tokens of an answer are 4096 unless somebody says otherwise', async () => {
   await using clients = await openClients()
   const long = await clients.openai.chat.completions.create({ model, messages: hello('5000 tokens') })
+  expect(clients.asked()[0]?.json).toMatchObject({ max_tokens: 4096 })
   expect(long.usage?.completion_tokens).toBe(4096)
   expect(long.choices[0]?.finish_reason).toBe('length')
   const longer = await clients.openai.chat.completions.create({

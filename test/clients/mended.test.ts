@@ -6,7 +6,7 @@ import { all, hello, model, openClients, thrown, until } from './clients.ts'
 
 /*
  * Expected: reading 8, "a success status whose body is not the JSON object expected: 502", and P10, P12, P17 of the pains: an error, or nothing, under status 200.
- * Found: a plain call to an upstream that answers plainly hands such an object on with status 200; only `{"error":{…}}` is noticed. The official client then gives a
+ * It once was so: a plain call to an upstream that answers plainly hands such an object on with status 200; only `{"error":{…}}` is noticed. The official client then gives a
  * completion without `choices`. The same answers to a stream, and through the bridge, are 502 already.
  */
 describe('an object under 200 that is no answer is an error', () => {
@@ -29,7 +29,7 @@ describe('an object under 200 that is no answer is an error', () => {
 })
 
 /*
- * Expected: one reading of an upstream for both ways to answer. Found: `"index":null` is taken for 0 when an answer is put together, but counts for nothing in a relayed
+ * Expected: one reading of an upstream for both ways to answer. It once was so: `"index":null` is taken for 0 when an answer is put together, but counts for nothing in a relayed
  * stream, whose caller gets "upstream broke off its answer" after a whole answer. (Low: few upstreams do so.)
  */
 test('a choice whose index is null is the first, in a stream too', async () => {
@@ -44,7 +44,7 @@ test('a choice whose index is null is the first, in a stream too', async () => {
 })
 
 /*
- * Expected: reading 8, an answer that makes no sense is `upstream returned an invalid response`. Found: an event beyond 16 MiB is `Seedance upstream unavailable`, since
+ * Expected: reading 8, an answer that makes no sense is `upstream returned an invalid response`. It once was so: an event beyond 16 MiB is `Seedance upstream unavailable`, since
  * `asProblem` takes everything that it does not know for a connection that failed. (Low.)
  */
 test('an event that is too large is an invalid answer', async () => {
@@ -69,14 +69,14 @@ const askRaw = (url: string, bytes: string): Promise<string> =>
 
 /*
  * Expected: RFC 9112 section 3.2 asks for a Host in HTTP/1.1 only; HTTP/1.0 has none, and the health checks of some balancers (HAProxy's `option httpchk`) are HTTP/1.0
- * without one. Found: 400, so such a balancer takes the gateway for dead.
+ * without one. It once was so: 400, so such a balancer takes the gateway for dead.
  */
 test('a health check in HTTP/1.0 needs no Host', async () => {
   await using clients = await openClients()
   expect(await askRaw(clients.gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toStartWith('HTTP/1.1 200')
 })
 
-/* Expected: reading 38, errors below /v1 have the shape of the text protocol. Found: what the front itself refuses has the shape of the asset library. (Low.) */
+/* Expected: reading 38, errors below /v1 have the shape of the text protocol. It once was so: what the front itself refuses has the shape of the asset library. (Low.) */
 test('a request below /v1 that no server should have to understand is refused in the shape of the protocol', async () => {
   await using clients = await openClients()
   const said = await askRaw(
@@ -89,7 +89,7 @@ test('a request below /v1 that no server should have to understand is refused in
 })
 
 /*
- * Expected: P1 to P4, an upstream is let go when its caller leaves. Found: on Deno with GET_BODIES=off it goes on (and costs) until its answer begins, when the request's
+ * Expected: P1 to P4, an upstream is let go when its caller leaves. It once was so: on Deno with GET_BODIES=off it goes on (and costs) until its answer begins, when the request's
  * body came in a packet of its own, as those of the official client do. The fault is Deno's (2.9.6): `Deno.serve` aborts `request.signal` of such a request only when its
  * response has been sent; a bare `Deno.serve` that reads the body and waits shows the same. What has begun to stream is let go. On `node:http` all is well, so the default
  * (GET_BODIES=on) is not affected. Ways out: no native listener on Deno, or a word about it where GET_BODIES is explained.
