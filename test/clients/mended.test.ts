@@ -89,10 +89,8 @@ test('a request below /v1 that no server should have to understand is refused in
 })
 
 /*
- * Expected: P1 to P4, an upstream is let go when its caller leaves. It once was so: on Deno with GET_BODIES=off it goes on (and costs) until its answer begins, when the request's
- * body came in a packet of its own, as those of the official client do. The fault is Deno's (2.9.6): `Deno.serve` aborts `request.signal` of such a request only when its
- * response has been sent; a bare `Deno.serve` that reads the body and waits shows the same. What has begun to stream is let go. On `node:http` all is well, so the default
- * (GET_BODIES=on) is not affected. Ways out: no native listener on Deno, or a word about it where GET_BODIES is explained.
+ * `Deno.serve` (2.9.6) aborts the signal of a request whose body came in a packet of its own, as the official client's does, only when the response has been sent. So the
+ * default server listens through `node:http` there.
  */
 test('on Deno with GET_BODIES off, a caller that leaves before the answer begins frees the upstream', async () => {
   await using place = await openWorkplace('sqlite')

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { app as chat, spent } from '../../examples/chat-for-your-users.ts'
 import { app as identities } from '../../examples/identity-of-your-own.ts'
 import { app as orders } from '../../examples/lists-of-another-api.ts'
 import { app as books } from '../../examples/one-plugin-alone.ts'
+import { counted, app as news } from '../../examples/relay-any-stream.ts'
 import { app as folders } from '../../examples/store-of-your-own.ts'
 
 interface App {
@@ -51,6 +53,56 @@ test('the sessions of a host app let its users in, and nobody else', async () =>
   expect((await ask(identities, path, { cookie: 'session=s3cret' })).status).toBe(200)
   expect((await ask(identities, path, { cookie: 'session=guessed' })).status).toBe(401)
   expect((await ask(identities, path, { authorization: 'Bearer sk-0123456789' })).status).toBe(401)
+})
+
+/** Answers at a port of an example's upstream, as long as the test runs. */
+const upstreamAt = (port: number, data: readonly string[], type = 'text/event-stream') => {
+  const asked: { path: string; authorization: string | null }[] = []
+  const server = Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      asked.push({ path: new URL(request.url).pathname, authorization: request.headers.get('authorization') })
+      return new Response(data.join(''), { headers: { 'content-type': type } })
+    },
+  })
+  return { asked, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+test('chat for the users of a host app goes to who serves the model, and is counted', async () => {
+  const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', choices: [], ...more })}\n\n`
+  const answer = [
+    chunk({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] }),
+    chunk({ usage: { prompt_tokens: 1, completion_tokens: 2 } }),
+    'data: [DONE]\n\n',
+  ]
+  using one = upstreamAt(4001, answer)
+  using two = upstreamAt(4002, answer)
+  const post = (path: string, body: object) =>
+    chat.handle(
+      new Request(`http://localhost/v1${path}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer ann', 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+  const messages = [{ role: 'user', content: 'hello' }]
+  expect(await (await post('/chat/completions', { model: 'small', messages })).json()).toMatchObject({
+    choices: [{ message: { content: 'hi' } }],
+  })
+  expect((await post('/chat/completions', { model: 'strict', messages, temperature: 2 })).status).toBe(400)
+  expect(await (await post('/responses', { model: 'other', input: 'hello' })).json()).toMatchObject({
+    output: [{ content: [{ text: 'hi' }] }],
+  })
+  expect(one.asked).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer key-of-one' }])
+  expect(two.asked).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer key-of-two' }])
+  expect(spent.get('ann')).toBe(4)
+})
+
+test('any stream of events is relayed, but for what is taken out', async () => {
+  using _ = upstreamAt(4003, ['event: internal\ndata: x\n\n', 'id: 1\r\ndata: news\r\n\r\n', ': bye\n'])
+  expect(await ask(news, '/news')).toEqual({ status: 200, text: 'id: 1\r\ndata: news\r\n\r\n: bye\n' })
+  expect(Object.fromEntries(counted)).toEqual({ internal: 1, message: 1 })
 })
 
 test('each example is one idea of at most 50 lines, importing the package by its name', () => {

@@ -52,7 +52,7 @@ const House = ({ user, fresh, logout }) => {
   const verification = useVerification()
   const leaving = useAction(logout)
   useEffect(() => {
-    if (leaving.error) say(leaving.error)
+    if (leaving.error) say(leaving.error, { bad: true })
   }, [leaving.error])
 
   const arrived = useRef(!fresh)

@@ -113,7 +113,9 @@ const useStatus = (list) => {
     try {
       const now = await readAsset(api, asset.Id)
       list.put(now)
-      if (now.Status !== asset.Status) say(t.assets.becomes(titleOf(now), statusOf(now)))
+      if (now.Status !== asset.Status) {
+        say(t.assets.becomes(titleOf(now), statusOf(now)), { bad: now.Status === 'Failed' })
+      }
     } catch (error) {
       // Deleted meanwhile, elsewhere.
       if (error instanceof Refusal && (error.status === 403 || error.status === 404)) list.remove(asset.Id)

@@ -20,7 +20,7 @@ export class Refusal extends Error {
  */
 export const refusalOf = async (response) => {
   const body = await response.json().catch(() => undefined)
-  const said = body?.ResponseMetadata?.Error?.Message ?? body?.message
+  const said = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
   const message = typeof said === 'string' && said !== '' ? said : t.errors.status(response.status)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new Refusal(response.status, message, Number.isFinite(seconds) ? seconds : undefined)

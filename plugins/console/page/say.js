@@ -3,21 +3,21 @@ import { html } from './html.js'
 import { Icon } from './icons.js'
 
 const said = new EventTarget()
-const silence = { text: '', seen: true }
+const silence = { text: '', seen: true, bad: false }
 const shownMs = 5_000
 
 /**
  * Tells people that something is done, to the eye for a moment and to screen readers at once.
  * @param {string} text
- * @param {{ seen?: boolean }} [options] `seen` false: where the eye sees it anyway. Default true
+ * @param {{ seen?: boolean, bad?: boolean }} [options] `seen` false: where the eye sees it anyway. Default true. `bad`: it did not go well
  */
-export const say = (text, { seen = true } = {}) => {
-  said.dispatchEvent(new CustomEvent('say', { detail: { text, seen } }))
+export const say = (text, { seen = true, bad = false } = {}) => {
+  said.dispatchEvent(new CustomEvent('say', { detail: { text, seen, bad } }))
 }
 
 /** Where it is shown. There from the start: a live region that comes with its text is not read out. */
 export const Said = () => {
-  const [{ text, seen }, setSaid] = useState(silence)
+  const [{ text, seen, bad }, setSaid] = useState(silence)
   useEffect(() => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
@@ -34,7 +34,7 @@ export const Said = () => {
   }, [])
   return html`
     <div class="said" role="status">
-      ${text && html`<p class=${seen ? '' : 'unseen'}><${Icon} name="check" /><span>${text}</span></p>`}
+      ${text && html`<p class=${seen ? '' : 'unseen'}><${Icon} name=${bad ? 'alert' : 'check'} /><span>${text}</span></p>`}
     </div>
   `
 }

@@ -219,7 +219,7 @@ const english = {
     noToken: 'Without a token',
     unreported: (/** @type {string} */ calls) => `Calls whose tokens were not reported: ${calls}.`,
     none: 'Nothing used yet',
-    noneNext: 'Chat here or call the API with a token. What it costs is listed by day, token and model.',
+    noneNext: 'Chat here or call the API with a token. What it takes is listed by day, token and model.',
   },
 }
 

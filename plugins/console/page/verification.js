@@ -39,7 +39,9 @@ export const useVerification = () => {
     try {
       const { status, group_id: group } = await api.ask(`${path}/${encodeURIComponent(task.id)}`)
       setTrouble(undefined)
-      if (status !== task.status && isOver(status)) say(t.face.states[/** @type {Status} */ (status)])
+      if (status !== task.status && isOver(status)) {
+        say(t.face.states[/** @type {Status} */ (status)], { bad: status !== 'verified' })
+      }
       setTask((now) => (now?.id === task.id ? { ...now, status, group } : now))
     } catch (error) {
       if (isAbort(error)) return

@@ -1,0 +1,18 @@
+/** Relays somebody else's event stream, byte for byte, and counts what passes. Whoever leaves ends the upstream's call. */
+import { Elysia } from 'elysia'
+import { sseRelay } from 'sluice/sse-relay'
+
+export const counted = new Map<string, number>()
+
+export const app = new Elysia()
+  .use(sseRelay({ heartbeatMs: 15_000, maxSilenceMs: 120_000 }))
+  .get('/news', ({ relay }) =>
+    relay((signal) => fetch('http://127.0.0.1:4003/news', { signal }), {
+      onFrame({ event }) {
+        if (event) counted.set(event.type, (counted.get(event.type) ?? 0) + 1)
+        return event?.type === 'internal' ? null : undefined
+      },
+    }),
+  )
+
+if (import.meta.main) app.listen({ port: 3000, idleTimeout: 0 })

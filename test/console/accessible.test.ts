@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { type House, openHouse } from './stub.ts'
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** What an automated look finds wrong, best practices included. */
+const violations = async (page: Page): Promise<readonly string[]> => {
+  // Colours on their way from one to the other are nobody's.
+  await page.evaluate(
+    'Promise.allSettled(document.getAnimations().filter((one) => one.effect.getTiming().iterations !== Infinity).map((one) => one.finished))',
+  )
+  const found = await page.evaluate<readonly Violation[]>('axe.run().then(({ violations }) => violations)')
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}
+
+const fill = async ({ emulator, store, user }: House) => {
+  const { id } = emulator.library.addGroup({ name: 'holidays', description: 'Beach and mountains' })
+  await store.adoptGroup({ id, user, type: 'AIGC', name: 'holidays', createdAt: Date.now() })
+  emulator.library.addAsset({ groupId: id, name: 'beach' })
+  emulator.library.addAsset({ groupId: id, name: 'clip', type: 'Video' })
+  emulator.library.addAsset({ groupId: id, name: 'slow', status: 'Processing' })
+  emulator.library.addAsset({
+    groupId: id,
+    name: 'wrong',
+    status: 'Failed',
+    error: { code: 'X', message: 'Not this one.' },
+  })
+  const tokens = { input: 12_040, output: 3_300, cachedInput: 4_000, reasoning: 100 }
+  await store.recordUsage({ user, token: undefined, model: 'a-model', at: Date.now(), tokens })
+}
+
+describe.skipIf(!hasBrowser)('an automated look finds nothing', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  for (const [size, viewport] of Object.entries({ desktop, phone })) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test.concurrent(`on any screen, ${colorScheme}, on ${size}`, async () => {
+        await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
+        // Only the tool that looks needs to get past the policy.
+        await using visiting = await visit(browser, house, { viewport, colorScheme, bypassCSP: true })
+        const { page } = visiting
+        await page.addScriptTag({ content: axe })
+        const look = async (screen: string) => expect([screen, await violations(page)]).toEqual([screen, []])
+        const open = (button: string) => page.getByRole('button', { name: button }).first().click()
+
+        await look('login')
+        await login(page)
+        await page.getByText('No groups yet').waitFor()
+        await look('no groups')
+        await open('New group')
+        await look('new group')
+        await page.keyboard.press('Escape')
+        await page.getByRole('link', { name: 'Tokens' }).click()
+        await page.getByText('This page').waitFor()
+        await look('no tokens')
+        await open('New token')
+        await page.getByLabel('Label').fill('laptop')
+        await page.keyboard.press('Enter')
+        await page.locator('.secret').waitFor()
+        await look('the new token')
+        await page.getByRole('button', { name: 'Done' }).click()
+        await look('tokens')
+        await page.getByRole('link', { name: 'Usage' }).click()
+        await page.getByText('Nothing used yet').waitFor()
+        await look('no usage')
+
+        await fill(house)
+        await open('Refresh')
+        await page.getByRole('table').waitFor()
+        await look('usage')
+        await page.getByRole('link', { name: 'Assets' }).click()
+        await page.getByRole('link', { name: 'holidays' }).waitFor()
+        await look('groups')
+        await page.getByRole('link', { name: 'holidays' }).click()
+        await page.getByRole('heading', { name: 'wrong' }).waitFor()
+        await look('assets')
+        await open('Add asset')
+        await look('new asset')
+        await page.keyboard.press('Escape')
+        await open('Delete wrong')
+        await look('deletion')
+        await page.keyboard.press('Escape')
+
+        await page.getByRole('link', { name: 'Face check' }).click()
+        await look('face check')
+        await open('Start face check')
+        await page.getByRole('timer').waitFor()
+        await look('scanning')
+        house.faces.status = 'failed'
+        await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()
+        await look('a failed check')
+        await page.getByRole('link', { name: 'Chat' }).click()
+        await look('no conversation')
+        await page.getByLabel('Question').fill('Hello')
+        await open('Send')
+        await page.getByText(/tokens out/).waitFor()
+        await look('a conversation')
+      }, 40_000)
+    }
+  }
+})

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type House, name, password } from './stub.ts'
+
+const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
+
+/** Whether there is a browser to test with. */
+export const hasBrowser = existsSync(path)
+if (!hasBrowser)
+  console.log(`no browser at ${path}: the console's browser tests are skipped (CHROMIUM_PATH names another)`)
+
+const switches = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: path, headless: true, args: switches })
+
+export const desktop = { width: 1280, height: 800 }
+export const phone = { width: 390, height: 844 }
+
+/** A visit to the console: a page, and everything about it that must not happen. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors in the console, errors of scripts, and violations of the policy. */
+  readonly trouble: string[]
+  /** Hosts that were asked for something, ours apart. */
+  readonly hosts: Set<string>
+}
+
+const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 300"><defs><linearGradient id="s" x2="0" y2="1"><stop stop-color="#f7b267"/><stop offset="1" stop-color="#f4845f"/></linearGradient></defs><rect width="400" height="300" fill="url(#s)"/><circle cx="285" cy="110" r="38" fill="#ffe8c7"/><path d="M0 220 90 130l70 65 60-45 180 120v30H0z" fill="#6d597a"/><path d="M0 260q100-30 200 0t200 0v40H0z" fill="#355070"/></svg>`
+
+export const visit = async (
+  browser: Browser,
+  house: Pick<House, 'url'>,
+  options: BrowserContextOptions = {},
+): Promise<Visit> => {
+  const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', timezoneId: 'UTC', ...options })
+  const trouble: string[] = []
+  const hosts = new Set<string>()
+  // Other hosts hold what callers uploaded. None is asked: a picture stands for all of them.
+  await context.route(
+    (url) => url.origin !== house.url && url.protocol.startsWith('http'),
+    (route) => {
+      hosts.add(new URL(route.request().url()).host)
+      return route.request().resourceType() === 'image'
+        ? route.fulfill({ contentType: 'image/svg+xml', body: picture })
+        : route.fulfill({ status: 204 })
+    },
+  )
+  await context.addInitScript({
+    content: `addEventListener('securitypolicyviolation', (event) => {
+      console.error('policy violation: ' + event.violatedDirective + ' ' + event.blockedURI)
+    })`,
+  })
+  context.on('weberror', (error) => trouble.push(String(error.error())))
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      trouble.push(`${message.text()} ${message.location().url}`)
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(8_000)
+  await page.goto(`${house.url}/console`)
+  return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }
+}
+
+export const login = async (page: Page, heading = 'Asset groups'): Promise<void> => {
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+}

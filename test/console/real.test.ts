@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { hashPassword } from '../../plugins/web-session/index.ts'
+import { openWorkplace } from '../support/workplace.ts'
+import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { name, password } from './stub.ts'
+
+const dialogOf = (page: Page, button: string) => async (fill: Record<string, string>, confirm: string) => {
+  await page.getByRole('button', { name: button }).first().click()
+  const dialog = page.getByRole('dialog')
+  for (const [label, text] of Object.entries(fill)) await dialog.getByLabel(label).fill(text)
+  await dialog.getByRole('button', { name: confirm }).click()
+}
+
+/** The person's phone, which is sent from the vendor's page back to the gateway's. */
+const checkFace = async (browser: Browser, link: string, say: string): Promise<string> => {
+  const context = await browser.newContext({ viewport: phone, hasTouch: true, locale: 'en-GB' })
+  const page = await context.newPage()
+  await page.goto(link)
+  await page.getByRole('button', { name: say }).click()
+  await page.waitForURL(/\/face-verifications\/callback\//)
+  const heading = (await page.getByRole('heading').textContent()) ?? ''
+  await context.close()
+  return heading
+}
+
+describe.skipIf(!hasBrowser)('the default server, the vendor’s page and a browser, nothing between them', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  for (const [size, viewport] of Object.entries({ desktop, phone })) {
+    test.concurrent(`a person does it all on ${size}`, async () => {
+      await using workplace = await openWorkplace('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
+      const { emulator } = workplace
+      const server = await workplace.start({
+        MEDIA_UPSTREAM_KIND: 'ark',
+        MEDIA_UPSTREAM_URL: emulator.ark.url,
+        MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,
+        MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
+        TEXT_UPSTREAM_URL: emulator.text.url,
+        TEXT_UPSTREAM_KEY: emulator.text.key,
+        MEDIA_UPSTREAM_LIMITS: '{}',
+      })
+      await workplace.store.addUser({ name, password: await hashPassword(password), createdAt: Date.now() })
+      await using visiting = await visit(browser, server, { viewport, hasTouch: viewport !== desktop })
+      const { page, context } = visiting
+      await login(page)
+
+      await page.getByRole('link', { name: 'Tokens' }).click()
+      await dialogOf(page, 'New token')({ Label: 'laptop' }, 'New token')
+      const token = (await page.locator('.secret').textContent()) ?? ''
+      const models = () => fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
+      expect((await models()).status).toBe(200)
+      await page.getByRole('button', { name: 'Done' }).click()
+
+      await page.getByRole('link', { name: 'Assets' }).click()
+      await dialogOf(page, 'New group')({ Name: 'holidays' }, 'New group')
+      await page.getByRole('heading', { level: 1, name: 'holidays' }).waitFor()
+      await dialogOf(page, 'Add asset')(
+        { 'Address of the file': 'https://files.example/beach.png', Name: 'beach' },
+        'Add asset',
+      )
+      await page.locator('article').getByText('Active').waitFor()
+
+      await page.getByRole('link', { name: 'Face check' }).click()
+      await page.getByRole('button', { name: 'Start face check' }).click()
+      const link = (await page.getByRole('link', { name: 'Open on this device' }).getAttribute('href')) ?? ''
+      expect(link.startsWith(`${emulator.origin}/h5/`)).toBe(true)
+      expect(await checkFace(browser, link, 'Succeed')).toMatch(/verified|received/i)
+      await page.getByRole('link', { name: 'Add assets' }).click()
+      await page.getByText('No assets yet').waitFor()
+      await dialogOf(page, 'Add asset')(
+        { 'Address of the file': 'https://files.example/me.png', Name: 'me' },
+        'Add asset',
+      )
+      await page.locator('article').getByText('Active').waitFor()
+      expect(emulator.library.groups().map(({ type }) => type)).toEqual(['AIGC', 'LivenessFace'])
+
+      await page.getByRole('link', { name: 'Chat' }).click()
+      await page.getByLabel('Question').fill('Say something about harbours.')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText(/tokens in, \d+ tokens out/).waitFor()
+      await page.getByRole('link', { name: 'Usage' }).click()
+      await page.getByRole('table').getByText('console').waitFor()
+
+      const cookies = await context.cookies()
+      expect(cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite])).toEqual([
+        ['session', true, 'Lax'],
+      ])
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      // The token that the page had made itself is revoked, the other one is not.
+      const user = await workplace.store.userByName(name)
+      const tokens = await workplace.store.listTokens(user?.id)
+      expect(tokens.map(({ label, revokedAt }) => [label === 'laptop', revokedAt !== undefined])).toEqual(
+        tokens.map(({ label }) => [label === 'laptop', label !== 'laptop']),
+      )
+      expect((await models()).status).toBe(200)
+      expect(visiting.trouble).toEqual([])
+      expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
+    }, 60_000)
+  }
+})

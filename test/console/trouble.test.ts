@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { hasBrowser, login, openBrowser, visit } from './browser.ts'
+import { type House, name, openHouse } from './stub.ts'
+
+const withGroup = async (house: House, name: string): Promise<string> => {
+  const { id } = house.emulator.library.addGroup({ name })
+  await house.store.adoptGroup({ id, user: house.user, type: 'AIGC', name, createdAt: Date.now() })
+  return id
+}
+
+setDefaultTimeout(20_000)
+
+describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  test('a wrong password, and then too many', async () => {
+    await using house = await openHouse()
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    const button = page.getByRole('button')
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Password').fill('wrong')
+    await button.click()
+    await page.getByRole('alert').getByText('The name or the password is wrong.').waitFor()
+    await page.route('**/api/session', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '2' },
+        json: { success: false, error: { message: 'x' } },
+      }),
+    )
+    await button.click()
+    await page.getByText('There were too many tries.').waitFor()
+    await page.getByRole('button', { name: /^Try again in [12] s$/, disabled: true }).waitFor()
+    await page.unroute('**/api/session')
+    await page.getByRole('button', { name: 'Log in', disabled: false }).waitFor()
+    await login(page)
+  })
+
+  test('a session that has ended', async () => {
+    await using house = await openHouse()
+    await using visiting = await visit(browser, house)
+    const { page, context } = visiting
+    await login(page)
+    await context.clearCookies()
+    await page.getByRole('link', { name: 'Usage' }).click()
+    await page.getByText('Your session has ended.').waitFor()
+    // On with what one was about to do.
+    await login(page, 'Usage')
+  })
+
+  test('a server that cannot be reached, and how to go on', async () => {
+    await using house = await openHouse()
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.route('**/api/usage', (route) => route.abort())
+    await page.getByRole('link', { name: 'Usage' }).click()
+    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+    await page.unroute('**/api/usage')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Nothing used yet').waitFor()
+  })
+
+  test('what the gateway refuses, in its own words, with what was typed still there', async () => {
+    await using house = await openHouse()
+    await withGroup(house, 'holidays')
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('button', { name: 'New group' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('holidays')
+    await page.keyboard.press('Enter')
+    await dialog
+      .getByRole('alert')
+      .getByText('an asset group with the same Name and GroupType already exists')
+      .waitFor()
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('holidays')
+  })
+
+  test('an asset that failed, in the words of the upstream', async () => {
+    await using house = await openHouse()
+    const groupId = await withGroup(house, 'holidays')
+    const error = { code: 'FaceMismatch', message: 'Not the verified face.' }
+    house.emulator.library.addAsset({ groupId, name: 'wrong', status: 'Failed', error })
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('link', { name: 'holidays' }).click()
+    await page.locator('article').getByText('Not the verified face.').waitFor()
+    await page.getByLabel('Status').selectOption('Active')
+    await page.getByText('Nothing matches the filters').waitFor()
+  })
+
+  test('markup in what callers named is shown, and does nothing', async () => {
+    await using house = await openHouse()
+    const odd = '<img src=x onerror=alert(1)>'
+    const groupId = await withGroup(house, odd)
+    house.emulator.library.addAsset({ groupId, name: '"><script>alert(1)</script>' })
+    await using visiting = await visit(browser, house)
+    const { page, trouble } = visiting
+    await login(page)
+    await page.getByRole('link', { name: odd }).click()
+    await page.getByRole('heading', { name: '"><script>alert(1)</script>' }).waitFor()
+    expect(trouble).toEqual([])
+  })
+
+  test('a face check that is not to be asked about for a while goes on, fails, and is begun again', async () => {
+    await using house = await openHouse()
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('link', { name: 'Face check' }).click()
+    house.faces.refusing = 502
+    await page.clock.install()
+    await page.getByRole('button', { name: 'Start face check' }).click()
+    await page.getByRole('timer').waitFor()
+    await page.clock.fastForward(3_000)
+    await page.getByText('Seedance upstream unavailable').waitFor()
+    expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(1)
+    house.faces.refusing = 0
+    house.faces.status = 'failed'
+    await page.clock.fastForward(60_000)
+    await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()
+    house.faces.status = 'waiting_user'
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('timer').waitFor()
+    // Looking elsewhere does not end it.
+    await page.getByRole('link', { name: 'Usage' }).click()
+    house.faces.status = 'expired'
+    await page.clock.fastForward(60_000)
+    await page.getByRole('status').getByText('The check has expired').waitFor()
+    await page.getByRole('link', { name: 'Face check' }).click()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+  })
+
+  test('an answer that breaks off keeps what it said, and can be asked for again', async () => {
+    await using house = await openHouse()
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('link', { name: 'Chat' }).click()
+    await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
+    const piece = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'So far' } }] }
+    const fault = house.emulator.text.answer({ chunks: [`data: ${JSON.stringify(piece)}\n\n`], end: 'reset' })
+    await page.getByLabel('Question').fill('Hello')
+    await page.keyboard.press('Enter')
+    await page.locator('.turn.assistant').getByRole('alert').waitFor()
+    expect(await page.locator('.turn.assistant .text').textContent()).toBe('So far')
+    fault.remove()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(/tokens out/).waitFor()
+    expect(await page.locator('.turn').count()).toBe(2)
+  })
+
+  test('an answer that is stopped ends upstream too, and the conversation goes on', async () => {
+    await using house = await openHouse({ text: { msPerDelta: 60_000 } })
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('link', { name: 'Chat' }).click()
+    await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
+    await page.getByLabel('Question').fill('Hello')
+    await page.keyboard.press('Enter')
+    const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/chat/completions'))
+    await page.getByRole('button', { name: 'Stop the answer' }).click()
+    await aborted
+    await page.getByText('You stopped this answer.').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await page.getByText('Ask anything').waitFor()
+  })
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { openHouse } from './stub.ts'
+
+const group = async (page: Page) => {
+  await page.getByRole('button', { name: 'New group' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('holidays')
+  await dialog.getByLabel('Description').fill('Beach and mountains')
+  await dialog.getByRole('button', { name: 'New group' }).click()
+  await page.getByRole('heading', { level: 1, name: 'holidays' }).waitFor()
+}
+
+const asset = async (page: Page, address: string, name: string) => {
+  await page.getByRole('button', { name: 'Add asset' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Address of the file').fill(address)
+  await dialog.getByLabel('Name').fill(name)
+  await dialog.getByRole('button', { name: 'Add asset' }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+/** No part of the page is wider than the screen. */
+const fits = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+
+describe.skipIf(!hasBrowser)('a person does everything', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  for (const [size, viewport] of Object.entries({ desktop, phone, 'a small phone': { width: 360, height: 640 } })) {
+    test.concurrent(`on ${size}, without an error or a request to a stranger`, async () => {
+      await using house = await openHouse({ processingMs: 1_500, text: { msPerDelta: 15 } })
+      await using visiting = await visit(browser, house, { viewport, hasTouch: viewport !== desktop })
+      const { page } = visiting
+      await login(page)
+
+      // A token of one's own, shown once.
+      await page.getByRole('link', { name: 'Tokens' }).click()
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabel('Label').fill('laptop')
+      await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click()
+      const token = (await page.locator('.secret').textContent()) ?? ''
+      expect(token).toMatch(/^sk-\w{43}$/)
+      expect((await fetch(`${house.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+        200,
+      )
+      await page.getByRole('button', { name: 'Done' }).click()
+      expect(await page.locator('main').textContent()).not.toContain(token)
+      expect(await fits(page)).toBe(true)
+
+      // A group, and an asset in it that becomes active without being asked for.
+      await page.getByRole('link', { name: 'Assets' }).click()
+      await page.getByText('No groups yet').waitFor()
+      await group(page)
+      await page.getByText('No assets yet').waitFor()
+      await asset(page, 'https://files.example/beach.png', 'beach')
+      await page.locator('article').getByText('Processing').waitFor()
+      await page.locator('article').getByText('Active').waitFor()
+      await page.getByRole('img', { name: 'beach' }).waitFor()
+      await asset(page, 'https://files.example/clip.mp4', 'clip')
+      expect(await page.locator('article').first().getByText('Video').count()).toBe(1)
+      expect(await fits(page)).toBe(true)
+
+      // Renamed, narrowed down, deleted.
+      await page.getByRole('button', { name: 'Rename beach' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('coast')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { name: 'coast' }).waitFor()
+      await page.getByRole('search').getByLabel('Name').fill('coast')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByText('1 of 1').waitFor()
+      await page.getByRole('button', { name: 'Delete coast' }).click()
+      await page.getByRole('button', { name: 'Delete asset' }).click()
+      await page.getByText('Nothing matches the filters').waitFor()
+      await page.getByRole('button', { name: 'Clear' }).click()
+      await page.getByRole('heading', { name: 'clip' }).waitFor()
+
+      // A face, by way of a phone; and a picture of it.
+      await page.getByRole('link', { name: 'Face check' }).click()
+      await page.getByRole('button', { name: 'Start face check' }).click()
+      await page.getByRole('img', { name: /QR code/ }).waitFor()
+      expect(await page.getByRole('timer').textContent()).toMatch(/^(?:10:00|9:5\d)$/)
+      expect(await page.getByRole('link', { name: 'Open on this device' }).getAttribute('href')).toContain('/h5/')
+      expect(await fits(page)).toBe(true)
+      house.faces.status = 'verified'
+      await page.getByRole('link', { name: 'Add assets' }).click()
+      await page.getByRole('heading', { level: 1, name: 'face' }).waitFor()
+      await asset(page, 'https://files.example/portrait.png', 'portrait')
+      await page.locator('article').getByText('Active').waitFor()
+
+      // A conversation, word by word.
+      await page.getByRole('link', { name: 'Chat' }).click()
+      await page.getByLabel('Question').fill('Say something about harbours.')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('button', { name: 'Stop the answer' }).waitFor()
+      await page.locator('.turn.assistant .text').waitFor()
+      const early = (await page.locator('.turn.assistant .text').textContent()) ?? ''
+      await page.getByText(/tokens in, \d+ tokens out/).waitFor()
+      const late = (await page.locator('.turn.assistant .text').textContent()) ?? ''
+      expect(late.startsWith(early) && early.length < late.length).toBe(true)
+      expect(await fits(page)).toBe(true)
+
+      // What it cost.
+      await page.getByRole('link', { name: 'Usage' }).click()
+      await page.getByRole('table').getByText('console').waitFor()
+      await page.getByRole('button', { name: 'By model' }).click()
+      expect(await page.getByRole('table').getByRole('columnheader').allTextContents()).toEqual([
+        ...['Model', 'Calls', 'Input', 'Output'],
+      ])
+      expect(await fits(page)).toBe(true)
+
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      expect(visiting.trouble).toEqual([])
+      // The pictures and videos themselves, which lie where the upstream says.
+      expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
+    }, 40_000)
+  }
+})
