@@ -1,19 +1,30 @@
 import { Elysia } from 'elysia'
 import { responseHeaders } from '../shared/headers.ts'
 import { identity } from '../shared/identity.ts'
+import type { SseEvent } from './event.ts'
 import type { FramesOptions } from './events.ts'
-import { type Ask, openStream } from './open.ts'
+import { type First, type FirstOptions, readFirst } from './first.ts'
+import { type Ask, asProblem, openStream } from './open.ts'
+import type { FrameReader } from './reader.ts'
 import { checkTimes, type RelayOptions, relayFrames } from './relay.ts'
 
 export { responseHeaders } from '../shared/headers.ts'
+export { answerError, errorOf, errorStatus } from './error.ts'
 export type { SseEvent } from './event.ts'
 export { createFrames, EventTooLarge, type Frame, type Frames, type FramesOptions } from './events.ts'
+export { type First, type FirstOptions, readFirst } from './first.ts'
 export { type Ask, type Opened, type OpenOptions, openStream } from './open.ts'
 export { type FrameReader, readFrames } from './reader.ts'
 export { type End, type RelayOptions, relayFrames } from './relay.ts'
 
 /** What a plugin relays by, unless a call says otherwise. The client's signal is the request's own. */
-export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {}
+export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {
+  /**
+   * Told of the first event, and of the upstream's headers, before anything is sent: the response that it gives goes out instead of the stream. `answerError` gives errors the status
+   * that they stand for. With it the answer begins with the first event, or with the first heartbeat, rather than at once. Default: every stream goes out.
+   */
+  readonly firstEvent?: (first: SseEvent, upstream: Headers) => Response | undefined
+}
 
 /** Relays what an upstream answers. Throws Problem 502 when there is no answer. */
 export type Relay = (ask: Ask, options?: SseRelayOptions) => Promise<Response>
@@ -30,13 +41,31 @@ export const sseRelay = (options: SseRelayOptions = {}) => {
   })
 }
 
-const relayAnswer = async (ask: Ask, options: FramesOptions & RelayOptions): Promise<Response> => {
-  const { signal, maxEventBytes } = options
+const relayAnswer = async (
+  ask: Ask,
+  options: SseRelayOptions & { readonly signal: AbortSignal },
+): Promise<Response> => {
+  const { signal, maxEventBytes, firstEvent, heartbeatMs, clock } = options
   const { response, reader } = await openStream(ask, { signal, maxEventBytes })
   const { status } = response
   const headers = responseHeaders(response.headers)
   if (!reader) return new Response(response.body, { status, headers })
-  return new Response(relayFrames(reader, options), { status, headers: streamHeaders(headers) })
+  if (!firstEvent) return new Response(relayFrames(reader, options), { status, headers: streamHeaders(headers) })
+  const first = await firstOf(reader, { patienceMs: heartbeatMs, clock })
+  const instead = first.event && firstEvent(first.event, response.headers)
+  if (!instead) return new Response(relayFrames(first.reader, options), { status, headers: streamHeaders(headers) })
+  await reader.cancel()
+  return instead
+}
+
+/** An upstream that breaks before it has said anything has not answered. */
+const firstOf = async (reader: FrameReader, options: FirstOptions): Promise<First> => {
+  try {
+    return await readFirst(reader, options)
+  } catch (cause) {
+    await reader.cancel(cause)
+    throw asProblem(cause)
+  }
 }
 
 /** An answer's headers as those of a stream that nobody on the way is to hold back, or to pack. */

@@ -43,7 +43,7 @@ export const openStream = async (ask: Ask, { signal, ...options }: OpenOptions =
     return { response, reader: reader && { next: reader.next, cancel: leave }, leave }
   } catch (cause) {
     await leave(cause)
-    throw cause instanceof Problem ? cause : new Problem(502, 'upstream unavailable', { cause })
+    throw asProblem(cause)
   }
 }
 
@@ -63,3 +63,7 @@ const unlessAborted = (ask: Ask, signal: AbortSignal): Promise<Response> =>
 /** 204 and 205 have no body (RFC 9110 sections 15.3.5 and 15.3.6), whatever type they claim. */
 const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && status !== 204 && status !== 205 && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
+
+/** There was no answer, or none that had begun. */
+export const asProblem = (cause: unknown): Problem =>
+  cause instanceof Problem ? cause : new Problem(502, 'upstream unavailable', { cause })

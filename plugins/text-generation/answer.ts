@@ -5,8 +5,8 @@ import { type Assembly, StreamError } from './assembly.ts'
 import type { Call, Machinery } from './call.ts'
 import { type Answered, asProblem, readAnswer, refuseSecrets } from './connection.ts'
 import { createDeadline, timeFor } from './deadline.ts'
-import { refusalOf } from './error-event.ts'
 import type { Exchange } from './protocol.ts'
+import { refusalOf } from './refusal.ts'
 
 /**
  * Answers a call that does not stream. The upstream is asked for a stream all the same, so that there is something to show for it when the time is over

@@ -1,11 +1,10 @@
-import type { Clock } from '../shared/clock.ts'
-import { type Frame, type FrameReader, readFrames, relayFrames, streamHeaders } from '../sse-relay/index.ts'
+import { errorOf, type Frame, readFirst, readFrames, relayFrames, streamHeaders } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
 import { answerIn, isDone, isPlain } from './answer.ts'
 import { StreamError } from './assembly.ts'
 import type { Call, Machinery } from './call.ts'
 import { asProblem, readAnswer, refuseSecrets } from './connection.ts'
-import { errorOf, refusalOf } from './error-event.ts'
+import { refusalOf } from './refusal.ts'
 
 /**
  * Answers a call that streams: events as they come (reading 41). The response begins with the first event, or with the first heartbeat; an error that comes
@@ -45,13 +44,15 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
         ).body
       : response.body
     if (!body) throw new Invalid('an answer without a body')
-    const opened = await open(readFrames(body), heartbeatMs, clock)
-    if (opened.error) {
-      await opened.reader.cancel()
-      refuseSecrets(served.upstream, JSON.stringify(opened.error))
-      throw refusalOf(opened.error, headers)
+    const first = await readFirst(readFrames(body), { patienceMs: heartbeatMs, clock })
+    if (first.ended) throw new Invalid('a stream without an event')
+    const said = first.event && errorOf(first.event)
+    if (said) {
+      await first.reader.cancel()
+      refuseSecrets(served.upstream, JSON.stringify(said))
+      throw refusalOf(said, headers)
     }
-    const relayed = relayFrames(opened.reader, {
+    const relayed = relayFrames(first.reader, {
       onFrame(frame) {
         if (isHalf(frame)) return null
         if (frame.event) refuseSecrets(served.upstream, frame.event.data)
@@ -91,63 +92,5 @@ const isHalf = ({ closing, event }: Frame): boolean => {
     return false
   } catch {
     return true
-  }
-}
-
-interface Opened {
-  readonly reader: FrameReader
-  /** What the first event says went wrong. */
-  readonly error?: object
-}
-
-/** Reads up to the first event, no longer than `patienceMs`; the reader that it gives begins with what was read. Throws Invalid for a stream without any event. */
-const open = async (reader: FrameReader, patienceMs: number | undefined, clock: Clock): Promise<Opened> => {
-  const read: (readonly Frame[])[] = []
-  for (;;) {
-    const next = reader.next()
-    const frames = await soon(next, patienceMs, clock)
-    if (frames === late) {
-      // Whoever leaves before the next read leaves nobody to hear how this one ends.
-      next.catch(() => {})
-      return { reader: after(read, reader, next) }
-    }
-    if (!frames) throw new Invalid('a stream without an event')
-    read.push(frames)
-    const first = frames.find(({ event }) => event)?.event
-    if (first) return { reader: after(read, reader), error: errorOf(first) }
-  }
-}
-
-const late = Symbol('late')
-
-const soon = async <Value>(
-  value: Promise<Value>,
-  ms: number | undefined,
-  clock: Clock,
-): Promise<Value | typeof late> => {
-  if (ms === undefined) return value
-  let silence = () => {}
-  const waited = new Promise<typeof late>((resolve) => {
-    silence = clock.at(clock.now() + ms, () => resolve(late))
-  })
-  return Promise.race([value, waited]).finally(silence)
-}
-
-/** A reader whose first frames have been read already; `pending` is the reading that was begun. */
-const after = (
-  read: (readonly Frame[])[],
-  reader: FrameReader,
-  pending?: Promise<readonly Frame[] | undefined>,
-): FrameReader => {
-  let begun = pending
-  return {
-    async next() {
-      const frames = read.shift()
-      if (frames) return frames
-      const next = begun ?? reader.next()
-      begun = undefined
-      return next
-    },
-    cancel: (reason) => reader.cancel(reason),
   }
 }

@@ -28,7 +28,11 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './sse-relay': [
     'EventTooLarge',
+    'answerError',
     'createFrames',
+    'errorOf',
+    'errorStatus',
+    'readFirst',
     'openStream',
     'readFrames',
     'relayFrames',

@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
+import { errorOf } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { errorOf } from '../error-event.ts'
 import { parseExact } from '../exact.ts'
 
 /** An object whose members are not known to be what they should be. */

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import {
+  answerError,
+  errorStatus,
+  readFirst,
+  readFrames,
+  type SseRelayOptions,
+  sseRelay,
+} from '../../plugins/sse-relay/index.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { bodyOf } from './bodies.ts'
+
+const ask = async (pieces: string[], options: SseRelayOptions = { firstEvent: answerError }) => {
+  const headers = { 'content-type': 'text/event-stream', 'retry-after': '7', 'set-cookie': 'a=b' }
+  const app = new Elysia()
+    .use(sseRelay(options))
+    .get('/', ({ relay }) => relay(async () => new Response(bodyOf(pieces), { headers })))
+  const response = await app.handle(new Request('http://localhost/'))
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    headers: response.headers,
+    text: await response.text(),
+  }
+}
+
+describe('a first event that is an error', () => {
+  test('is answered with the status that it stands for, in the upstream’s words', async () => {
+    const said = '{"error":{"message":"slow down","code":429}}'
+    const answer = await ask([': hello\n\n', `data: ${said}\n\n`, 'data: never\n\n'])
+    expect(answer).toMatchObject({ status: 429, type: 'application/json', text: said })
+    expect([answer.headers.get('retry-after'), answer.headers.get('set-cookie')]).toEqual(['7', null])
+  })
+
+  const statuses: readonly [string, number][] = [
+    ['event: error\ndata: {"message":"x"}\n\n', 502],
+    ['event: error\ndata: not JSON\n\n', 502],
+    ['data: {"type":"error","code":"server_error"}\n\n', 500],
+    ['data: {"error":{"status":404}}\n\n', 404],
+    ['data: {"error":{"code":"200"}}\n\n', 502],
+    ['data: {"error":{"type":"rate_limit_error"}}\n\n', 429],
+    ['data: {"error":"words"}\n\n', 502],
+  ]
+  for (const [event, status] of statuses) {
+    test(`${JSON.stringify(event)} is ${status}`, async () => expect((await ask([event])).status).toBe(status))
+  }
+
+  test('is part of the stream where nobody said otherwise', async () => {
+    const event = 'event: error\ndata: {"message":"x"}\n\n'
+    expect(await ask([event], {})).toMatchObject({ status: 200, text: event })
+  })
+})
+
+describe('a first event that is none', () => {
+  test('passes with all that came before it', async () => {
+    const pieces = [': hello\n', 'retry: 5\n\n', 'data: 1\n\nda', 'ta: {"error":{"code":500}}\n\n', 'data: half']
+    expect(await ask(pieces)).toMatchObject({
+      status: 200,
+      type: 'text/event-stream; charset=utf-8',
+      text: pieces.join(''),
+    })
+  })
+
+  test('is not missed in a stream without any', async () => {
+    expect(await ask([': hello\n\n'])).toMatchObject({ status: 200, text: ': hello\n\n' })
+    expect(await ask([])).toMatchObject({ status: 200, text: '' })
+  })
+
+  test('an answer may be made of it, too', async () => {
+    const answer = await ask(['data: teapot\n\n'], { firstEvent: ({ data }) => new Response(data, { status: 418 }) })
+    expect([answer.status, answer.text]).toEqual([418, 'teapot'])
+  })
+})
+
+test('a stream that breaks before its first event is an answer that never came', async () => {
+  const app = new Elysia().use(sseRelay({ firstEvent: answerError })).get('/', ({ relay }) =>
+    relay(async () => {
+      const body = new ReadableStream({ pull: (controller) => controller.error(new Error('ECONNRESET')) })
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    }),
+  )
+  const response = await app.handle(new Request('http://localhost/'))
+  expect([response.status, await response.text()]).toMatchObject([502, expect.stringContaining('upstream unavailable')])
+})
+
+test('patience ends with the silence, and the event that comes then is not lost', async () => {
+  const clock = new VirtualClock()
+  let say = (_: Uint8Array) => {}
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      say = (bytes) => controller.enqueue(bytes)
+    },
+  })
+  const reading = readFirst(readFrames(body), { patienceMs: 1_000, clock })
+  await clock.pass(1_000)
+  const first = await reading
+  expect([first.event, first.ended, clock.pending]).toEqual([undefined, false, 0])
+  const next = first.reader.next()
+  say(new TextEncoder().encode('data: late\n\n'))
+  expect((await next)?.map((frame) => frame.event?.data)).toEqual(['late'])
+  await first.reader.cancel()
+  await settled()
+})
+
+test('a status is read from the words of the protocol', () => {
+  expect(
+    ['invalid_api_key', 'model_not_found', 'insufficient_quota', 'made up'].map((code) => errorStatus({ code })),
+  ).toEqual([401, 404, 429, 502])
+})
