@@ -5,6 +5,7 @@ import { type FaceVerificationOptions, faceVerification } from '../plugins/face-
 import { addressOf } from '../plugins/shared/address.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { unkept } from '../plugins/shared/unkept.ts'
 import { refuseUnknown } from '../plugins/shared/unknown.ts'
 import {
   identifyBySession,
@@ -35,12 +36,13 @@ export const people = (options: PeopleOptions) => {
   const { store, publicUrl, segment = 'media', log } = options
   const session = { store, secrets: options.secrets, publicUrl, now: options.now }
   const identify = identifyBySession(session)
+  const render = renderProblems(problemBody(`${segment}_proxy_error`), log)
   return new Elysia({ name: 'sluice/people', seed: identity(options) })
     .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log }))
     .use(new Elysia({ prefix: '/api/tokens' }).use(consoleTokens({ store, identify, publicUrl, segment, log })))
     .use(
       new Elysia({ prefix: '/api/usage' })
-        .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
+        .onError(({ error, code, request }) => unkept(render({ error, code, request })))
         .get('', listUsage(store, identify), { detail: { hide: true } })
         .use(refuseUnknown),
     )

@@ -22,6 +22,6 @@ export const refuseUnknown = <App extends AnyElysia>(app: App): App => {
     throw new Problem(404, 'not found')
   }
   app.all('/*', unknown, hidden)
-  app.all('', unknown, hidden)
+  if (!allowed.has('')) app.all('', unknown, hidden)
   return app
 }

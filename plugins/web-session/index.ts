@@ -68,8 +68,9 @@ export const webSession = (options: WebSessionOptions) => {
         const credentials = await readCredentials(request)
         const attempt = () => findUser(credentials, store, verify)
         const user = await throttle.run(credentials.name, options.addressOf?.(request), attempt)
-        if (!user) throw new Problem(401, 'wrong name or password')
-        return welcome({ user: user.id, name: user.name }, { 'set-cookie': await sessions.begin(request, user) })
+        const cookie = user && (await sessions.begin(request, user))
+        if (!cookie) throw new Problem(401, 'wrong name or password')
+        return welcome({ user: user.id, name: user.name }, { 'set-cookie': cookie })
       },
       { parse: 'none' },
     )

@@ -31,8 +31,8 @@ export interface SessionIdentity extends Identity {
 export interface Sessions {
   /** Undefined for no session, one that ended, a cookie that is not ours, or two. Throws Problem 500 when the store cannot be asked. */
   identify(request: Request): Promise<SessionIdentity | undefined>
-  /** A new session, in place of any that the request has. The `Set-Cookie` header. */
-  begin(request: Request, user: LoginUser & { readonly password: string }): Promise<string>
+  /** A new session, in place of any that the request has. The `Set-Cookie` header; undefined when the user was disabled meanwhile. */
+  begin(request: Request, user: LoginUser & { readonly password: string }): Promise<string | undefined>
   /** Ends what sessions the request has. The `Set-Cookie` header. */
   end(request: Request): Promise<string>
 }
@@ -73,7 +73,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
       const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }
-      await asked(store.addSession(session, cookies.readAll(request).map(hashOf)))
+      if (!(await asked(store.addSession(session, cookies.readAll(request).map(hashOf))))) return undefined
       return cookies.issue(id, Math.floor(absoluteMs / 1000))
     },
 

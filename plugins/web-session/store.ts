@@ -37,8 +37,8 @@ export interface Session {
 export interface SessionStore {
   /** The user of exactly that name, disabled ones too. */
   userByName(name: string): Promise<LoginUser | undefined>
-  /** Keeps a session, and ends those with the hashes given: all or nothing. */
-  addSession(session: NewSession, ended?: readonly string[]): Promise<void>
+  /** Keeps a session, and ends those with the hashes given: all or nothing. False, and nothing, when there is no such user, or none that may log in by now. */
+  addSession(session: NewSession, ended?: readonly string[]): Promise<boolean>
   /** Undefined when it was ended, when its user is disabled, or has another password than the one it began with. One out of time may be returned. */
   session(hash: string): Promise<Session | undefined>
   /** Moves `idleUntil`, never back. */

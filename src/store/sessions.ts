@@ -19,15 +19,30 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
 
   return {
     async addSession({ hash, user, password, createdAt, idleUntil, endsAt }, ended = []) {
-      await database.batch([
+      const [, added] = await database.batch([
         sql`
           delete from sessions
           where idle_until <= ${createdAt}`,
-        ...ended.map(end),
         sql`
           insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
-          values (${hash}, ${user}, ${digest(password)}, ${createdAt}, ${idleUntil}, ${endsAt})`,
+          select cast(${hash} as text), id, cast(${digest(password)} as text), cast(${createdAt} as bigint),
+            cast(${idleUntil} as bigint), cast(${endsAt} as bigint)
+          from users
+          where id = ${user}
+          and disabled_at is null
+          returning hash`,
+        ...ended.map(
+          (other) => sql`
+            delete from sessions
+            where hash = ${other}
+            and exists (
+              select 1
+              from sessions
+              where hash = ${hash}
+            )`,
+        ),
       ])
+      return added?.length === 1
     },
 
     async session(hash) {

@@ -3,8 +3,6 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { hashPassword, verifyPassword } from '../../plugins/web-session/password.ts'
 
-const scrypt = '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$'
-
 describe('password', () => {
   test('only the password itself has its hash', async () => {
     const hash = await hashPassword('correct horse')
@@ -41,23 +39,9 @@ describe('password', () => {
     '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0$',
     '$argon2id$v=19$m=0,t=0,p=0$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
     '$argon2id$v=19$m=9999999999,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
-    `${scrypt}`,
-    scrypt.replace('ln=4', 'ln=99'),
-    `${scrypt.replace('ln=4', 'ln=40')}c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0`,
-    `${scrypt.replace('ln=4', 'ln=0')}c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0`,
+    '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
   ])('a bad hash is nobody’s: %j', async (hash) => {
     expect(await verifyPassword('plain', hash)).toBe(false)
-  })
-
-  test('a user who does not exist costs the time of one who does, and has no password', async () => {
-    const hash = await hashPassword('correct horse')
-    const time = async (of: string | undefined) => {
-      const from = performance.now()
-      for (let round = 0; round < 8; round++) expect(await verifyPassword('wrong', of)).toBe(false)
-      return performance.now() - from
-    }
-    await time(hash)
-    expect((await time(undefined)) / (await time(hash))).toBeWithin(0.5, 2)
   })
 
   test('beyond 2 at work and 32 waiting it is refused, and afterwards not', async () => {
@@ -68,29 +52,34 @@ describe('password', () => {
     expect(await hashPassword('x')).toBeString()
   }, 30_000)
 
-  test('a runtime without Argon2 uses scrypt, which all runtimes can verify', async () => {
+  test('what one runtime has hashed, another one can check', async () => {
     const root = join(import.meta.dir, '../..')
     const script = `
       import { hashPassword, verifyPassword } from '${join(root, 'plugins/web-session/password.ts')}'
-      const hash = await hashPassword('correct horse')
-      const foreign = await verifyPassword('correct horse', ${JSON.stringify(await hashPassword('correct horse'))})
+      const hash = await hashPassword('cafe\u0301')
+      const foreign = ${JSON.stringify(await hashPassword('caf\u00e9'))}
       console.log(JSON.stringify({
         hash,
-        right: await verifyPassword('correct horse', hash),
+        right: await verifyPassword('caf\u00e9', hash),
         wrong: await verifyPassword('wrong', hash),
         nobody: await verifyPassword('wrong', undefined),
-        foreign,
+        foreign: await verifyPassword('cafe\u0301', foreign),
+        foreignWrong: await verifyPassword('wrong', foreign),
       }))`
-    const child = spawn(join(root, 'node_modules/.bin/deno'), ['eval', '--no-lock', script], { cwd: root })
+    const child = spawn(join(root, 'node_modules/.bin/deno'), ['run', '-A', '--no-lock', '-'], { cwd: root })
     let out = ''
     child.stdout.on('data', (chunk) => {
       out += chunk
     })
+    child.stdin.end(script)
     await new Promise((resolve) => child.on('close', resolve))
     const said = JSON.parse(out)
-    expect(said).toEqual({ hash: expect.any(String), right: true, wrong: false, nobody: false, foreign: false })
-    expect(said.hash).toMatch(/^\$scrypt\$ln=17,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-    expect(await verifyPassword('correct horse', said.hash)).toBe(true)
+    expect(said).toEqual({
+      ...{ hash: expect.any(String), right: true, wrong: false, nobody: false },
+      ...{ foreign: true, foreignWrong: false },
+    })
+    expect(said.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(await verifyPassword('caf\u00e9', said.hash)).toBe(true)
     expect(await verifyPassword('wrong', said.hash)).toBe(false)
   }, 30_000)
 })

@@ -34,3 +34,14 @@ test('a proxy close by is believed, in what it added itself', () => {
 test('what was not said is not known', () => {
   expect(from(undefined, '1.2.3.4')).toBeUndefined()
 })
+
+test('an address is one address, whatever port a proxy names with it', () => {
+  for (const [said, address] of [
+    ['203.0.113.7:40001', '203.0.113.7'],
+    ['[2001:db8::1]:40001', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+  ] as const) {
+    expect(from('127.0.0.1', `1.2.3.4, ${said}`)).toBe(address)
+  }
+})

@@ -63,9 +63,9 @@ eachDatabase('sessions', (place) => {
 
     test('takes the place of others, or of none when it cannot begin', async () => {
       const [one, two, three] = [await userWithSession(), await userWithSession(), await userWithSession()]
-      await expect(
-        store.addSession({ ...one.session, user: randomUUID(), hash: randomUUID() }, [one.hash]),
-      ).rejects.toThrow()
+      const nobodys = { ...one.session, user: randomUUID(), hash: randomUUID() }
+      expect(await store.addSession(nobodys, [one.hash])).toBe(false)
+      expect(await store.session(nobodys.hash)).toBeUndefined()
       expect(await store.session(one.hash)).toBeDefined()
       await userWithSession({}, [one.hash, two.hash])
       expect(await store.session(one.hash)).toBeUndefined()
@@ -79,6 +79,16 @@ eachDatabase('sessions', (place) => {
       await other.touchSession(hash, 5_500)
       expect((await store.session(hash))?.idleUntil).toBe(6_000)
       await other.touchSession(randomUUID(), 6_000)
+    })
+
+    test('does not begin while its user is disabled, nor after', async () => {
+      const { name, session } = await userWithSession()
+      const late = { ...session, hash: randomUUID() }
+      await store.disableUser(name, 1)
+      expect(await store.addSession(late)).toBe(false)
+      await store.enableUser(name)
+      expect(await store.session(late.hash)).toBeUndefined()
+      expect(await store.addSession(late)).toBe(true)
     })
 
     test('is none while its user is disabled', async () => {

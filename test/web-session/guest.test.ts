@@ -19,6 +19,7 @@ const strangersStore = (): SessionStore & AttemptStore => {
     async addSession(session, ended = []) {
       for (const hash of ended) kept.delete(hash)
       kept.set(session.hash, session)
+      return true
     },
     async session(hash) {
       const session = kept.get(hash)
