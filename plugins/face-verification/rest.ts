@@ -19,6 +19,9 @@ export const restKind = (means: Means): FaceKind => {
   /** Records what an answer says of a task: the group first, so that no status is known before it (reading 35). */
   const record = async (task: Verification, answer: Answer): Promise<void> => {
     const result = resultOf(answer)
+    const named = result.get('verification_id')
+    // Of another task, whose group is another's (reading 35).
+    if (named && named.string() !== task.id) throw new Invalid('an answer about another task than the one asked about')
     const status = readStatus(result.get('status')?.string())
     const group = readGroup(result.get('group_id'))
     if (status === 'verified' && group === undefined) throw new Invalid('a verified task without group_id')

@@ -61,13 +61,15 @@ const byCode: Readonly<Record<string, [number, string]>> = {
 export const renderProblems =
   (body: ProblemBody, log: Log = silent) =>
   ({ error, code, request }: { error: unknown; code: unknown; request?: Request }): Response => {
+    const left = request?.signal.aborted === true
     if (error instanceof Problem) {
-      const level = request?.signal.aborted ? 'debug' : 'warn'
-      if (error.cause !== undefined) log[level]({ status: error.status, err: error.cause }, error.message)
+      if (error.cause !== undefined) {
+        log[left ? 'debug' : 'warn']({ status: error.status, err: error.cause }, error.message)
+      }
       return error.toResponse(body)
     }
     const known = byCode[String(code)]
     if (known) return new Problem(...known).toResponse(body)
-    log.error({ err: error }, 'unexpected error')
+    log[left ? 'debug' : 'error']({ err: error }, 'unexpected error')
     return new Problem(500, 'internal error').toResponse(body)
   }

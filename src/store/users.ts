@@ -60,13 +60,16 @@ export const users = (database: Database) => {
         endSessionsOf(name),
       ),
 
-    /** False when there is no such user. Raises the revision. */
+    /** False when there is no such user. Ends sessions too: one may have begun at the very moment in which the user was disabled. Raises the revision. */
     enableUser: (name: string): Promise<boolean> =>
-      change(sql`
-        update users
-        set disabled_at = null
-        where name = ${name}
-        returning id`),
+      change(
+        sql`
+          update users
+          set disabled_at = null
+          where name = ${name}
+          returning id`,
+        endSessionsOf(name),
+      ),
 
     /** Replaces the hash of a user's password, and ends sessions. False when there is no such user. Raises the revision. */
     setPassword: (name: string, password: string): Promise<boolean> =>
