@@ -1,4 +1,4 @@
-import { clearTimeout, setTimeout } from 'node:timers'
+import { pause } from '../shared/pause.ts'
 import type { FaceKind } from './kind.ts'
 import type { Means } from './means.ts'
 import type { Kind } from './store.ts'
@@ -54,16 +54,3 @@ export const settleVerifications = async (
     }
   }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    timer.unref()
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-  })

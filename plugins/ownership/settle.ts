@@ -1,4 +1,4 @@
-import { clearTimeout, setTimeout } from 'node:timers'
+import { pause } from '../shared/pause.ts'
 import { type Log, silent } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 
@@ -79,15 +79,3 @@ export const settleRegularly = async (
     await pause(Math.min(everyMs, Math.max(250, (due ?? Number.POSITIVE_INFINITY) - now())), signal)
   }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    timer.unref()
-    signal.addEventListener('abort', end)
-  })

@@ -2,7 +2,7 @@ import { type Json, JsonError, readJson } from '../shared/json.ts'
 import { createFrames, type FrameReader, readFrames } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
-import type { Call, Machinery } from './call.ts'
+import { ask, type Call, type Machinery } from './call.ts'
 import { type Answered, asProblem, readAnswer, refuseSecrets } from './connection.ts'
 import { createDeadline, timeFor } from './deadline.ts'
 import type { Exchange } from './protocol.ts'
@@ -30,16 +30,7 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
   try {
     signal.throwIfAborted()
     sent = true
-    const stream = served.streams !== false && !exchange.atOnce
-    answered = await machinery.connection({
-      upstream: served.upstream,
-      action: exchange.action,
-      path: exchange.path,
-      body: (stream ? exchange.streamed() : exchange.plain()).raw,
-      stream,
-      headers: request.headers,
-      signal,
-    })
+    answered = await ask(call, machinery, signal, !exchange.atOnce)
     const { response, headers } = answered
     if (!isPlain(response)) {
       await assembleStream(response, assembly, exchange.terminal, signal)

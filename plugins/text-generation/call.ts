@@ -1,6 +1,7 @@
+import type { JsonBody } from '../shared/body.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/problem.ts'
-import type { Connection } from './connection.ts'
+import type { Answered, Connection } from './connection.ts'
 import type { Exchange } from './protocol.ts'
 import type { Served } from './upstreams.ts'
 
@@ -8,6 +9,8 @@ import type { Served } from './upstreams.ts'
 export interface Call {
   readonly exchange: Exchange
   readonly served: Served
+  /** As it came. */
+  readonly body: JsonBody
   /** The caller's, and its leaving. */
   readonly request: Request
   /** Milliseconds since 1970: the time limit counts from here. */
@@ -26,4 +29,24 @@ export interface Machinery {
   readonly heartbeatMs: number | undefined
   readonly maxAnswerBytes: number
   readonly log: Log
+}
+
+/** Asks the upstream, for a stream if it has any and one is wanted. What no rule has changed goes as it came, byte for byte (reading 5). */
+export const ask = (
+  { exchange, served, request, body }: Call,
+  { connection }: Machinery,
+  signal: AbortSignal,
+  wanted = true,
+): Promise<Answered> => {
+  const stream = wanted && served.streams !== false
+  const json = stream ? exchange.streamed() : exchange.plain()
+  return connection({
+    upstream: served.upstream,
+    action: exchange.action,
+    path: exchange.path,
+    body: json === body.json ? body.bytes : json.raw,
+    stream,
+    headers: request.headers,
+    signal,
+  })
 }

@@ -36,7 +36,8 @@ export const generate = async (
   protocol: Protocol,
   options: GenerationOptions,
 ): Promise<Response> => {
-  const { json } = await readJsonBody(request, options.maxBodyBytes)
+  const body = await readJsonBody(request, options.maxBodyBytes)
+  const { json } = body
   const served = findUpstream(options.upstreams, json.get('model')?.string() ?? '')
   const checked = protocol.check(json, served)
   const { model, stream } = checked
@@ -45,6 +46,7 @@ export const generate = async (
   const call = {
     exchange: protocol.put(json, checked, served),
     served,
+    body,
     request,
     arrivedAt,
     ended: async (usage: object | undefined) => {

@@ -2,7 +2,7 @@ import { errorOf, type Frame, readFirst, readFrames, relayFrames, streamHeaders 
 import { Invalid } from '../upstream-proxy/index.ts'
 import { answerIn, isDone, isPlain } from './answer.ts'
 import { StreamError } from './assembly.ts'
-import type { Call, Machinery } from './call.ts'
+import { ask, type Call, type Machinery } from './call.ts'
 import { asProblem, readAnswer, refuseSecrets } from './connection.ts'
 import { refusalOf } from './refusal.ts'
 
@@ -28,16 +28,7 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
   try {
     signal.throwIfAborted()
     sent = true
-    const stream = served.streams !== false
-    const { response, headers } = await machinery.connection({
-      upstream: served.upstream,
-      action: exchange.action,
-      path: exchange.path,
-      body: (stream ? exchange.streamed() : exchange.plain()).raw,
-      stream,
-      headers: request.headers,
-      signal,
-    })
+    const { response, headers } = await ask(call, machinery, signal)
     const body = isPlain(response)
       ? new Response(
           exchange.eventsOf(answerIn(await readAnswer(response, machinery.maxAnswerBytes), exchange).value()),

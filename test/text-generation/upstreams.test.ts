@@ -106,6 +106,26 @@ describe('an upstream that cannot stream', () => {
   })
 })
 
+describe('what runs in the background', () => {
+  const queued = { id: 'resp_1', object: 'response', status: 'queued', output: [], background: true }
+
+  test('is asked for plainly, and answered at once', async () => {
+    const app = openApp(() => Response.json(queued))
+    const response = await app.post('/responses', { model: 'm', input: 'hi', background: true })
+    expect(await response.json()).toEqual(queued)
+    expect(app.asked[0]?.json.stream).toBeUndefined()
+  })
+
+  test('is streamed to who wants a stream', async () => {
+    const created = { type: 'response.created', sequence_number: 0, response: queued }
+    const completed = { type: 'response.completed', sequence_number: 1, response: { ...queued, status: 'completed' } }
+    const app = openApp(() => streaming([created, completed]))
+    const response = await app.post('/responses', { model: 'm', input: 'hi', background: true, stream: true })
+    expect(dataOf(await response.text())).toEqual([JSON.stringify(created), JSON.stringify(completed), '[DONE]'])
+    expect(app.asked[0]?.json.stream).toBe(true)
+  })
+})
+
 describe('an upstream that has chat only', () => {
   test('answers responses all the same, streaming or not', async () => {
     const app = openApp(() => streaming(done), { upstreams })
