@@ -65,7 +65,7 @@ export const createApi = ({ onEnd }) => {
     try {
       return await read(await send(path, asking))
     } catch (error) {
-      if (error instanceof Refusal && error.status === 401) onEnd()
+      if (error instanceof Refusal && error.asksWho) onEnd()
       throw error
     }
   }

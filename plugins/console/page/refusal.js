@@ -6,11 +6,13 @@ export class Refusal extends Error {
    * @param {number} status 0: there was no answer
    * @param {string} message
    * @param {number} [retryAfter] seconds
+   * @param {boolean} [asksWho] whether the gateway wants to know who is asking; an upstream's own 401, which is forwarded, does not
    */
-  constructor(status, message, retryAfter) {
+  constructor(status, message, retryAfter, asksWho = false) {
     super(message)
     this.status = status
     this.retryAfter = retryAfter
+    this.asksWho = asksWho
   }
 }
 
@@ -23,7 +25,8 @@ export const refusalOf = async (response) => {
   const said = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
   const message = typeof said === 'string' && said !== '' ? said : t.errors.status(response.status)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return new Refusal(response.status, message, Number.isFinite(seconds) ? seconds : undefined)
+  const asksWho = response.status === 401 && response.headers.has('www-authenticate')
+  return new Refusal(response.status, message, Number.isFinite(seconds) ? seconds : undefined, asksWho)
 }
 
 /** @param {unknown} error */

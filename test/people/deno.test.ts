@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { userAt } from '../support/gateway.ts'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, said, send } from './office.ts'
+
+describe('people at a server on Deno', () => {
+  let office: Office
+  let server: ServerProcess
+  beforeAll(async () => {
+    office = await openOffice()
+    for (const name of ['ann', 'bob']) await office.addPerson(name)
+    server = await office.start(arkOf(office), 'deno')
+  }, 30_000)
+  afterAll(() => office[Symbol.asyncDispose]())
+
+  // Their passwords were hashed on Bun, as by the administrator's command.
+  test('log in, verify a face, put a picture into its group, and log out', async () => {
+    const ann = await browse(server, 'ann')
+    const { id, token } = await newToken(ann)
+    const started = (await ann.ask('POST', faces, {})).json
+    const session = office.emulator.face.sessions().at(-1)
+    const callback = new URL(office.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
+    const page = await send(server.url, 'GET', callback.pathname + callback.search, undefined, {
+      'accept-language': 'zh-CN,zh;q=0.9',
+    })
+    expect([page.status, page.headers.get('content-language')]).toEqual([200, 'zh-CN'])
+    const { json } = await ann.ask('GET', `${faces}/${started.verification_id}`)
+    expect(json).toEqual({ verification_id: started.verification_id, status: 'verified', group_id: expect.any(String) })
+    const caller = userAt(server.url, 'ann', token)
+    const picture = {
+      GroupId: json.group_id,
+      GroupType: 'LivenessFace',
+      URL: 'https://files.example/a.png',
+      AssetType: 'Image',
+    }
+    expect((await caller.ask('POST', '/assets', picture)).status).toBe(200)
+    expect((await ann.ask('GET', '/api/usage')).json).toEqual({ success: true, usage: [] })
+    expect((await ann.ask('DELETE', `/api/tokens/${id}`)).status).toBe(200)
+    const out = await ann.ask('DELETE', '/api/session')
+    expect(out.headers.get('set-cookie')).toBe('session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax')
+    expect((await ann.ask('GET', '/api/session')).status).toBe(401)
+  })
+
+  test('are refused as on Bun', async () => {
+    const bob = await browse(server, 'bob')
+    const { token } = await newToken(bob)
+    const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+      send(server.url, method, path, body, headers)
+    const refusal = (status: number, message: string) => ({
+      status,
+      text: JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } }),
+    })
+    const authorization = `Bearer ${token}`
+    const origin = 'https://evil.example'
+    const { cookie } = bob
+    for (const [method, path] of [
+      ['POST', faces],
+      ['POST', '/api/tokens'],
+      ['DELETE', '/api/session'],
+    ] as const) {
+      expect(said(await ask(method, path, { authorization, origin: server.url }))).toEqual(
+        refusal(401, 'not authenticated'),
+      )
+      expect(said(await ask(method, path, { cookie, origin }))).toEqual(
+        refusal(403, 'request comes from a foreign origin'),
+      )
+    }
+    expect((await ask('GET', '/api/media/proxy/assets', { cookie })).status).toBe(401)
+    expect((await ask('GET', '/v1/models', { cookie })).status).toBe(401)
+    expect((await login(server.url, 'bob', { origin })).status).toBe(403)
+    expect(
+      (await ask('POST', '/api/session', { 'content-type': 'text/plain' }, `{"name":"bob","password":"${password}"}`))
+        .status,
+    ).toBe(415)
+    expect((await ask('GET', '/api/session', { cookie: `${cookie}; ${cookie}` })).status).toBe(401)
+    expect(said(await ask('GET', `${faces}/x`, { cookie }))).toEqual(refusal(404, 'verification not found'))
+    expect((await ask('GET', `${faces}/callback/${'x'.repeat(43)}?resultCode=10000`, {})).status).toBe(404)
+    expect((await ask('GET', '/console/..%2f..%2fpackage.json', {})).status).toBe(404)
+    for (let tries = 0; tries < 5; tries++) expect((await login(server.url, 'bob', {}, 'wrong')).status).toBe(401)
+    const late = await login(server.url, 'bob')
+    expect(said(late)).toEqual(refusal(429, 'too many failed logins; try again later'))
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+  }, 20_000)
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, password, send } from './office.ts'
+
+/** Everything that a cookie lets change something. */
+const changing = [
+  ['POST', '/api/tokens', {}],
+  ['DELETE', '/api/tokens/:id', undefined],
+  ['POST', faces, {}],
+  ['DELETE', '/api/session', undefined],
+] as const
+
+describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBodies) => {
+  let office: Office
+  let server: ServerProcess
+  let ann: Browser
+  beforeAll(async () => {
+    office = await openOffice()
+    await office.addPerson('ann')
+    server = await office.start({ ...arkOf(office), GET_BODIES: getBodies })
+    ann = await browse(server, 'ann')
+  })
+  afterAll(() => office[Symbol.asyncDispose]())
+
+  const foreign = (): Record<string, Record<string, string>> => {
+    const { port } = new URL(server.url)
+    return {
+      'another host': { origin: 'https://evil.example' },
+      'no origin at all, as from a frame in a sandbox': { origin: 'null' },
+      'an empty one': { origin: '' },
+      'another port': { origin: 'http://127.0.0.1:1' },
+      'another scheme': { origin: `https://127.0.0.1:${port}` },
+      'another name of the same machine': { origin: `http://localhost:${port}` },
+      'a longer name': { origin: `${server.url}.evil.example` },
+      'the address in its path': { origin: `https://evil.example/${server.url}` },
+      'the address as a user': { origin: `http://127.0.0.1:${port}@evil.example` },
+      'two of them': { origin: `${server.url}, https://evil.example` },
+      'upper case': { origin: server.url.toUpperCase() },
+      'a foreign origin, whatever else is said': { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+      'a neighbouring site': { 'sec-fetch-site': 'same-site' },
+      'another site': { 'sec-fetch-site': 'cross-site' },
+      'the address bar': { 'sec-fetch-site': 'none' },
+      'a word that is none': { 'sec-fetch-site': 'same-origin, cross-site' },
+      'a referrer only': { referer: `${server.url}/console` },
+      'a host that agrees with it': { origin: 'http://evil.example', host: 'evil.example' },
+      'a forwarded host that agrees with it': {
+        origin: 'http://evil.example',
+        'x-forwarded-host': 'evil.example',
+        'x-forwarded-proto': 'http',
+      },
+      nothing: {},
+    }
+  }
+
+  test('changes nothing, on any route, however it says where it is from', async () => {
+    const { id } = await newToken(ann)
+    for (const [what, headers] of Object.entries(foreign())) {
+      for (const [method, path, body] of changing) {
+        const reply = await send(server.url, method, path.replace(':id', id), body, { cookie: ann.cookie, ...headers })
+        expect([what, method, path, reply.status]).toEqual([what, method, path, 403])
+        expect(reply.headers.get('set-cookie')).toBeNull()
+      }
+    }
+    expect((await ann.ask('GET', '/api/tokens')).json.tokens).toHaveLength(1)
+    expect((await ann.ask('GET', '/api/session')).status).toBe(200)
+    expect(office.emulator.calls).toEqual([])
+  })
+
+  test('logs nobody in, neither by script nor by a form of any kind', async () => {
+    const text = JSON.stringify({ name: 'ann', password })
+    const attempts: readonly (readonly [number, string, Record<string, string>])[] = [
+      [403, text, { 'content-type': 'application/json', origin: 'https://evil.example' }],
+      [403, text, { 'content-type': 'application/json', origin: 'null' }],
+      [403, text, { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' }],
+      [403, text, { 'content-type': 'application/json', 'sec-fetch-site': 'same-site' }],
+      ...[
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'text/plain; application/json',
+        'text/plain, application/json',
+        'application/jsonp',
+        'application/json, text/plain',
+      ].map((type) => [415, text, { 'content-type': type, origin: server.url }] as const),
+      [415, text, { 'content-type': '', origin: server.url }],
+      [415, 'name=ann&password=correct+horse', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ]
+    for (const [status, body, headers] of attempts) {
+      const reply = await send(server.url, 'POST', '/api/session', body, headers)
+      expect([headers, reply.status]).toEqual([headers, status])
+      expect(reply.headers.get('set-cookie')).toBeNull()
+    }
+  })
+
+  test('may read nothing either: no answer lets another origin see it', async () => {
+    for (const path of ['/api/session', '/api/tokens', '/api/usage', `${faces}/x`]) {
+      for (const method of ['GET', 'OPTIONS']) {
+        const { headers } = await ann.ask(method, path, undefined, {
+          origin: 'https://evil.example',
+          'access-control-request-method': 'POST',
+        })
+        expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
+        if (path !== '/api/usage' || method === 'GET') expect(headers.get('cache-control')).toBe('no-store')
+      }
+    }
+  })
+
+  test('of the own origin changes what it wants, by either header', async () => {
+    for (const headers of [{ origin: server.url }, { 'sec-fetch-site': 'same-origin' }] as Record<string, string>[]) {
+      const { cookie } = ann
+      expect((await send(server.url, 'POST', '/api/tokens', {}, { cookie, ...headers })).status).toBe(200)
+      expect((await send(server.url, 'POST', faces, {}, { cookie, ...headers })).status).toBe(200)
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import { hashPassword } from '../../plugins/web-session/index.ts'
+import type { EmulatorOptions } from '../../src/emulator/index.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { askRaw, type Reply } from '../support/gateway.ts'
+import { openWorkplace, type Workplace } from '../support/workplace.ts'
+
+export const password = 'correct horse'
+export const faces = '/api/media/face-verifications'
+
+let hashed: Promise<string> | undefined
+const hash = (): Promise<string> => {
+  hashed ??= hashPassword(password)
+  return hashed
+}
+
+/** A workplace with people in it, who have a password. */
+export interface Office extends Workplace {
+  addPerson(name: string): Promise<string>
+}
+
+export const openOffice = async (kind: TestDatabase['kind'] = 'sqlite', options?: EmulatorOptions): Promise<Office> => {
+  const workplace = await openWorkplace(kind, options)
+  return {
+    ...workplace,
+    async addPerson(name) {
+      const id = await workplace.store.addUser({ name, password: await hash(), createdAt: Date.now() })
+      if (id === undefined) throw new Error(`${name} exists already`)
+      return id
+    },
+  }
+}
+
+/** What sends an upstream of kind `ark` its requests. */
+export const arkOf = ({ emulator }: Pick<Workplace, 'emulator'>): Record<string, string> => ({
+  MEDIA_UPSTREAM_KIND: 'ark',
+  MEDIA_UPSTREAM_URL: emulator.ark.url,
+  MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,
+  MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
+  MEDIA_UPSTREAM_LIMITS: '{}',
+})
+
+type Headers_ = Record<string, string>
+
+/** Sends exactly what is given; a body that is no string as JSON. */
+export const send = (
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Headers_ = {},
+): Promise<Reply> =>
+  askRaw(url, path, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+export const login = (url: string, name: string, headers: Headers_ = {}, given = password): Promise<Reply> =>
+  send(url, 'POST', '/api/session', { name, password: given }, { origin: url, ...headers })
+
+export const cookieOf = (reply: Reply): string => reply.headers.get('set-cookie')?.split(';')[0] ?? ''
+
+/** A browser that is logged in. */
+export interface Browser {
+  readonly cookie: string
+  /** Asks any server on the same database, by default the one it logged in at, as a page of it would. */
+  ask(method: string, path: string, body?: unknown, headers?: Headers_, at?: { readonly url: string }): Promise<Reply>
+}
+
+export const browse = async (server: { readonly url: string }, name: string): Promise<Browser> => {
+  const cookie = cookieOf(await login(server.url, name))
+  if (cookie === '') throw new Error(`${name} could not log in`)
+  return {
+    cookie,
+    ask: (method, path, body, headers = {}, at = server) =>
+      send(at.url, method, path, body, { origin: at.url, cookie, ...headers }),
+  }
+}
+
+/** A token that the browser's person has just made. */
+export const newToken = async (browser: Browser): Promise<{ readonly id: string; readonly token: string }> =>
+  (await browser.ask('POST', '/api/tokens', {})).json.token
+
+/** Status and body. */
+export const said = ({ status, text }: Reply) => ({ status, text })
+
+/** Whether it comes true before the test's patience ends. */
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
+}

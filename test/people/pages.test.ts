@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, browse, faces, type Office, openOffice, send } from './office.ts'
+
+describe('what the server shows to anybody', () => {
+  let office: Office
+  let server: ServerProcess
+  beforeAll(async () => {
+    office = await openOffice()
+    await office.addPerson('ann')
+    server = await office.start({ ...arkOf(office), MEDIA_SEGMENT: 'studio' })
+  })
+  afterAll(() => office[Symbol.asyncDispose]())
+
+  test('is the console’s own files, and no other file however it is asked for', async () => {
+    expect((await send(server.url, 'GET', '/console/app.js')).status).toBe(200)
+    for (const target of [
+      '/console/..%2f..%2fpackage.json',
+      '/console/%2e%2e/package.json',
+      '/console/../package.json',
+      '/console/..%5c..%5cpackage.json',
+      '/console/%2e%2e%2f%2e%2e%2fpackage.json',
+      '/console/....//package.json',
+      '/console/page/app.js',
+      '/console/index.ts',
+      '/console/tsconfig.json',
+      '/console/%2fetc%2fpasswd',
+      '//etc/passwd',
+      '/console/app.js%00',
+      '/console/app.js%2e',
+      '/console/APP.JS',
+      '/console/constructor',
+      '/console/__proto__',
+      '/console/%',
+      '/.env',
+      '/data/sluice.db',
+    ]) {
+      const reply = await send(server.url, 'GET', target)
+      expect([target, reply.status]).toEqual([target, 404])
+      expect(reply.text).not.toMatch(/root:|"dependencies"|export const/)
+    }
+  })
+
+  test('leads nobody to another host', async () => {
+    for (const target of [
+      '/console/',
+      '/console/?//evil.example/',
+      '//evil.example/console/',
+      '//evil.example/..;/console/',
+      '/\\evil.example/console/',
+      'http://evil.example/console/',
+      '/console//evil.example/',
+      '/console/%2fevil.example/',
+    ]) {
+      const { headers, status } = await send(server.url, 'GET', target, undefined, { host: 'evil.example' })
+      expect([308, 404]).toContain(status)
+      expect([null, '../console']).toContain(headers.get('location'))
+    }
+  })
+
+  test('is kept by nobody where it says who somebody is', async () => {
+    const ann = await browse(server, 'ann')
+    const own = `/api/studio/face-verifications`
+    const started = (await ann.ask('POST', own, {})).json
+    for (const [method, path] of [
+      ['GET', '/api/session'],
+      ['HEAD', '/api/session'],
+      ['GET', '/api/tokens'],
+      ['GET', '/api/usage'],
+      ['POST', '/api/tokens'],
+      ['POST', own],
+      ['GET', `${own}/${started.verification_id}`],
+      ['GET', `${own}/x`],
+      ['DELETE', '/api/tokens/x'],
+      ['GET', '/api/usage?since=x'],
+      ['POST', '/api/usage'],
+      ['PUT', '/api/session'],
+      ['PUT', own],
+    ] as const) {
+      const { headers } = await ann.ask(method, path)
+      expect([method, path, headers.get('cache-control')]).toEqual([method, path, 'no-store'])
+      const stranger = await send(server.url, method, path)
+      expect([method, path, stranger.headers.get('cache-control')]).toEqual([method, path, 'no-store'])
+    }
+  })
+
+  test('follows the product word: paths and errors have it, and the other word leads nowhere', async () => {
+    const ann = await browse(server, 'ann')
+    const word = { error: { type: 'studio_proxy_error' } }
+    expect((await ann.ask('GET', '/api/studio/face-verifications/x')).json).toMatchObject(word)
+    expect((await send(server.url, 'GET', '/api/session')).json).toMatchObject(word)
+    expect((await send(server.url, 'GET', '/api/tokens')).json).toMatchObject(word)
+    expect((await send(server.url, 'GET', '/api/usage')).json).toMatchObject(word)
+    expect((await ann.ask('POST', faces, {})).status).toBe(404)
+    expect((await send(server.url, 'GET', '/console')).text).toContain('data-segment="studio"')
+    const callbackUrl = office.emulator.face.sessions().at(-1)?.callbackUrl
+    expect(callbackUrl).toStartWith(`${server.url}/api/studio/face-verifications/callback/`)
+  })
+})

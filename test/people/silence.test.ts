@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import { arkOf, browse, faces, login, newToken, openOffice, password, send } from './office.ts'
+
+describe.each(['rest', 'ark'] as const)('the log, at its most talkative, before an upstream of kind %s', (kind) => {
+  test('holds no password, cookie, token, link, or anything that a callback is known by, whatever goes wrong', async () => {
+    await using office = await openOffice()
+    await office.addPerson('ann')
+    const secret = 'a session secret of the test'
+    const server = await office.start({
+      ...(kind === 'ark' ? arkOf(office) : {}),
+      LOG_LEVEL: 'trace',
+      SESSION_SECRET: secret,
+      TEXT_UPSTREAM_URL: office.emulator.text.url,
+      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+    })
+    const { url } = server
+    const ann = await browse(server, 'ann')
+    await login(url, 'ann', {}, 'guess-of-a-stranger')
+    await login(url, 'password-in-the-wrong-field', {}, 'x')
+    await send(url, 'POST', '/api/session', `{"name":"ann","password":"unfinished-password`, { origin: url })
+    await ann.ask('GET', `/api/session?leak=${ann.cookie}`)
+    const { id, token } = await newToken(ann)
+    await send(url, 'GET', `/v1/models?key=${token}`, undefined, { authorization: `Bearer ${token}` })
+    await ann.ask('DELETE', `/api/tokens/${id}`)
+    const started = (await ann.ask('POST', faces, {})).json
+    const [session] = office.emulator.face.sessions()
+    const { bytedToken = '', h5 = '', callbackUrl = '' } = session ?? {}
+    const at = `${faces}/${started.verification_id}`
+    const told = JSON.stringify({ error: { message: `${bytedToken} ${started.h5_url} ${callbackUrl}` } })
+    const failing = { action: /VisualValidate/, times: 1 }
+    const callback = new URL(office.emulator.face.finish(bytedToken, 'succeed') ?? '')
+    office.emulator.faults.add({ kind: 'status', status: 500, body: told, ...failing })
+    await send(kind === 'ark' ? url : callback.origin, 'GET', callback.pathname + callback.search)
+    if (kind === 'ark') {
+      await send(url, 'GET', `${callback.pathname}/more${callback.search}`)
+      await send(url, 'POST', callback.pathname + callback.search)
+    }
+    office.emulator.faults.add({ kind: 'status', status: 500, body: told, ...failing })
+    await ann.ask('GET', at)
+    office.emulator.faults.add({ kind: 'refuse', ...failing })
+    await ann.ask('GET', at)
+    office.emulator.faults.add({ kind: 'not-json', body: told, ...failing })
+    await ann.ask('GET', at)
+    await ann.ask('GET', at)
+    await ann.ask('DELETE', '/api/session')
+    await server.kill('SIGTERM')
+
+    const log = server.stdout() + server.stderr()
+    expect(log).toContain('"path":"/api/session"')
+    const link = new URL(started.h5_url)
+    const secrets = [
+      ...[password, 'guess-of-a-stranger', 'password-in-the-wrong-field', 'unfinished-password'],
+      ...ann.cookie.slice('session='.length).split('.'),
+      ...[token, token.slice(3), secret, bytedToken, h5, callbackUrl.split('/').at(-1) ?? ''],
+      ...[...link.searchParams].filter(([, value]) => value.length > 8).map(([, value]) => value),
+      ...(kind === 'ark' ? [office.emulator.ark.secretKey] : [office.emulator.rest.key]),
+    ]
+    expect(secrets.length).toBeGreaterThan(12)
+    for (const one of secrets) {
+      expect(one.length).toBeGreaterThan(6)
+      for (const form of [one, encodeURIComponent(one)]) expect([form, log.includes(form)]).toEqual([form, false])
+    }
+  })
+})
