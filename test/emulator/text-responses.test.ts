@@ -56,8 +56,7 @@ describe('responses', () => {
     })
 
     test(`the helper of the official client takes it: ${name}`, async () => {
-      // biome-ignore lint/suspicious/noExplicitAny: the bodies of the cases are of many forms
-      const made = await client.responses.stream(body as any).finalResponse()
+      const made = await client.responses.stream(body as Parameters<typeof client.responses.stream>[0]).finalResponse()
       const plain = (await asked(body)).json
       expect([made.status, made.usage?.total_tokens]).toEqual([plain.status, plain.usage.total_tokens])
       expect(made.output.map((item) => item.type)).toEqual(plain.output.map((item: { type: string }) => item.type))
