@@ -66,7 +66,7 @@ export const visit = async (
       trouble.push(`${message.text()} ${message.location().url}`)
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(8_000)
+  page.setDefaultTimeout(20_000)
   await page.goto(`${house.url}/console`)
   return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }
 }

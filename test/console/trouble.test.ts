@@ -152,7 +152,9 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
     const piece = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'So far' } }] }
-    const fault = house.emulator.text.answer({ chunks: [`data: ${JSON.stringify(piece)}\n\n`], end: 'reset' })
+    // A reset takes with it what has not been read yet.
+    const chunks = [`data: ${JSON.stringify(piece)}\n\n`, { wait: 500 }]
+    const fault = house.emulator.text.answer({ chunks, end: 'reset' })
     await page.getByLabel('Question').fill('Hello')
     await page.keyboard.press('Enter')
     await page.locator('.turn.assistant').getByRole('alert').waitFor()

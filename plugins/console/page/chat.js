@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useApi, useLoaded } from './asking.js'
 import { Choice } from './field.js'
 import { showNumber } from './format.js'
@@ -19,7 +19,8 @@ export const Chat = ({ conversation }) => {
     const data = (await api.askWithToken('/v1/models', { signal })).data ?? []
     return data.map(({ id }) => id)
   }, [])
-  useEffect(() => {
+  // Before anybody can see the models, so that no question is asked of none.
+  useLayoutEffect(() => {
     if (model === '' && models.value?.[0]) setModel(models.value[0])
   }, [models.value])
 
