@@ -15,7 +15,7 @@ const later: ReadonlySet<string> = new Set(['uqr.js'])
 
 /**
  * The web console at `/console`: one page and its files, the same for everybody. It talks to `/api/session`, `/api/tokens`, `/api/usage`, the asset library,
- * face verification and `/v1` of its own origin, as any other client would.
+ * face verification and `/v1` of its own origin, the way every client does.
  *
  * Throws TypeError when `segment` cannot be a path segment.
  */

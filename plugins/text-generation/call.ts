@@ -31,7 +31,7 @@ export interface Machinery {
   readonly log: Log
 }
 
-/** Asks the upstream, for a stream if it has any and one is wanted. What no rule has changed goes as it came, byte for byte (reading 5). */
+/** Asks the upstream, for a stream where it can give one and one is wanted. What no rule has changed goes as it came, byte for byte (reading 5). */
 export const ask = (
   { exchange, served, request, body }: Call,
   { connection }: Machinery,
