@@ -20,4 +20,4 @@ const app = new Elysia({ handler: { standardHostname: false } })
     }),
   )
 
-createFront({ handle: (request) => app.handle(request), maxQueryBodyBytes: 2 ** 20 }).listen(3000, '127.0.0.1')
+createFront({ handle: (request) => app.handle(request) }).listen(3000, '127.0.0.1')

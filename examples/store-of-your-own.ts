@@ -15,7 +15,7 @@ const store: OwnershipStore = {
   group: async (id) => folders.get(id),
   groupOfAsset: async (id) => files.get(id),
   recordAsset: async (id, folder) => void files.set(id, folder),
-  removeGroup: async (id) => {
+  removeGroup: async ({ id }) => {
     folders.delete(id)
     revision++
   },

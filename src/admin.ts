@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util'
 import { createToken, hashToken } from '../plugins/api-token/token.ts'
+import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
-import { readDatabaseUrl } from './config.ts'
+import { columns, date, instant, Misused, plainText, Refused, time } from './admin/arguments.ts'
+import { byAdmin, printAudit } from './admin/audit.ts'
+import { readAdminConfig } from './config.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
 const usage = `usage: admin COMMAND
@@ -21,6 +24,8 @@ const usage = `usage: admin COMMAND
   group release ID                           drops one of them
   usage [NAME] [--since DATE] [--until DATE] lists the calls and tokens of text generation
                                              by user, token, model and day (UTC)
+  audit [--user NAME] [--action A] [--since ISO] [--until ISO]
+                                             prints who did what, when and from where, one JSON object a line
 PASSWORD - is read from standard input. ISO is a date (2030-01-31), or a date and time, UTC unless it says otherwise.
 DATE is a date; both days are included.`
 
@@ -35,18 +40,16 @@ export interface Surroundings {
   readonly stdin: () => Promise<string>
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Whether what is done here goes into the audit trail. Default: it does. */
+  readonly audit?: boolean
 }
 
-/** Not a command: status 2. */
-class Misused extends Error {}
-/** A command that cannot be done: status 1. */
-class Refused extends Error {}
-
-type Flags = Readonly<Partial<Record<'password' | 'label' | 'expires' | 'type' | 'name' | 'since' | 'until', string>>>
+type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
+type Flags = Readonly<Partial<Record<Flag, string>>>
 type Command = (words: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
 
 /**
- * Runs one administration command (contract section 3) on a store, which it migrates first. The exit status: 0, 1 when it cannot be done, 2 when there
+ * Runs one administration command on a store, which it migrates first. The exit status: 0, 1 when it cannot be done, 2 when there
  * is no such command. Never rejects.
  */
 export const runAdmin = async (args: readonly string[], surroundings: Surroundings): Promise<number> => {
@@ -84,11 +87,18 @@ const parse = (args: readonly string[], known: readonly string[]): { words: read
   }
 }
 
-const addUser: Command = async ([name = ''], { password }, { store, out, stdin, now }) => {
+/** Before the result is printed: nothing is handed out without a trace. */
+const record = async ({ store, now, audit = true }: Surroundings, event: AuditEvent): Promise<void> => {
+  if (audit) await store.recordAudit([byAdmin(event, now())])
+}
+
+const addUser: Command = async ([name = ''], { password }, on) => {
+  const { store, out, stdin, now } = on
   const text = plainText(name, 'a user’s name', 128)
   const hash = password === undefined ? undefined : await hashPassword(await passwordOf(password, stdin))
   const id = await store.addUser({ name: text, password: hash, createdAt: now() })
   if (id === undefined) throw new Refused(`there is a user named ${name} already`)
+  await record(on, { action: 'user.create', user: id })
   out(id)
 }
 
@@ -99,26 +109,33 @@ const listUsers: Command = async (_words, _flags, { store, out }) => {
   }
 }
 
-const setPassword: Command = async ([name = ''], { password }, { store, stdin }) => {
+const setPassword: Command = async ([name = ''], { password }, on) => {
+  const { store, stdin } = on
   if (password === undefined) throw new Misused('--password is missing')
   const { name: known } = await userNamed(store, name)
   await store.setPassword(known, await hashPassword(await passwordOf(password, stdin)))
+  await record(on, { action: 'user.password', name: known })
 }
 
-const disableUser: Command = async ([name = ''], _flags, { store, now }) => {
-  if (!(await store.disableUser(name, now()))) throw nobody(name)
+const disableUser: Command = async ([name = ''], _flags, on) => {
+  if (!(await on.store.disableUser(name, on.now()))) throw nobody(name)
+  await record(on, { action: 'user.disable', name })
 }
 
-const enableUser: Command = async ([name = ''], _flags, { store }) => {
-  if (!(await store.enableUser(name))) throw nobody(name)
+const enableUser: Command = async ([name = ''], _flags, on) => {
+  if (!(await on.store.enableUser(name))) throw nobody(name)
+  await record(on, { action: 'user.enable', name })
 }
 
-const addToken: Command = async ([name = ''], flags, { store, out, now }) => {
-  const expiresAt = flags.expires === undefined ? undefined : instant(flags.expires)
+const addToken: Command = async ([name = ''], flags, on) => {
+  const { store, out, now } = on
+  const expiresAt = flags.expires === undefined ? undefined : instant(flags.expires, '--expires')
   const label = flags.label === undefined ? undefined : plainText(flags.label, 'a label', 128)
   const { id: user } = await userNamed(store, name)
   const token = createToken()
-  await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), label, expiresAt, createdAt: now() })
+  const start = token.slice(0, 9)
+  const id = await store.addToken({ user, hash: hashToken(token), start, label, expiresAt, createdAt: now() })
+  await record(on, { action: 'token.create', user, target: { kind: 'token', id } })
   out(token)
 }
 
@@ -132,11 +149,15 @@ const listTokens: Command = async ([name], _flags, { store, out }) => {
   }
 }
 
-const revokeToken: Command = async ([id = ''], _flags, { store, now }) => {
-  if (!(await store.revokeToken(id, now()))) throw new Refused(`there is no token ${id}`)
+const revokeToken: Command = async ([id = ''], _flags, on) => {
+  const { store, now } = on
+  const user = (await store.listTokens()).find((token) => token.id === id)?.user
+  if ((await store.revokeToken(id, now())) === undefined) throw new Refused(`there is no token ${id}`)
+  await record(on, { action: 'token.revoke', user, target: { kind: 'token', id } })
 }
 
-const adoptGroup: Command = async ([userName = '', groupId], flags, { store, now }) => {
+const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
+  const { store, now } = on
   const { type, name: groupName } = flags
   if (type !== 'AIGC' && type !== 'LivenessFace') throw new Misused('--type must be AIGC or LivenessFace')
   if (groupName === undefined) throw new Misused('--name is missing')
@@ -149,6 +170,7 @@ const adoptGroup: Command = async ([userName = '', groupId], flags, { store, now
   const refused = await store.adoptGroup({ id, user, type, name, createdAt: now() })
   if (refused === 'group taken') throw new Refused(`the group ${id} has an owner already`)
   if (refused === 'name taken') throw new Refused(`${userName} has a group of that type and name already`)
+  await record(on, { action: 'group.adopt', user, target: { kind: 'group', id } })
 }
 
 const listPending: Command = async (_words, _flags, { store, out }) => {
@@ -160,8 +182,18 @@ const listPending: Command = async (_words, _flags, { store, out }) => {
   }
 }
 
-const releaseClaim: Command = async ([id = ''], _flags, { store }) => {
-  if (!(await store.dropClaim(id))) throw new Refused(`nothing is pending with the id ${id}`)
+const releaseClaim: Command = async ([id = ''], _flags, on) => {
+  if (!(await on.store.dropClaim(id))) throw new Refused(`nothing is pending with the id ${id}`)
+  await record(on, { action: 'group.release', target: { kind: 'claim', id } })
+}
+
+const listAudit: Command = async (_words, { user, action, since, until }, { store, out }) => {
+  const known = auditActions.find((each) => each === action)
+  if (action !== undefined && !known) throw new Misused(`--action must be one of ${auditActions.join(', ')}`)
+  const from = since === undefined ? undefined : instant(since, '--since')
+  const to = until === undefined ? undefined : instant(until, '--until')
+  if (from !== undefined && to !== undefined && from > to) throw new Misused('--since is after --until')
+  await printAudit(store, { user, action: known, since: from, until: to }, out)
 }
 
 const listUsage: Command = async ([name], flags, { store, out }) => {
@@ -199,6 +231,7 @@ const commands: Readonly<Record<string, Entry>> = {
   'group pending': { words: [0, 0], flags: [], run: listPending },
   'group release': { words: [1, 1], flags: [], run: releaseClaim },
   usage: { words: [0, 1], flags: ['since', 'until'], run: listUsage },
+  audit: { words: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
 }
 
 const userNamed = async (store: Store, name: string): Promise<User> => {
@@ -209,45 +242,19 @@ const userNamed = async (store: Store, name: string): Promise<User> => {
 
 const nobody = (name: string) => new Refused(`there is no user named ${name}`)
 
-/** Text that stays on its line, and in its column. */
-const plainText = (text: string, what: string, most: number): string => {
-  const length = [...text].length
-  if (length >= 1 && length <= most && text.trim() === text && !/\p{Cc}/u.test(text) && text.isWellFormed()) return text
-  throw new Refused(`${what} has 1 to ${most} characters, no control characters, and no blanks around it`)
-}
-
 const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<string> => {
   const password = flag === '-' ? (await stdin()).replace(/\r?\n$/, '') : flag
   if (password === '') throw new Refused('the password is empty')
   return password
 }
 
-const iso = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/
-
-const instant = (text: string): number => {
-  const [, date, timeOfDay = 'T00:00', zone = 'Z'] = iso.exec(text) ?? []
-  const found = Date.parse(`${date}${timeOfDay}${zone}`)
-  if (Number.isNaN(found)) throw new Misused('--expires must be a date and time in ISO 8601')
-  return found
-}
-
-/** A day of the calendar, as it is written. Engines would take the 30th of February for a day in March. */
-const date = (text: string, flag: string): string => {
-  const found = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(found) && time(found).startsWith(text)) return text
-  throw new Misused(`${flag} must be a date such as 2030-01-31`)
-}
-
-const time = (ms: number): string => new Date(ms).toISOString()
-const columns = (...values: readonly string[]): string => values.join('\t')
-
 if (import.meta.main) {
-  const url = readDatabaseUrl(process.env)
-  if (typeof url !== 'string') {
-    for (const problem of url.problems) console.error(problem)
+  const config = readAdminConfig(process.env)
+  if ('problems' in config) {
+    for (const problem of config.problems) console.error(problem)
     process.exit(2)
   }
-  const store = openStore(url)
+  const store = openStore(config.store.url)
   const stdin = async () => {
     const chunks: Uint8Array[] = []
     for await (const chunk of process.stdin) chunks.push(chunk)
@@ -259,6 +266,7 @@ if (import.meta.main) {
     err: console.error,
     stdin,
     now: Date.now,
+    audit: config.audit.keepMs > 0,
   })
   await store.close()
   // Not left to the event loop: a server that does not answer would keep it.

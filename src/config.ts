@@ -1,3 +1,25 @@
+import {
+  address,
+  databaseForm,
+  databaseUrl,
+  hostName,
+  integer,
+  key,
+  limits,
+  networks,
+  oneOf,
+  printable,
+  seconds,
+  secondsAbove0,
+  secondsFrom0,
+  secretList,
+  segment,
+  segmentForm,
+  textAddress,
+  webAddress,
+  words,
+} from './config/parsers.ts'
+
 /** Calls a second by action; an action that is not named is not limited. */
 export type Limits = Readonly<Record<string, number>>
 
@@ -9,12 +31,37 @@ export interface Config {
     readonly port: number
     /** Address that browsers use, without a slash at its end. Undefined: `http://HOST:PORT`. */
     readonly publicUrl?: string
-    /** Whether bodies of GET requests are read (reading 19). */
+    /** Whether bodies of GET requests are read. */
     readonly getBodies: boolean
+    /** Largest body of text generation. */
     readonly maxBodyBytes: number
+    /** Largest body of every other route; at most `maxBodyBytes`. */
+    readonly maxSmallBodyBytes: number
     readonly drainMs: number
     readonly workers: number
+    /** Addresses and networks whose `X-Forwarded-For` is believed. */
+    readonly trustedProxies: readonly string[]
   }
+  /** Most at the same time, in one process: of all callers together, and of one user. */
+  readonly limits: {
+    readonly maxRequests: number
+    readonly maxStreams: number
+    /** Bytes of request bodies that are being read or are held, and of answers that their callers have not read. */
+    readonly maxUnreadBodyBytes: number
+    readonly user: {
+      readonly maxRequests: number
+      readonly maxStreams: number
+      readonly maxUnreadBodyBytes: number
+    }
+  }
+  /** Most that one user may have, in the database. */
+  readonly people: {
+    readonly maxTokens: number
+    readonly maxSessions: number
+    readonly maxFaceChecks: number
+  }
+  /** How long the audit trail is kept. 0: there is none. */
+  readonly audit: { readonly keepMs: number }
   readonly store: { readonly url: string }
   readonly media: {
     /** The product word in `/api/media/…`. */
@@ -34,6 +81,12 @@ export interface Config {
     readonly defaultMaxTokens?: number
     /** Silence in a stream after which a comment is sent. Undefined: none is. */
     readonly heartbeatMs?: number
+    /** How long the upstream keeps responses and conversations, and the gateway whose they are. */
+    readonly objectsKeptMs: number
+    /** Fields of requests that may name objects of the account that the gateway knows no owner of. */
+    readonly allowedFields: readonly string[]
+    /** Assets of the vendor's that every caller may use. */
+    readonly presetAssets: readonly string[]
   }
   /** The first signs, all verify. None: one is made and kept in the database. */
   readonly sessionSecrets: readonly string[]
@@ -81,7 +134,7 @@ export const arkLimits: Limits = {
   GetVisualValidateResult: 3,
 }
 
-/** The configuration in an environment (contract section 2), or all that is wrong with it. An empty variable counts as unset. */
+/** The configuration in an environment, or all that is wrong with it. An empty variable counts as unset. */
 export const readConfig = (env: Environment): Config | Problems => {
   const problems: string[] = []
   const complain = (problem: string) => {
@@ -89,7 +142,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   }
   const read = reader(env, complain)
 
-  const storeUrl = read('DATABASE_URL', databaseForm, databaseUrl) ?? defaultDatabase
+  const storeUrl = readDatabaseUrl(read)
   const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
   if (workers > 1 && storeUrl === 'sqlite::memory:') {
     complain('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
@@ -105,17 +158,39 @@ export const readConfig = (env: Environment): Config | Problems => {
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', printable, key)
 
+  const maxBodyBytes = read('MAX_BODY_BYTES', bytesForm, bytes) ?? 67_108_864
+  const maxSmallBodyBytes = read('MAX_SMALL_BODY_BYTES', bytesForm, bytes) ?? Math.min(1_048_576, maxBodyBytes)
+  if (maxSmallBodyBytes > maxBodyBytes) complain('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
+  const count = (name: string, usual: number) => read(name, 'must be an integer from 1', integer(1)) ?? usual
+
   const config: Config = {
     http: {
       host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
       port: read('PORT', 'must be an integer from 0 to 65535', integer(0, 65_535)) ?? 3_000,
       publicUrl: read('PUBLIC_URL', webAddress, address),
       getBodies: (read('GET_BODIES', 'must be on or off', oneOf(['on', 'off'])) ?? 'on') === 'on',
-      maxBodyBytes:
-        read('MAX_BODY_BYTES', 'must be an integer from 1 to 2147483647', integer(1, 2_147_483_647)) ?? 67_108_864,
+      maxBodyBytes,
+      maxSmallBodyBytes,
       drainMs: read('DRAIN_SECONDS', secondsFrom0, seconds(0)) ?? 210_000,
       workers,
+      trustedProxies: read('TRUSTED_PROXIES', 'must be addresses or networks, separated by commas', networks) ?? [],
     },
+    limits: {
+      maxRequests: count('MAX_REQUESTS', 4_096),
+      maxStreams: count('MAX_STREAMS', 16_384),
+      maxUnreadBodyBytes: count('MAX_UNREAD_BODY_BYTES', 8 * maxBodyBytes),
+      user: {
+        maxRequests: count('USER_MAX_REQUESTS', 128),
+        maxStreams: count('USER_MAX_STREAMS', 64),
+        maxUnreadBodyBytes: count('USER_MAX_UNREAD_BODY_BYTES', 2 * maxBodyBytes),
+      },
+    },
+    people: {
+      maxTokens: count('USER_MAX_TOKENS', 100),
+      maxSessions: count('USER_MAX_SESSIONS', 20),
+      maxFaceChecks: count('USER_MAX_FACE_CHECKS', 5),
+    },
+    audit: { keepMs: readAuditMs(read) },
     store: { url: storeUrl },
     media: {
       segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
@@ -132,6 +207,9 @@ export const readConfig = (env: Environment): Config | Problems => {
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
       defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
+      objectsKeptMs: (read('TEXT_OBJECT_DAYS', daysForm, integer(1, 36_500)) ?? 30) * dayMs,
+      allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
+      presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
     },
     sessionSecrets,
     metricsToken,
@@ -146,12 +224,17 @@ export const readConfig = (env: Environment): Config | Problems => {
 /** The same of this process's environment. */
 export const configFromEnvironment = (): Config | Problems => readConfig(process.env)
 
-/** `DATABASE_URL` alone, or its default: all that an administrator's command needs. */
-export const readDatabaseUrl = (env: Environment): string | Problems => {
+/** `DATABASE_URL` and `AUDIT_DAYS`, or their defaults: all that an administrator's command needs. */
+export const readAdminConfig = (env: Environment): Pick<Config, 'store' | 'audit'> | Problems => {
   const problems: string[] = []
-  const url = reader(env, (problem) => problems.push(problem))('DATABASE_URL', databaseForm, databaseUrl)
-  return problems.length > 0 ? { problems } : (url ?? defaultDatabase)
+  const read = reader(env, (problem) => problems.push(problem))
+  const config = { store: { url: readDatabaseUrl(read) }, audit: { keepMs: readAuditMs(read) } }
+  return problems.length > 0 ? { problems } : config
 }
+
+const readDatabaseUrl = (read: Read): string => read('DATABASE_URL', databaseForm, databaseUrl) ?? defaultDatabase
+
+const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, integer(0, 36_500)) ?? 90) * dayMs
 
 type Read = <Value>(name: string, expected: string, parse: (text: string) => Value | undefined) => Value | undefined
 
@@ -191,6 +274,12 @@ const readMediaUpstream = (
   return url === undefined ? undefined : { ...upstream, url }
 }
 
+const defaultDatabase = 'sqlite:data/sluice.db'
+const bytesForm = 'must be an integer from 1 to 2147483647'
+const bytes = integer(1, 2_147_483_647)
+const daysForm = 'must be an integer of days, up to 36500'
+const dayMs = 86_400_000
+
 const mediaSecrets = (upstream: MediaUpstream | undefined): readonly string[] => {
   if (!upstream) return []
   return upstream.kind === 'rest' ? [upstream.key] : [upstream.accessKey, upstream.secretKey]
@@ -200,72 +289,4 @@ const passwordOf = (url: string): readonly string[] => {
   if (!url.startsWith('postgres')) return []
   const { password } = new URL(url)
   return password === '' ? [] : [decodeURIComponent(password)]
-}
-
-const defaultDatabase = 'sqlite:data/sluice.db'
-const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
-const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
-const printable = 'must be of printable ASCII characters without blanks'
-const segmentForm = 'must be of lower-case letters, digits and hyphens'
-const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
-const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
-
-const integer =
-  (from: number, to = Number.MAX_SAFE_INTEGER) =>
-  (text: string): number | undefined =>
-    /^\d{1,16}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
-
-/** Seconds as milliseconds. */
-const seconds =
-  (fromMs: number) =>
-  (text: string): number | undefined => {
-    const ms = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * 1_000) : -1
-    return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
-  }
-
-const oneOf =
-  <Word extends string>(words: readonly Word[]) =>
-  (text: string): Word | undefined =>
-    words.find((word) => word === text)
-
-const matching =
-  (pattern: RegExp) =>
-  (text: string): string | undefined =>
-    pattern.test(text) ? text : undefined
-
-const key = matching(/^[\x21-\x7e]+$/)
-const segment = matching(/^[a-z0-9-]+$/)
-const hostName = matching(/^[^\s/]+$/)
-
-const address = (text: string): string | undefined => {
-  const url = URL.parse(text)
-  if (!url || !/^https?:\/\//i.test(text) || url.username || url.password || /[?#]/.test(text)) return undefined
-  return url.href.replace(/\/+$/, '')
-}
-
-const textAddress = (text: string): string | undefined => {
-  const url = address(text)
-  return url?.endsWith('/v1') ? url : undefined
-}
-
-const databaseUrl = (text: string): string | undefined => {
-  if (/^sqlite:./.test(text)) return text
-  return /^postgres(ql)?:\/\//.test(text) && URL.parse(text)?.hostname ? text : undefined
-}
-
-const secretList = (text: string): readonly string[] | undefined => {
-  const secrets = text.split(',').map((secret) => secret.trim())
-  return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
-}
-
-const limits = (text: string): Limits | undefined => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
-  const valid = Object.values(parsed).every((rate) => typeof rate === 'number' && rate > 0 && Number.isFinite(rate))
-  return valid ? (parsed as Limits) : undefined
 }

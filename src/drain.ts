@@ -18,7 +18,11 @@ export const drainable = (server: Server): ((mostMs: number) => Promise<void>) =
   })
   return (mostMs) =>
     new Promise((resolve) => {
-      const timer = setTimeout(() => stopping?.(), mostMs)
+      // Whoever is cut off is told of it before this resolves, so that what their calls cost is counted.
+      let timer = setTimeout(() => {
+        server.closeAllConnections()
+        timer = setTimeout(resolve, mostLateMs)
+      }, mostMs)
       stopping = () => {
         clearTimeout(timer)
         server.closeAllConnections()
@@ -28,3 +32,6 @@ export const drainable = (server: Server): ((mostMs: number) => Promise<void>) =
       if (open === 0) stopping()
     })
 }
+
+/** A connection that is closed is said to be so at once. Where it is not, nobody waits for it any longer. */
+const mostLateMs = 1_000

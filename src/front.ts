@@ -1,187 +1,174 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { deliverAddress } from '../plugins/shared/address.ts'
-import { announcesBody, deliverBody } from '../plugins/shared/body.ts'
+import { type Awaitable, andThen, isPromise } from '../plugins/shared/awaitable.ts'
+import { deliverBody } from '../plugins/shared/body.ts'
+import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
+import { createWaits, type Waits } from '../plugins/shared/waits.ts'
+import { createBody, type IncomingBody } from './front/body.ts'
+import { framingOf, framingProblem, hasBody } from './front/framing.ts'
+import { createRequest, type FrontRequest } from './front/request.ts'
+import { send } from './front/send.ts'
+import { untilSent } from './front/unsent.ts'
 
 export interface FrontOptions {
-  readonly handle: (request: Request) => Response | Promise<Response>
-  /** Bytes of a body on GET that are read before the rest is left alone: one more than the app accepts is enough for it to say so. Undefined: none is delivered. */
-  readonly maxQueryBodyBytes: number | undefined
+  readonly handle: (request: Request) => Awaitable<Response>
+  /** Whether bodies of GET are handed over, with `deliverBody`. Default true; false: they are ignored, and the app refuses those that it would have to read. */
+  readonly getBodies?: boolean
   /** How a request is refused that no server should have to understand. Default: as the problem renders itself. */
   readonly refuse?: (problem: Problem, target: string) => Response
+  readonly times?: Partial<FrontTimes>
 }
 
+/** How long a connection is waited for, in milliseconds. Nothing here ends a stream that is under way, or a call that takes its time. */
+export interface FrontTimes {
+  /** Between two requests. Default 75,000: longer than balancers keep theirs (60 s), because who closes first must not be the one whose requests come in. */
+  readonly keepAliveMs: number
+  /** From the connection, or the first byte of a request, to the end of its headers. Default 15,000. */
+  readonly headersMs: number
+  /** For the next byte of a body that is being read. Default 30,000. */
+  readonly bodyStallMs: number
+  /** For the whole of a body. Default 300,000. */
+  readonly bodyMs: number
+  /** For the caller to take anything of an answer that it has not read to the end yet. Default 30,000. */
+  readonly answerStallMs: number
+  /** For the caller to take the whole of it. Default 300,000. */
+  readonly answerMs: number
+  /** For the rest of a body that nobody wanted, after the answer; at most 4 MiB of it are read, and dropped. Default 5,000. */
+  readonly unwantedMs: number
+}
+
+/** What is waited for unless something else is said. */
+export const usualTimes: FrontTimes = {
+  keepAliveMs: 75_000,
+  headersMs: 15_000,
+  bodyStallMs: 30_000,
+  bodyMs: 300_000,
+  answerStallMs: 30_000,
+  answerMs: 300_000,
+  unwantedMs: 5_000,
+}
+/** What is read and dropped, at most, of a body that nobody wanted. */
+export const maxUnwantedBytes = 2 ** 22
+/** Most requests of one connection that have no answer yet, or one that has not been read: no client of today sends any before it has read the last answer. */
+export const maxPipelined = 64
+
 /**
- * A server on `node:http`, which alone delivers a body on GET: the runtimes' own servers throw it away. Such a body is handed over with `deliverBody`; every
- * other request pays nothing for it.
+ * A server on `node:http`, which alone delivers a body on GET: the runtimes' own servers throw it away. No body is read before the app asks for it, and every
+ * request without one pays nothing for those that have one.
  */
 export const createFront = (options: FrontOptions): Server => {
-  const server = createServer((incoming, outgoing) => {
-    answer(incoming, outgoing, options).catch(() => outgoing.destroy())
-  })
-  // Longer than balancers keep theirs (60 s): who closes first must not be the one whose requests come in.
-  server.keepAliveTimeout = 75_000
-  return server
+  const times = { ...usualTimes, ...options.times }
+  const everyMs = Math.min(1_000, ...Object.values(times).map((ms) => ms / 2))
+  const waits = createWaits(everyMs)
+  const answering = (waitsForConsent: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const fail = () => void outgoing.destroy()
+    try {
+      const answered = answer(incoming, outgoing, { options, times, waits, waitsForConsent })
+      if (isPromise(answered)) answered.catch(fail)
+    } catch {
+      fail()
+    }
+  }
+  const settings = {
+    keepAliveTimeout: times.keepAliveMs,
+    headersTimeout: times.headersMs,
+    // Bodies have their own time, which is shorter and the same on every runtime; but without this one Bun and Deno (1.4.5 and 2.9.6) do not heed the one for headers.
+    requestTimeout: 2 * times.bodyMs,
+    connectionsCheckingInterval: everyMs,
+  }
+  const server = createServer(settings, answering(false)).on('checkContinue', answering(true))
+  return Object.assign(server, settings)
 }
 
-const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, options: FrontOptions): Promise<void> => {
-  const gone = new AbortController()
+interface Serving {
+  readonly options: FrontOptions
+  readonly times: FrontTimes
+  readonly waits: Waits
+  /** Whether the caller sends its body when it is told to, or else not (RFC 9110 section 10.1.1). */
+  readonly waitsForConsent: boolean
+}
+
+const answer = (incoming: IncomingMessage, outgoing: ServerResponse, serving: Serving): Awaitable<void> => {
+  const { socket } = incoming
+  const connection = connectionOf(socket)
+  if (connection.unanswered === maxPipelined) socket.destroy()
+  if (socket.destroyed) return
+  connection.unanswered++
+  const { problem, request, body } = read(incoming, outgoing, connection, serving)
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort()
+    connection.unanswered--
+    if (!outgoing.writableFinished) request?.leave()
   })
-  const request = await toRequest(incoming, gone.signal, options.maxQueryBodyBytes)
-  const response = request ? await options.handle(request) : refuse(incoming.url ?? '', options)
-  await send(response, outgoing, incoming.method === 'HEAD')
-  // Nobody wanted the body: it has to be out of the way of the connection's next request.
-  if (request?.body && !request.bodyUsed) await request.body.cancel()
+  const { options, times, waits } = serving
+  const response = request ? options.handle(request) : refuse(problem, incoming, options)
+  const sent = andThen(response, (response) => send(response, outgoing, incoming.method === 'HEAD'))
+  return andThen(sent, () => {
+    body?.dismiss()
+    if (outgoing.writableLength === 0) return undefined
+    const inFlight = request && inFlightOf(request)
+    inFlight?.sending(outgoing.writableLength)
+    const taken = untilSent(outgoing, { stallMs: times.answerStallMs, wholeMs: times.answerMs }, waits)
+    return taken.then(() => inFlight?.sent())
+  })
 }
 
-const refuse = (target: string, options: FrontOptions): Response => {
-  const problem = new Problem(400, 'request is not valid')
-  return options.refuse?.(problem, target) ?? problem.toResponse()
+interface Connection {
+  readonly address: string | undefined
+  /** Requests that have no answer yet, or one that has not been read. */
+  unanswered: number
 }
 
-/** Undefined for a request that no server should have to understand. */
-const toRequest = async (
+const connections = new WeakMap<Socket, Connection>()
+
+const connectionOf = (socket: Socket): Connection => {
+  let connection = connections.get(socket)
+  if (!connection) {
+    connection = { address: socket.remoteAddress, unanswered: 0 }
+    connections.set(socket, connection)
+  }
+  return connection
+}
+
+const refuse = (problem: Problem, { url = '' }: IncomingMessage, options: FrontOptions): Response =>
+  options.refuse?.(problem, url) ?? problem.toResponse()
+
+type Asked =
+  | { readonly problem: Problem; readonly request?: undefined; readonly body?: undefined }
+  | { readonly problem?: undefined; readonly request: FrontRequest; readonly body: IncomingBody | undefined }
+
+const read = (
   incoming: IncomingMessage,
-  signal: AbortSignal,
-  maxQueryBodyBytes: number | undefined,
-): Promise<Request | undefined> => {
+  outgoing: ServerResponse,
+  { address }: Connection,
+  serving: Serving,
+): Asked => {
   const { method = 'GET', url: target = '', rawHeaders } = incoming
-  let hosts = 0
-  let request: Request
+  const framing = framingOf(rawHeaders)
+  const problem = framingProblem(framing, incoming.httpVersion === '1.0')
+  if (problem) return { problem }
+  const body = hasBody(framing) ? bodyOf(incoming, outgoing, serving) : undefined
+  const carries = method !== 'GET' && method !== 'HEAD'
   try {
-    const headers = new Headers()
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const name = rawHeaders[at] ?? ''
-      if (name.length === 4 && name.toLowerCase() === 'host') hosts++
-      headers.append(name, rawHeaders[at + 1] ?? '')
-    }
-    // RFC 9112 section 3.2: one Host, neither none nor two; before HTTP/1.1 there was none.
-    if (hosts > 1 || (hosts === 0 && incoming.httpVersion !== '1.0')) return undefined
-    const bodied = method !== 'GET' && method !== 'HEAD' && announcesBody(headers)
-    request = new Request(origin + pathOf(target), {
-      method,
-      headers,
-      signal,
-      ...(bodied && { body: streamOf(incoming), duplex: 'half' }),
-    })
+    const request = createRequest({ method, target, rawHeaders, body: carries ? body : undefined })
+    if (body && method === 'GET' && serving.options.getBodies !== false) deliverBody(request, body.stream())
+    deliverAddress(request, address)
+    return { request, body }
   } catch {
-    return undefined
+    return { problem: new Problem(400, 'request is not valid', { headers: { connection: 'close' } }) }
   }
-  deliverAddress(request, incoming.socket.remoteAddress)
-  if (method === 'GET' && announcesBody(request.headers)) {
-    if (maxQueryBodyBytes === undefined) incoming.resume()
-    else deliverBody(request, await collect(incoming, maxQueryBodyBytes))
+}
+
+const bodyOf = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { times, waits, waitsForConsent }: Serving,
+): IncomingBody => {
+  const limits = {
+    stallMs: times.bodyStallMs,
+    wholeMs: times.bodyMs,
+    unwanted: { maxBytes: maxUnwantedBytes, ms: times.unwantedMs },
   }
-  return request
+  return createBody(incoming, limits, waits, () => waitsForConsent && outgoing.writeContinue())
 }
-
-/**
- * A body as it arrives, no faster than it is read. Not `Readable.toWeb`, which on Deno ends the process when the stream is cancelled with more to come. What is
- * left of a cancelled body is read and dropped, so that its sender gets to see the answer.
- */
-const streamOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
-  let wanted = true
-  return new ReadableStream({
-    start(controller) {
-      incoming.pause()
-      incoming.on('data', (chunk: Uint8Array) => {
-        if (!wanted) return
-        controller.enqueue(chunk)
-        if ((controller.desiredSize ?? 0) <= 0) incoming.pause()
-      })
-      const end = (error?: Error) => {
-        if (!wanted) return
-        wanted = false
-        if (error) controller.error(error)
-        else controller.close()
-      }
-      incoming.once('end', () => end())
-      incoming.once('error', end)
-      incoming.once('close', () => end(new Error('the caller left in the middle of its request')))
-    },
-    pull() {
-      incoming.resume()
-    },
-    cancel() {
-      wanted = false
-      incoming.resume()
-    },
-  })
-}
-
-/** The app knows its own address from its configuration: what the caller says of it (Host) is no part of any decision. */
-const origin = 'http://localhost'
-
-/** Path and query of a request target in origin form or absolute form (RFC 9112 section 3.2); throws for any other. */
-const pathOf = (target: string): string => {
-  if (target.startsWith('/')) return target
-  const { protocol, pathname, search } = new URL(target)
-  if (!/^https?:$/.test(protocol)) throw new TypeError('request target is not http')
-  return pathname + search
-}
-
-/** The first `most` bytes of a body, and one more if there are more; the rest is read and dropped. */
-const collect = (incoming: IncomingMessage, most: number): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let length = 0
-    incoming.on('data', (chunk: Uint8Array) => {
-      if (length > most) return
-      chunks.push(chunk)
-      length += chunk.length
-      if (length > most) resolve(Buffer.concat(chunks).subarray(0, most + 1))
-    })
-    incoming.once('end', () => resolve(Buffer.concat(chunks)))
-    incoming.once('close', () => reject(new Error('the caller left in the middle of its request')))
-  })
-
-const send = async (response: Response, outgoing: ServerResponse, headOnly: boolean): Promise<void> => {
-  const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
-  if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
-  const { status, body } = response
-  if (body && !headOnly && isStream(response.headers)) {
-    outgoing.writeHead(status, headers)
-    outgoing.flushHeaders()
-    await relay(body, outgoing)
-    return
-  }
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  // RFC 9110 section 8.6: two statuses have no length; and what answers HEAD without a body does not know it.
-  if (status !== 204 && status !== 304 && (!headOnly || bytes.length > 0)) headers['content-length'] = bytes.length
-  outgoing.writeHead(status, headers)
-  outgoing.end(headOnly ? undefined : bytes)
-}
-
-/** Whether a body comes into being as it is sent, so that it must not be waited for. */
-const isStream = (headers: Headers): boolean => (headers.get('content-type') ?? '').startsWith('text/event-stream')
-
-/** No faster than the caller reads, and no longer than it is there: also a stream that is silent when its caller leaves is cancelled. */
-const relay = async (body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> => {
-  const reader = body.getReader()
-  const leave = () => void reader.cancel().catch(() => {})
-  outgoing.once('close', leave)
-  for (let read = await reader.read(); !read.done && !outgoing.destroyed; read = await reader.read()) {
-    if (!outgoing.write(read.value)) await drained(outgoing)
-  }
-  outgoing.off('close', leave)
-  outgoing.end()
-}
-
-const drained = (outgoing: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      outgoing.off('drain', end)
-      outgoing.off('close', end)
-      resolve()
-    }
-    outgoing.on('drain', end)
-    outgoing.on('close', end)
-  })

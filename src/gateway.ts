@@ -8,6 +8,8 @@ import {
   ownership,
 } from '../plugins/ownership/index.ts'
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
+import { type Audit, noAudit } from '../plugins/shared/audit.ts'
+import { identityOf } from '../plugins/shared/identify.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { problemBody, renderProblems, silent } from '../plugins/shared/problem.ts'
 import { refuseUnknown } from '../plugins/shared/unknown.ts'
@@ -20,7 +22,6 @@ import {
   type UpstreamOptions,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
-import { rememberAskers } from './routes/askers.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
@@ -38,10 +39,12 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly secrets: readonly [string, ...string[]]
   /** The product word in `/api/media/…`, and in the type of errors. Default `media`. */
   readonly segment?: string
-  /** Largest request body in bytes; beyond it 413. Default 64 MiB. */
+  /** Largest request body in bytes; beyond it 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   /** Milliseconds since 1970. Default the system's clock. */
   readonly now?: () => number
+  /** Told of every change and refusal. Default: nobody is. */
+  readonly audit?: Audit
   /** Shared with `identifyByToken`, one question to the store serves both. */
   readonly freshness?: Freshness
   /** Settles open claims at once and every minute until it is aborted. Undefined: left to the caller, see `settleGroups`. */
@@ -55,24 +58,23 @@ export const gateway = (options: GatewayOptions) => assetLibrary(options).gatewa
  * The gateway; whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others; and the `upstream` itself, for `faceVerification`.
  */
 export const assetLibrary = (options: GatewayOptions) => {
-  const { segment = 'media', log = silent, maxBodyBytes = 2 ** 26, now = Date.now, store } = options
+  const { segment = 'media', log = silent, audit = noAudit, maxBodyBytes = 2 ** 20, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
-  const askers = rememberAskers(options.kind ? options.identify : refuseAfter(options.identify))
-  const { identify, userOf } = askers
+  const identify = options.kind ? options.identify : refuseAfter(options.identify)
   const rules = createOwnership<Evidence>({
     store,
     freshness: options.freshness,
     locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + longestWait(options.limits)
-  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log }
+  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log, audit }
   if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
 
   // The chain reads as the table of contents of the document.
   const routes = new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
-    .onError(renderProblems(problemBody(`${segment}_proxy_error`), log))
+    .onError(renderProblems(problemBody(`${segment}_proxy_error`), log, audit))
     .use(upstreamProxy(upstream, { userOf }))
-    .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes }))
+    .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
     .use(ownership({ rules, identify }))
     .post('/assets/groups', createGroup(library), { caller: true, ...about.createGroup })
     .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...about.listGroups })
@@ -87,14 +89,12 @@ export const assetLibrary = (options: GatewayOptions) => {
     .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...about.updateAsset })
     .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...about.deleteAsset })
     .use(refuseUnknown)
-  const assets: Pick<Owners, 'asset'> = {
-    asset(user, id, request) {
-      if (request) askers.remember(request, user)
-      return rules.asset(user, id, request)
-    },
-  }
+  const assets: Pick<Owners, 'asset'> = rules
   return { gateway: routes, upstream, assets: options.kind && assets }
 }
+
+/** Whose turn it is where calls wait for the upstream. */
+const userOf = (request: Request): string | undefined => identityOf(request)?.user
 
 const unconfigured: MediaKind = {
   secrets: [],

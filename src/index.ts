@@ -1,4 +1,6 @@
+export type { Audit, AuditAction, AuditEvent } from '../plugins/shared/audit.ts'
 export type { Identify, Identity } from '../plugins/shared/identify.ts'
 export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
 export { createFront, type FrontOptions } from './front.ts'
 export { assetLibrary, type GatewayOptions, gateway } from './gateway.ts'

@@ -10,13 +10,18 @@ export interface LogOptions {
   readonly write?: (line: string) => void
 }
 
+/** A log that may say which of its lines are written at all, so that nobody makes the others. */
+export interface LeveledLog extends Log {
+  isLevelEnabled?(level: LogLevel): boolean
+}
+
 /**
  * A log of one JSON object a line. Errors under `err` are written with their causes.
  *
  * Callers do not log secrets; this is the last wall, for the one that does: configured values, in the forms they take in addresses and in JSON, and
  * whatever looks like a token, are replaced by `[redacted]`.
  */
-export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): Log => {
+export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
   const redact = wall(secrets)
   return pino(
     {

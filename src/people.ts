@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import { consoleTokens } from '../plugins/api-token/index.ts'
 import { consolePages } from '../plugins/console/index.ts'
 import { type FaceVerificationOptions, faceVerification } from '../plugins/face-verification/index.ts'
-import { addressOf } from '../plugins/shared/address.ts'
+import { type AddressOf, createAddressOf } from '../plugins/shared/address.ts'
+import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { identity } from '../plugins/shared/identity.ts'
 import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { unkept } from '../plugins/shared/unkept.ts'
@@ -17,29 +18,44 @@ import {
 import { listUsage } from './routes/usage.ts'
 import type { Store } from './store/index.ts'
 
-export interface PeopleOptions extends Pick<WebSessionOptions, 'secrets' | 'throttle' | 'now'> {
+export interface PeopleOptions
+  extends Pick<WebSessionOptions, 'secrets' | 'cookieName' | 'throttle' | 'maxSessions' | 'now'> {
+  /** Working tokens of one user. Default 100. */
+  readonly maxTokens?: number
   readonly store: Store
   /** The address that browsers use. */
   readonly publicUrl: PublicUrl
+  /** Where requests come from. Default: the peers' addresses. */
+  readonly addressOf?: AddressOf
   /** How the asset library's upstream verifies faces, and how it is asked. */
   readonly face: Pick<
     FaceVerificationOptions,
-    'kind' | 'upstream' | 'taskMs' | 'maxBodyBytes' | 'settleUntil' | 'settling'
+    'kind' | 'upstream' | 'taskMs' | 'maxOpen' | 'maxBodyBytes' | 'settleUntil' | 'settling'
   >
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log: Log
+  /** Default: nobody is told of anything. */
+  readonly audit?: Audit
 }
 
 /** What a person with a browser works with: login, tokens and what they cost, face verification, and the console for all of it. */
 export const people = (options: PeopleOptions) => {
-  const { store, publicUrl, segment = 'media', log } = options
-  const session = { store, secrets: options.secrets, publicUrl, now: options.now }
+  const { store, publicUrl, addressOf = createAddressOf(), segment = 'media', log, audit = noAudit } = options
+  const session = {
+    ...{ store, publicUrl },
+    ...{ secrets: options.secrets, cookieName: options.cookieName },
+    ...{ maxSessions: options.maxSessions, now: options.now },
+  }
   const identify = identifyBySession(session)
-  const render = renderProblems(problemBody(`${segment}_proxy_error`), log)
+  const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
   return new Elysia({ name: 'sluice/people', seed: identity(options) })
-    .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log }))
-    .use(new Elysia({ prefix: '/api/tokens' }).use(consoleTokens({ store, identify, publicUrl, segment, log })))
+    .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log, audit }))
+    .use(
+      new Elysia({ prefix: '/api/tokens' }).use(
+        consoleTokens({ store, identify, publicUrl, mostTokens: options.maxTokens, segment, log, audit }),
+      ),
+    )
     .use(
       new Elysia({ prefix: '/api/usage' })
         .onError(({ error, code, request }) => unkept(render({ error, code, request })))
@@ -55,6 +71,7 @@ export const people = (options: PeopleOptions) => {
         requireSameOrigin: (request) => requireSameOrigin(request, publicUrl),
         segment,
         log,
+        audit,
       }),
     )
     .use(consolePages({ segment }))

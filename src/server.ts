@@ -1,14 +1,14 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
 import { Freshness } from '../plugins/ownership/index.ts'
-import { deliverAddress } from '../plugins/shared/address.ts'
-import type { Log } from '../plugins/shared/problem.ts'
+import { type AddressOf, createAddressOf } from '../plugins/shared/address.ts'
+import type { Audit } from '../plugins/shared/audit.ts'
 import { ark, type Fetch, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
-import { createApp, createWaitingApp, type Handle, refusalIn } from './app.ts'
+import { createApp, createWaitingApp, type Handle } from './app.ts'
+import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
-import { drainable } from './drain.ts'
-import { createFront } from './front.ts'
-import { createLog } from './log.ts'
+import { createLog, type LeveledLog } from './log.ts'
+import { listenBun, listenFront } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startWorkers } from './workers.ts'
 
@@ -28,29 +28,33 @@ export interface Running {
 /** The default server in this process. `shared`: others listen on the same port. */
 export const serve = async (config: Config, { shared = false } = {}): Promise<Running> => {
   const log = createLog({ level: config.logLevel, secrets: config.secrets })
-  const store = openStore(config.store.url)
+  const store = openStore(config.store.url, { log })
   const ending = new AbortController()
+  const addressOf = createAddressOf(config.http.trustedProxies)
+  const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, log })
   const health = { database: () => store.ready(), draining: () => ending.signal.aborted }
 
   /** Known when it listens, unless it is configured. */
   let url = ''
   const publicUrl = () => config.http.publicUrl ?? url
 
-  let handle = createWaitingApp({ health, log, segment: config.media.segment })
-  const open = async () => {
+  const open = async (): Promise<Handle> => {
     await store.migrate()
-    handle = await openApp(config, store, { health, publicUrl, settleUntil: ending.signal, log })
+    return openApp(config, store, { health, publicUrl, addressOf, settleUntil: ending.signal, log, audit })
   }
-  await open().catch((err: unknown) => {
+  let handle: Handle = await open().catch((err: unknown) => {
     log.error({ err }, 'the database does not answer; it is asked again every second')
-    void keepTrying(open, ending.signal)
+    void keepTrying(open, ending.signal).then((opened) => {
+      if (opened) handle = opened
+    })
+    return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const listening = await (config.http.getBodies || deno ? listenFront : listenBun)(
-    (request) => handle(request),
-    config,
+  const listening = await (config.http.getBodies || deno ? listenFront : listenBun)((request) => handle(request), {
+    http: config.http,
+    media: config.media,
     shared,
-  )
+  })
   const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host
   url = `http://${host}:${listening.port}`
   return {
@@ -58,6 +62,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     async stop() {
       ending.abort()
       await listening.stop(config.http.drainMs)
+      await audit.close()
       await store.close()
     },
   }
@@ -66,18 +71,20 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 interface Surroundings {
   readonly health: Parameters<typeof createApp>[0]['health']
   readonly publicUrl: () => string
+  readonly addressOf: AddressOf
   readonly settleUntil: AbortSignal
-  readonly log: Log
+  readonly log: LeveledLog
+  readonly audit: Audit
 }
 
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, settleUntil, log }: Surroundings,
+  { health, publicUrl, addressOf, settleUntil, log, audit }: Surroundings,
 ): Promise<Handle> => {
-  const freshness = new Freshness(() => store.revision())
+  const freshness = new Freshness((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
-  const identify = identifyByToken({ store, freshness })
+  const identify = identifyByToken({ store, freshness, audit })
   const secrets = [first, ...others] as const
   return createApp({
     gateway: {
@@ -89,7 +96,7 @@ const openApp = async (
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, places: store.places },
-      maxBodyBytes: config.http.maxBodyBytes,
+      maxBodyBytes: config.http.maxSmallBodyBytes,
       fetch: sendOnce(),
       settleUntil,
     },
@@ -97,21 +104,39 @@ const openApp = async (
       upstreams: config.text.upstream ? [config.text.upstream] : [],
       identify,
       usage: store,
+      objects: store,
+      objectsKeptMs: config.text.objectsKeptMs,
+      allowedFields: config.text.allowedFields,
+      settleUntil,
       timeoutMs: config.text.timeoutMs,
       defaultMaxTokens: config.text.defaultMaxTokens ?? null,
       heartbeatMs: config.text.heartbeatMs,
+      presetAssets: config.text.presetAssets,
       maxBodyBytes: config.http.maxBodyBytes,
-      fetch: sendOnce(),
+      fetch: sendOnce() ?? keepConnections,
     },
     people: {
       store,
       secrets,
+      // No other host of the domain can set a cookie of such a name (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2): it would throw people out, or have them act as somebody else.
+      cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
       publicUrl,
-      face: { kind: config.media.upstream?.kind ?? 'rest', taskMs: config.face.taskMs, settleUntil },
+      addressOf,
+      face: {
+        kind: config.media.upstream?.kind ?? 'rest',
+        taskMs: config.face.taskMs,
+        maxBodyBytes: config.http.maxSmallBodyBytes,
+        maxOpen: config.people.maxFaceChecks,
+        settleUntil,
+      },
+      maxTokens: config.people.maxTokens,
+      maxSessions: config.people.maxSessions,
     },
     health,
+    limits: config.limits,
     metricsToken: config.metricsToken,
     log,
+    audit,
   })
 }
 
@@ -124,59 +149,21 @@ const sendOnce = (): Fetch | undefined => {
   return (url, init) => fetch(url, init.keepalive === false ? ({ ...init, client } as RequestInit) : init)
 }
 
-const keepTrying = async (open: () => Promise<void>, signal: AbortSignal): Promise<void> => {
-  for (let opened = false; !opened && !signal.aborted; ) {
+/**
+ * Bun sends a POST once, also where a connection from its pool turns out dead. So a generation needs no connection of its own. Where the upstream ends an idle one at the very
+ * moment, the call fails as one that was cut off does: nobody can tell whether it has arrived.
+ */
+const keepConnections: Fetch = (url, init) => fetch(url, init.method === 'POST' ? { ...init, keepalive: true } : init)
+
+/** Undefined when it was called off. */
+const keepTrying = async <Opened>(open: () => Promise<Opened>, signal: AbortSignal): Promise<Opened | undefined> => {
+  while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    opened = await open().then(
-      () => true,
-      () => false,
-    )
+    const opened = await open().catch(() => undefined)
+    if (opened !== undefined) return opened
   }
+  return undefined
 }
-
-interface Listening {
-  readonly port: number
-  stop(mostMs: number): Promise<void>
-}
-
-/** `node:http`, which delivers bodies of GET; for Deno in any case, whose own server (2.9.6) does not tell when a caller leaves before its answer begins. */
-const listenFront = async (handle: Handle, { http, media }: Config, shared: boolean): Promise<Listening> => {
-  const refuse = refusalIn(media.segment)
-  const maxQueryBodyBytes = http.getBodies ? http.maxBodyBytes : undefined
-  const server = createFront({ handle, maxQueryBodyBytes, refuse })
-  const stop = drainable(server)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host: http.host, port: http.port, reusePort: shared }, resolve)
-  })
-  return { port: (server.address() as AddressInfo).port, stop }
-}
-
-const listenBun = async (handle: Handle, { http }: Config, shared: boolean): Promise<Listening> => {
-  const server = Bun.serve({
-    hostname: http.host,
-    port: http.port,
-    reusePort: shared,
-    // A call may be silent for longer than any timer of the runtime; its own deadline ends it.
-    idleTimeout: 0,
-    // Above the gateway's own limit, so that the answer to too much is the gateway's.
-    maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
-    fetch(request, server) {
-      deliverAddress(request, server.requestIP(request)?.address)
-      return handle(request)
-    },
-  })
-  return { port: server.port ?? 0, stop: (mostMs) => within(mostMs, server.stop()).then(() => server.stop(true)) }
-}
-
-const within = (ms: number, done: Promise<unknown>): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    void done.finally(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 
 /** Several processes on one port, each a server of its own. */
 const serveShared = async (config: Config): Promise<Running> => {
@@ -227,7 +214,8 @@ export const stopOnSignal = (running: Pick<Running, 'stop'>): void => {
   }
 }
 
-if (import.meta.main) {
+/** `bun run start`: in this process, or in several. Says on standard output where it listens; ends the process, with the reason on standard error, where it does not. */
+export const main = async (): Promise<void> => {
   const config = configFromEnvironment()
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
@@ -246,3 +234,5 @@ if (import.meta.main) {
     },
   )
 }
+
+if (import.meta.main) void main()

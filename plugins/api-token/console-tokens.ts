@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { type Audit, noAudit, refused } from '../shared/audit.ts'
 import { announcesBody, isJson, readJsonBody } from '../shared/body.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
@@ -24,14 +25,17 @@ export interface KeptToken {
 
 /** The port: what managing one's own tokens asks of a store. Users are given by id. */
 export interface ConsoleTokenStore {
-  /** The new token's id. */
+  /**
+   * The new token's id. Undefined, and nothing, when the user has `most` that work at `createdAt`, or has been given too many of late, however many are made at once.
+   */
   addToken(
     token: Omit<KeptToken, 'id' | 'revokedAt'> & { readonly user: string; readonly hash: string },
-  ): Promise<string>
-  /** Oldest first. Ended ones may be among them. */
-  listTokens(user: string): Promise<readonly KeptToken[]>
-  /** False when there is no such token, or it is not that user's. */
-  revokeToken(id: string, now: number, user: string): Promise<boolean>
+    most: number,
+  ): Promise<string | undefined>
+  /** Those that work at that time, oldest first. Ended ones may be among them. */
+  listTokens(user: string, now: number): Promise<readonly KeptToken[]>
+  /** Since when it is revoked: now, or earlier for one that was already. Undefined when there is no such token, or it is not that user's. */
+  revokeToken(id: string, now: number, user: string): Promise<number | undefined>
 }
 
 export interface ConsoleTokensOptions {
@@ -45,6 +49,8 @@ export interface ConsoleTokensOptions {
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log?: Log
+  /** Told of every token that is made or revoked. Default: nobody is. */
+  readonly audit?: Audit
   /** Milliseconds since 1970. Default the system's clock. */
   readonly now?: () => number
 }
@@ -55,12 +61,12 @@ export interface ConsoleTokensOptions {
  *     new Elysia({ prefix: '/api/tokens' }).use(consoleTokens(options))
  *
  * GET `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`: those that work, oldest first. POST takes
- * `{"label"?,"expires_at"?}` and answers `{"success":true,"token":{…,"token"}}` with the secret, this once; 409 beyond `mostTokens`. DELETE of an id
+ * `{"label"?,"expires_at"?}` and answers `{"success":true,"token":{…,"token"}}` with the secret, this once; 409 beyond `mostTokens`, 429 for too many within a day. DELETE of an id
  * answers `{"success":true}`, and 404 alike for one that is somebody else's and one that is nobody's. Times are ISO 8601; null: never.
  */
 export const consoleTokens = (options: ConsoleTokensOptions) => {
-  const { store, mostTokens = 100, now = Date.now } = options
-  const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log)
+  const { store, mostTokens = 100, now = Date.now, audit = noAudit } = options
+  const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
 
   const changing = async (request: Request): Promise<Identity> => {
     const found = await requireIdentity(options.identify, request)
@@ -70,7 +76,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
   const working = async (user: string): Promise<readonly KeptToken[]> => {
     const time = now()
-    const tokens = await asked(store.listTokens(user))
+    const tokens = await asked(store.listTokens(user, time))
     return tokens.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt ?? Infinity) > time)
   }
 
@@ -83,23 +89,22 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
     const { user } = await changing(request)
     const createdAt = now()
     const wanted = await readWanted(request, createdAt)
-    if ((await working(user)).length >= mostTokens) throw tooMany(mostTokens)
     const token = createToken()
     const kept = { ...wanted, start: token.slice(0, 9), createdAt }
-    const id = await asked(store.addToken({ ...kept, user, hash: hashToken(token) }))
-    // Others may have been made meanwhile. Whoever finds too many takes the own one back: perhaps one too few is left, never one too many.
-    if ((await working(user)).length > mostTokens) {
-      await asked(store.revokeToken(id, now(), user))
-      throw tooMany(mostTokens)
-    }
+    const id = await asked(store.addToken({ ...kept, user, hash: hashToken(token) }, mostTokens))
+    if (id === undefined) throw (await working(user)).length < mostTokens ? tooOften() : tooMany(mostTokens)
+    // Before anybody has the token: none works without a trace.
+    await audit.record({ action: 'token.create', target: { kind: 'token', id } }, request)
     return answer({ token: { ...shown({ ...kept, id }), token } })
   }
 
   const revoke = async (request: Request, id: unknown): Promise<Response> => {
     const { user } = await changing(request)
-    const known = readId(id)
-    const revoked = known !== undefined && (await asked(store.revokeToken(known, now(), user)))
-    if (!revoked) throw new Problem(404, 'token not found')
+    const [known, time] = [readId(id), now()]
+    const since = known === undefined ? undefined : await asked(store.revokeToken(known, time, user))
+    if (since === undefined) throw new Problem(404, 'token not found', { event: refused('token', known) })
+    // Not once more for one that was revoked already, which could go on for ever.
+    if (since === time) await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)
     return answer({})
   }
 
@@ -126,7 +131,7 @@ const readWanted = async (request: Request, now: number): Promise<Pick<KeptToken
 /** A member that is not null. */
 const given = (json: Json, key: string): Json | undefined => {
   const value = json.get(key)
-  return value?.raw === 'null' ? undefined : value
+  return value?.is('null') ? undefined : value
 }
 
 const readLabel = (json: Json | undefined): string | undefined => {
@@ -161,7 +166,16 @@ const shown = ({ id, label, start, createdAt, expiresAt }: KeptToken) => ({
   expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
 })
 
-const tooMany = (most: number) => new Problem(409, `there are ${most} tokens already; revoke one first`)
+const tooMany = (most: number) =>
+  new Problem(409, `there are ${most} tokens already; revoke one first`, {
+    event: { action: 'limit.reach', target: { kind: 'token' } },
+  })
+
+const tooOften = () =>
+  new Problem(429, 'too many tokens were made within a day; try again later', {
+    headers: { 'retry-after': '3600' },
+    event: { action: 'limit.reach', target: { kind: 'token' } },
+  })
 
 const answer = (content: object): Response => unkeptJson({ success: true, ...content })
 

@@ -1,10 +1,10 @@
-import { createHash, getRandomValues } from 'node:crypto'
+import { getRandomValues, hash } from 'node:crypto'
 
 const prefix = 'sk-'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const length = 43
 
-/** A new token: `sk-` and 43 base62 digits, 256 random bits (reading 3 asks for 160). */
+/** A new token: `sk-` and 43 base62 digits, 256 random bits. */
 export const createToken = (): string => {
   let digits = ''
   while (digits.length < length) {
@@ -17,7 +17,7 @@ export const createToken = (): string => {
 }
 
 /** Hex SHA-256: what is stored. A slow hash protects weak secrets; these have 256 bits. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 /**
  * The token of an `Authorization: Bearer sk-…` header (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1); undefined when there

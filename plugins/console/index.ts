@@ -22,27 +22,38 @@ const later: ReadonlySet<string> = new Set(['uqr.js'])
 export const consolePages = (options: ConsolePagesOptions = {}) => {
   const { segment = 'media' } = options
   if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must be one word')
-  const files = readFiles()
-  const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !later.has(name))
-  const page = fileOf(documentOf({ segment, modules }), 'text/html; charset=utf-8')
+  const content = contentOf(segment)
   const render = renderProblems(problemBody(`${segment}_proxy_error`))
 
   const showPage = ({ request }: { request: Request }): Response =>
     // Relative addresses would lead nowhere.
-    pathOf(request).endsWith('/') ? redirect('../console') : answer(page, request)
+    pathOf(request).endsWith('/') ? redirect('../console') : answer(content().page, request)
   const showFile = ({ request, params }: { request: Request; params: { file: string } }): Response => {
-    const file = files.get(params.file)
+    const file = content().files.get(params.file)
     if (!file) throw new Problem(404, 'not found')
     return answer(file, request)
   }
 
   return new Elysia({ name: 'sluice/console', seed: identity(options), prefix: '/console' })
-    .onError((context) => hardened(render(context)))
+    .onError(({ error, code, request }) => hardened(render({ error, code, request })))
     .get('', showPage, hidden)
     .head('', showPage, hidden)
     .get('/:file', showFile, hidden)
     .head('/:file', showFile, hidden)
     .use(refuseUnknown)
+}
+
+/** Read by the first visit rather than at the start, which waits for nothing that it does not need. */
+const contentOf = (segment: string) => {
+  let read: { readonly page: File; readonly files: ReadonlyMap<string, File> } | undefined
+  return () => {
+    if (!read) {
+      const files = readFiles()
+      const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !later.has(name))
+      read = { page: fileOf(documentOf({ segment, modules }), 'text/html; charset=utf-8'), files }
+    }
+    return read
+  }
 }
 
 const hidden = { detail: { hide: true } }

@@ -12,9 +12,9 @@ import { discreet, readResult, readSession } from './result.ts'
 import { isEnded, type Status, wayTo } from './status.ts'
 import type { Verification } from './store.ts'
 
-/** The vendor's sessions: the gateway makes tasks of them, and runs the states itself (reading 37). `callbackUrl` is the page's address without its state. */
+/** The vendor's sessions: the gateway makes tasks of them, and runs the states itself. `callbackUrl` is the page's address without its state. */
 export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
-  const { upstream, store, clock, taskMs, maxBodyBytes } = means
+  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = means
 
   /** The task as it is afterwards, unless somebody was quicker. */
   const move = async <Task extends Verification>(task: Task, to: Status, group?: string): Promise<Task> => {
@@ -30,7 +30,7 @@ export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
       ]),
     )
 
-  /** The group first, so that nobody hears of it before it is recorded (reading 35). */
+  /** The group first, so that nobody hears of it before it is recorded. */
   const verify = async (task: OwnTask, group: string, isOver: boolean): Promise<void> => {
     // Of a callback that got lost, the result is as good a word.
     const resolving = await move(task, 'resolving')
@@ -63,11 +63,11 @@ export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
     )
 
   return {
-    async create(request, user) {
+    async create(request, user, reserved) {
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
       const state = createState()
-      // Brought to its end whether or not the caller stays (reading 11).
+      // Brought to its end whether or not the caller stays.
       const answer = await discreet(
         upstream.send(
           { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl()}/${state}` },
@@ -79,8 +79,12 @@ export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
       const expiresAt = Math.min(end, createdAt + taskMs)
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
       const dueAt = firstDue(createdAt, expiresAt)
-      const added = await asked(store.addVerification({ ...task, dueAt, stateHash: hashState(state) }), unrecorded)
+      const added = await asked(
+        store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
+        unrecorded,
+      )
       if (!added) throw new Error('a random id came twice')
+      audit.note({ action: 'verification.create', target: { kind: 'verification', id: task.id } }, request)
       return unkeptJson({
         verification_id: task.id,
         status: task.status,

@@ -1,3 +1,4 @@
+import { refused } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
 import { asked, type Means } from './means.ts'
 import type { Verification } from './store.ts'
@@ -10,11 +11,11 @@ const mostNames = 100
 export class ForeignGroup extends Problem {}
 
 /**
- * Makes a group the creator's own (reading 35), under a name that says when; any number of times, at once too. Throws ForeignGroup when it has another
+ * Makes a group the creator's own, under a name that says when; any number of times, at once too. Throws ForeignGroup when it has another
  * owner, and Problem 500 when it cannot be recorded.
  */
 export const recordGroup = async (
-  { store, clock, log }: Pick<Means, 'store' | 'clock' | 'log'>,
+  { store, clock, log, audit }: Pick<Means, 'store' | 'clock' | 'log' | 'audit'>,
   { id: verification, user }: Verification,
   id: string,
 ): Promise<void> => {
@@ -25,12 +26,13 @@ export const recordGroup = async (
     if (owner?.user === user && owner.type === type) return
     if (owner) {
       log.error({ verification, user, group: id }, 'the group of a face verification is not its creator’s')
-      throw new ForeignGroup(500, unrecordedGroup)
+      throw new ForeignGroup(500, unrecordedGroup, { event: { ...refused('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
-    const refused = await asked(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
-    if (refused === undefined) {
+    const taken = await asked(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
+    if (taken === undefined) {
       log.info({ verification, user, group: id }, 'face verified')
+      audit.note({ action: 'group.adopt', user, target: { kind: 'group', id }, reason: `verification ${verification}` })
       return
     }
   }

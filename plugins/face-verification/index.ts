@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { asText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
 import { type Log, problemBody, renderProblems, silent } from '../shared/problem.ts'
@@ -12,10 +14,12 @@ import { isPrefetch, takeCallback } from './callback.ts'
 import type { Means } from './means.ts'
 import { ownTask } from './own.ts'
 import { notYet, type Outcome, pageOf } from './page.ts'
+import { underReservation } from './reserve.ts'
 import { restKind } from './rest.ts'
 import { type SettleOptions, settleVerifications } from './settle.ts'
 import type { FaceGroupStore, Kind, VerificationStore } from './store.ts'
 
+export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { SettleOptions } from './settle.ts'
 export { isEnded, type Status, statuses, type Way, wayTo } from './status.ts'
@@ -38,10 +42,14 @@ export interface FaceVerificationOptions {
   readonly taskMs?: number
   /** How long one process may take to ask for a result before another one may. Milliseconds, default 45,000. */
   readonly leaseMs?: number
+  /** Verifications that one user may have open at once; beyond them 429. Default 5. */
+  readonly maxOpen?: number
   /** Largest request body in bytes; beyond it 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   readonly clock?: Clock
   readonly log?: Log
+  /** Told of every verification that begins, every group that comes of one, and every refusal. Default: nobody is. */
+  readonly audit?: Audit
   /** Looks after tasks that nobody asks about until it is aborted. Undefined: nobody does, and a verification whose tab was closed is lost. */
   readonly settleUntil?: AbortSignal
   readonly settling?: SettleOptions
@@ -56,12 +64,22 @@ const pageMs = 3_000
  * Throws TypeError when a life or lease is not above 0.
  */
 export const faceVerification = (options: FaceVerificationOptions) => {
-  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = silent } = options
-  const { taskMs = 1_800_000, leaseMs = 45_000, maxBodyBytes = 2 ** 20 } = options
+  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = silent, audit = noAudit } = options
+  const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
   if (!(taskMs > 0 && leaseMs > 0))
     throw new TypeError('a face verification and its lease must live for more than nothing')
   const prefix = `/api/${segment}/face-verifications`
-  const means: Means = { upstream: options.upstream, store: options.store, clock, log, taskMs, leaseMs, maxBodyBytes }
+  const means: Means = {
+    upstream: options.upstream,
+    store: options.store,
+    clock,
+    log,
+    audit,
+    taskMs,
+    leaseMs,
+    maxOpen,
+    maxBodyBytes,
+  }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
   const faces = kind === 'ark' ? arkKind(means, () => `${base()}${prefix}/callback`) : restKind(means)
   if (options.settleUntil) void settleVerifications(means, kind, faces.look, options.settleUntil, options.settling)
@@ -90,15 +108,15 @@ export const faceVerification = (options: FaceVerificationOptions) => {
     return pageOf(outcome, request.headers.get('accept-language'))
   }
 
-  const render = renderProblems(problemBody(`${segment}_proxy_error`), log)
+  const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
   const routes = new Elysia({ name: 'sluice/face-verification', seed: identity(options), prefix })
-    .onError((context) => unkept(render(context)))
+    .onError(({ error, code, request }) => asText(unkept(render({ error, code, request }))))
     .post(
       '',
       async ({ request }) => {
         const { user } = await requireIdentity(identify, request)
         options.requireSameOrigin?.(request)
-        return faces.create(request, user)
+        return asText(await underReservation(means, user, (reserved) => faces.create(request, user, reserved)))
       },
       about.create,
     )
@@ -106,7 +124,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       '/:verification_id',
       async ({ request, params }) => {
         const { user } = await requireIdentity(identify, request)
-        return faces.query(await ownTask(means, kind, user, params.verification_id), request)
+        return asText(await faces.query(await ownTask(means, kind, user, params.verification_id), request))
       },
       about.query,
     )

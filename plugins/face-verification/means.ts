@@ -1,3 +1,4 @@
+import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
@@ -9,10 +10,13 @@ export interface Means {
   readonly store: VerificationStore & FaceGroupStore
   readonly clock: Clock
   readonly log: Log
+  readonly audit: Audit
   /** Life of a task. */
   readonly taskMs: number
   /** How long one who looks at a task keeps others from it. */
   readonly leaseMs: number
+  /** Open tasks of one user. */
+  readonly maxOpen: number
   /** Largest request body in bytes. */
   readonly maxBodyBytes: number
 }

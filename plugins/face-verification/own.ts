@@ -1,3 +1,4 @@
+import { refused } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { Owned } from '../shared/owned.ts'
 import { Problem } from '../shared/problem.ts'
@@ -10,7 +11,7 @@ export interface OwnTask extends Verification {
   readonly verification: Owned<'verification'>
 }
 
-/** The caller's task of that id. Throws Problem 404 when there is none, whatever the reason (reading 34), and 500 when the store cannot be asked. */
+/** The caller's task of that id. Throws Problem 404 when there is none, whatever the reason, and 500 when the store cannot be asked. */
 export const ownTask = async (
   { store }: Pick<Means, 'store'>,
   kind: Kind,
@@ -19,7 +20,9 @@ export const ownTask = async (
 ): Promise<OwnTask> => {
   const readable = readId(id)
   const task = readable === undefined ? undefined : await asked(store.verification(readable))
-  if (task?.user !== user || task.kind !== kind) throw new Problem(404, 'verification not found')
+  if (task?.user !== user || task.kind !== kind) {
+    throw new Problem(404, 'verification not found', { event: refused('verification', readable) })
+  }
   return declareOwn(task)
 }
 

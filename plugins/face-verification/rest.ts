@@ -14,13 +14,13 @@ import type { Verification } from './store.ts'
 
 /** An upstream of the gateway's own paths, which runs the states: what it says is forwarded, after what follows from it is recorded. */
 export const restKind = (means: Means): FaceKind => {
-  const { upstream, store, clock, taskMs, maxBodyBytes } = means
+  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = means
 
-  /** Records what an answer says of a task: the group first, so that no status is known before it (reading 35). */
+  /** Records what an answer says of a task: the group first, so that no status is known before it. */
   const record = async (task: Verification, answer: Answer): Promise<void> => {
     const result = resultOf(answer)
     const named = result.get('verification_id')
-    // Of another task, whose group is another's (reading 35).
+    // Of another task, whose group is another's.
     if (named && named.string() !== task.id) throw new Invalid('an answer about another task than the one asked about')
     const status = readStatus(result.get('status')?.string())
     const group = readGroup(result.get('group_id'))
@@ -40,10 +40,10 @@ export const restKind = (means: Means): FaceKind => {
   }
 
   return {
-    async create(request, user) {
+    async create(request, user, reserved) {
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
-      // Brought to its end whether or not the caller stays (reading 11).
+      // Brought to its end whether or not the caller stays.
       const answer = await upstream.send(
         { action: 'CreateVisualValidateSession', body },
         { user, headers: request.headers },
@@ -53,10 +53,14 @@ export const restKind = (means: Means): FaceKind => {
       if (id === undefined) throw new Invalid('a face verification without verification_id')
       const expiresAt = readEnd(result.get('expires_at'), createdAt) ?? createdAt + taskMs
       const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, asks: 0 } as const
-      const added = await asked(store.addVerification({ ...task, dueAt: firstDue(createdAt, expiresAt) }), unrecorded)
+      const added = await asked(
+        store.addVerification({ ...task, dueAt: firstDue(createdAt, expiresAt) }, reserved),
+        unrecorded,
+      )
       if (!added) {
         throw new Problem(500, unrecorded, { cause: new Error(`the verification ${id} is another user's`) })
       }
+      audit.note({ action: 'verification.create', target: { kind: 'verification', id } }, request)
       await record(task, answer)
       return unkept(toResponse(answer))
     },

@@ -1,3 +1,4 @@
+import { findCredentials } from '../shared/credentials.ts'
 import type { Json } from '../shared/json.ts'
 import { type Answer, Invalid, Refusal } from '../upstream-proxy/index.ts'
 import { readGroup, resultOf } from './answers.ts'
@@ -60,9 +61,6 @@ export const readResult = async (asking: Promise<Answer>): Promise<Result> => {
 
 const unknown: ReadonlySet<number> = new Set([400, 404])
 
-/** What is shorter may as well be a word of an error's text. */
-const shortestSecret = 8
-
 /** The upstream's own error is forwarded, unless it repeats what nobody is to see. */
 export const discreet = async <Value>(
   asking: Promise<Value>,
@@ -73,8 +71,7 @@ export const discreet = async <Value>(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { headers, bytes } = error.answer
-    const text = [new TextDecoder().decode(bytes), ...headers.values()].join('\n')
-    const told = (secret = '') => secret.length >= shortestSecret && text.includes(secret)
-    throw secrets.some(told) ? new Invalid('an error that contains a secret') : error
+    const reveals = findCredentials(secrets)
+    throw reveals(bytes, headers) ? new Invalid('an error that contains a secret') : error
   }
 }

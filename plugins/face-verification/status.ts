@@ -2,7 +2,7 @@
 export const statuses = ['waiting_user', 'callback_received', 'resolving', 'verified', 'failed', 'expired'] as const
 export type Status = (typeof statuses)[number]
 
-/** "Face verification status" of the document; from `waiting_user` also those of reading 37: its life was over, or its callback said no. */
+/** "Face verification status" of the document; from `waiting_user` also: its life was over, or its callback said no. */
 const moves: Readonly<Record<Status, readonly Status[]>> = {
   waiting_user: ['callback_received', 'failed', 'expired'],
   callback_received: ['resolving'],

@@ -30,9 +30,24 @@ export interface NewVerification extends Omit<Verification, 'asks' | 'group'> {
   readonly stateHash?: string
 }
 
+/** A place among a user's open verifications, while the upstream is asked to begin one. Times are milliseconds since 1970. */
+export interface Reservation {
+  readonly id: string
+  readonly user: string
+  readonly createdAt: number
+  /** From then on it counts no more, whatever has become of it. */
+  readonly expiresAt: number
+}
+
 export interface VerificationStore {
-  /** False when another user has one of that id. */
-  addVerification(verification: NewVerification): Promise<boolean>
+  /**
+   * Undefined when the place was taken; else, the user having `most` open ones and places already, when the first of them ends at the latest. However many are
+   * begun at once, in whatever process. Open is what has neither ended nor expired.
+   */
+  reserveVerification(reservation: Reservation, most: number): Promise<number | undefined>
+  releaseReservation(id: string): Promise<void>
+  /** In the place that was reserved, where one was. False when another user has one of that id. */
+  addVerification(verification: NewVerification, reserved?: string): Promise<boolean>
   verification(id: string): Promise<Verification | undefined>
   /** The one whose callback carries the state with that hash. */
   verificationByState(hash: string): Promise<Verification | undefined>

@@ -1,4 +1,5 @@
 import { Problem } from '../shared/problem.ts'
+import { firstLookMs } from './settle.ts'
 import type { Claim, ClaimStore } from './store.ts'
 
 /**
@@ -23,36 +24,46 @@ export interface ClaimedOptions<Made> {
  * Creates or renames a group so that a crash at any point loses nothing: the name is claimed first, then the upstream is asked, then the claim is confirmed.
  * What is left open is for `settle`.
  *
- * Throws Problem 400 when the name is taken, 500 when the store fails before or after, and whatever `make` throws.
+ * Throws Problem 400 when the name is taken, or was by a call whose outcome is not known yet; 500 when the store fails before or after; and whatever `make`
+ * throws.
  */
 export const claimed = async <Made>(options: ClaimedOptions<Made>): Promise<Made> => {
   const { store, wanted, make, idOf, effectOf, now = Date.now } = options
-  const claim = await store.claim(wanted).catch((cause: unknown) => {
+  const unchecked = (cause: unknown) => {
     throw new Problem(500, 'failed to check asset group', { cause })
-  })
-  if (!claim) throw new Problem(400, 'an asset group with the same Name and GroupType already exists')
+  }
+  const claim = await store.claim(wanted).catch(unchecked)
+  if (!claim) throw (await store.isUnsettled(wanted).catch(unchecked)) ? unsettled() : taken()
 
   let made: Made
   try {
     made = await make()
   } catch (error) {
-    await leave(store, claim, effectOf(error))
+    await leave(store, claim, effectOf(error), now())
     throw error
   }
 
   const confirmed = await store.confirm(claim, { id: idOf(made), createdAt: now() }).catch((cause: unknown) => {
+    // Should the store be back soon, so is the group. Nobody waits for that.
+    void leave(store, claim, 'unknown', now())
     throw unrecorded(cause)
   })
   if (!confirmed) throw unrecorded(new Error(`the claim ${claim.id} was overtaken`))
   return made
 }
 
+const taken = () => new Problem(400, 'an asset group with the same Name and GroupType already exists')
+
+const unsettled = () =>
+  new Problem(400, 'an earlier request for the same Name and GroupType is still being settled; try again shortly')
+
 const unrecorded = (cause: unknown) => new Problem(500, 'failed to record asset group', { cause })
 
-const leave = async (store: ClaimStore, claim: Claim, effect: Effect): Promise<void> => {
+const leave = async (store: ClaimStore, claim: Claim, effect: Effect, endedAt: number): Promise<void> => {
   try {
     if (effect === 'none') await store.release(claim)
     if (effect === 'doubtful') await store.doubt(claim, claim.dueAt)
+    if (effect === 'unknown') await store.keep(claim, endedAt, Math.min(claim.dueAt, endedAt + firstLookMs))
   } catch {
     // The caller is to hear of the upstream's failure; the claim stays pending and is settled when it is due.
   }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
-import { type Identify, requireIdentity } from '../shared/identify.ts'
+import type { Awaitable } from '../shared/awaitable.ts'
+import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
 import { createOwnership, type Ownership, type OwnershipOptions } from './rules.ts'
 
@@ -30,26 +31,29 @@ export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & { readonly identify: Identify },
 ) => {
   const rules = 'rules' in options ? options.rules : createOwnership(options)
-  const userOf = async (request: Request) => (await requireIdentity(options.identify, request)).user
+  const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
   return new Elysia({ name: 'sluice/ownership', seed: identity(options) }).macro({
     caller: (_required: true) => ({
-      resolve: async ({ request }) => ({ user: await userOf(request), owners: rules }),
+      resolve: async ({ request }) => {
+        const { user } = await identify(request)
+        return { user, owners: rules }
+      },
     }),
     ownsGroup: (param: string) => ({
       resolve: async ({ request, params }) => {
-        const user = await userOf(request)
+        const { user } = await identify(request)
         return { user, owners: rules, group: await rules.group(user, segment(params, param)) }
       },
     }),
     ownsAsset: (param: string) => ({
       resolve: async ({ request, params }) => {
-        const user = await userOf(request)
+        const { user } = await identify(request)
         return { user, owners: rules, asset: await rules.asset(user, segment(params, param), request) }
       },
     }),
     examinesAsset: (param: string) => ({
       resolve: async ({ request, params }) => {
-        const user = await userOf(request)
+        const { user } = await identify(request)
         return { user, owners: rules, asset: await rules.examine(user, segment(params, param), request) }
       },
     }),

@@ -2,6 +2,8 @@ import { pause } from '../shared/pause.ts'
 import { type Log, silent } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 
+const defaultCallMs = 60_000
+
 export interface SettleOptions {
   readonly store: ClaimStore & Pick<OwnershipStore, 'group'>
   /** Groups of the upstream, whoever's, with exactly that type and name. `createdAt` in milliseconds since 1970; undefined when unreadable. */
@@ -15,13 +17,19 @@ export interface SettleOptions {
   /** Milliseconds since 1970. Default the system's clock. */
   readonly now?: () => number
   readonly log?: Log
+  /** Told of a group that goes to the user who asked for it. */
+  readonly onAdopted?: (claim: Claim, group: string) => void
 }
 
+/** From the end of a call without an answer until somebody looks what became of it. */
+export const firstLookMs = 1_000
+
 /**
- * Settles the claims that are due (reading 16): a group that the upstream made goes to the user who asked for it when exactly one fits; a claim for which
- * there is none is dropped; one that could be several stays, without its name, for a person to decide.
+ * Settles the claims that are due: a group that the upstream made goes to the user who asked for it when exactly one fits; a claim for which there is none is
+ * dropped; one that could be several stays, without its name, for a person to decide. As long as the upstream may still be at it (`callMs`), a claim that cannot
+ * be fulfilled is kept as it is, and looked at ever more rarely.
  *
- * Never throws: what fails is logged and comes up again when its lease ends.
+ * Never throws: what fails is logged and comes up again, at the latest when its lease ends.
  */
 export const settle = async (options: SettleOptions): Promise<void> => {
   const { store, leaseMs = 60_000, now = Date.now, log = silent } = options
@@ -33,39 +41,58 @@ export const settle = async (options: SettleOptions): Promise<void> => {
     const settled = claim.renames === undefined ? settleCreation(claim, options) : settleRenaming(claim, options)
     await settled.then(
       (outcome) => log.info({ claim: claim.id, user: claim.user, outcome }, 'claim settled'),
-      (err: unknown) => log.warn({ claim: claim.id, user: claim.user, err }, 'claim could not be settled'),
+      async (err: unknown) => {
+        log.warn({ claim: claim.id, user: claim.user, err }, 'claim could not be settled')
+        await isKept(claim, options).catch(() => {})
+      },
     )
   }
 }
 
 const settleCreation = async (claim: Claim, options: SettleOptions): Promise<string> => {
-  const { store, find, callMs = 60_000, skewMs = 300_000, now = Date.now } = options
+  const { store, find, callMs = defaultCallMs, skewMs = 300_000, now = Date.now } = options
   const fitting: { id: string; createdAt: number }[] = []
   for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name)) {
     const timely = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
     if (timely && !(await store.group(id))) fitting.push({ id, createdAt })
   }
   const [only, ...others] = fitting
-  if (!only) {
-    await store.release(claim)
-    return 'released'
+  const outcome = !only ? 'released' : others.length === 0 ? await store.adopt(claim, only) : 'ambiguous'
+  if (only && outcome === 'adopted') {
+    options.onAdopted?.(claim, only.id)
+    return outcome
   }
-  const outcome = others.length === 0 ? await store.adopt(claim, only) : 'ambiguous'
-  if (outcome === 'adopted') return outcome
+  if (await isKept(claim, options)) return 'kept'
+  if (outcome === 'released') {
+    await store.release(claim)
+    return outcome
+  }
   // Looked at again ever more rarely, up to once an hour: somebody else's claim may be settled by then.
   const age = now() - claim.createdAt
   await store.doubt(claim, now() + Math.min(Math.max(age, 60_000), 3_600_000))
   return outcome
 }
 
-const settleRenaming = async (claim: Claim, { store, find }: SettleOptions): Promise<string> => {
+const settleRenaming = async (claim: Claim, options: SettleOptions): Promise<string> => {
+  const { store, find } = options
   const id = claim.renames ?? ''
   const group = await store.group(id)
   if (group && (await find(claim.type, claim.name)).some((found) => found.id === id)) {
     return (await store.confirm(claim, { id, createdAt: group.createdAt })) ? 'renamed' : 'overtaken'
   }
+  if (await isKept(claim, options)) return 'kept'
   await store.release(claim)
   return 'released'
+}
+
+/** Keeps a claim whose time is not over, to be looked at again after as long as its call has been over. False when its time is over. */
+const isKept = async (claim: Claim, options: SettleOptions): Promise<boolean> => {
+  const { store, callMs = defaultCallMs, now = Date.now } = options
+  const [time, over] = [now(), claim.createdAt + callMs]
+  if (time >= over) return false
+  const endedAt = claim.endedAt ?? time
+  await store.keep(claim, endedAt, Math.min(over, time + Math.max(firstLookMs, time - endedAt)))
+  return true
 }
 
 /** Settles at once, then every `everyMs` (default a minute) and whenever a claim falls due, until the signal. Keeps no process alive. */
@@ -73,9 +100,17 @@ export const settleRegularly = async (
   options: SettleOptions & { readonly everyMs?: number; readonly signal: AbortSignal },
 ): Promise<void> => {
   const { store, signal, everyMs = 60_000, now = Date.now } = options
+  const isDue = async () => {
+    const due = await store.nextDue().catch(() => undefined)
+    return due !== undefined && due <= now()
+  }
   while (!signal.aborted) {
     await settle(options)
-    const due = await store.nextDue().catch(() => undefined)
-    await pause(Math.min(everyMs, Math.max(250, (due ?? Number.POSITIVE_INFINITY) - now())), signal)
+    let restMs = everyMs
+    // Any process may leave a claim that is due in a second: asking costs one look into an index that is as good as empty.
+    do {
+      await pause(Math.min(restMs, firstLookMs), signal)
+      restMs -= firstLookMs
+    } while (restMs > 0 && !signal.aborted && !(await isDue()))
   }
 }

@@ -27,7 +27,7 @@ const macBytes = 16
 
 /**
  * Tokens carry a position, not an offset, so that a walk is not shifted by what comes and goes. They are bound to caller, endpoint, filters and
- * sort by their signature alone, and hold nothing but what the last item showed (reading 24).
+ * sort by their signature alone, and hold nothing but what the last item showed.
  *
  * @param secrets the first signs, all verify
  */

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
-import { readQueryBody } from '../shared/body.ts'
+import { hasQueryBody, readQueryBody } from '../shared/body.ts'
+import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
 import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
@@ -13,7 +14,7 @@ export { deliverBody } from '../shared/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
 export { type ListOptions, listPage } from './list.ts'
 export { Trails } from './memory.ts'
-export { comparePositions, instantKey, instantOf, type Position } from './order.ts'
+export { comparePositions, instantKey, instantKeyOf, instantOf, type Position } from './order.ts'
 export { cutPage, type Page } from './page.ts'
 export {
   type ListRequest,
@@ -30,6 +31,8 @@ export interface PaginationOptions {
   readonly secrets: readonly [string, ...string[]]
   /** Bytes of a JSON body on GET beyond which it is refused with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** Who is calling: a body is read only of callers that this knows, whatever else guards a route and in whatever order. Default: of everybody. */
+  readonly identify?: Identify
 }
 
 /** A list request that was read, and the page that answers it. */
@@ -48,15 +51,21 @@ export interface Listing extends ListRequest {
  * Macro `lists: rules`: reads the parameters from the query, and from a JSON body where the server delivers it (`deliverBody`), into one normal form,
  * `listing`, whose `page` cuts the page out of what matches.
  *
- * Throws Problem 400 for a bad parameter, or a body that is announced and cannot be read; 413 for one that is too large.
+ * Throws Problem 400 for a bad parameter, or a body that is announced and cannot be read; 413 for one that is too large; 401 for one of somebody unknown.
  */
 export const paginationNormalizer = (options: PaginationOptions) => {
   const cursors = createCursors(options.secrets)
   const trails = new Trails()
+  const { identify, maxBodyBytes = 2 ** 20 } = options
+  const bodyOf = async (request: Request) => {
+    if (identify) await requireIdentity(identify, request)
+    return readQueryBody(request, maxBodyBytes)
+  }
   return new Elysia({ name: 'sluice/pagination-normalizer', seed: identity(options) }).macro({
     lists: (rules: ListRules) => ({
-      resolve: ({ request }) => {
-        const read = readListRequest(rules, queryOf(request), readQueryBody(request, options.maxBodyBytes ?? 2 ** 20))
+      resolve: async ({ request }) => {
+        const body = hasQueryBody(request) ? await bodyOf(request) : undefined
+        const read = readListRequest(rules, queryOf(request), body)
         const listing: Listing = {
           ...read,
           page: (items, caller) => cutPage(items, read, caller, cursors),
@@ -68,8 +77,10 @@ export const paginationNormalizer = (options: PaginationOptions) => {
   })
 }
 
+const noQuery = new URLSearchParams()
+
 /** Every parameter as often as it was sent: the framework's own query keeps the last of each. */
 const queryOf = ({ url }: Request): URLSearchParams => {
   const mark = url.indexOf('?')
-  return new URLSearchParams(mark === -1 ? '' : url.slice(mark))
+  return mark === -1 ? noQuery : new URLSearchParams(url.slice(mark))
 }

@@ -1,5 +1,5 @@
 import type { Position } from './order.ts'
-import type { Start } from './portion.ts'
+import type { Portion, Start } from './portion.ts'
 
 /** A cut in a source between two keys, from which its cursor leads on. */
 export interface Anchor {
@@ -19,16 +19,32 @@ export interface Bookmark {
   readonly starts: readonly Start[]
 }
 
-/** What was seen of one caller's list on the way: never an answer, only where to look for the next one. */
+/** A portion that took many calls, and the fingerprint that its source had before: as long as it has the same, the portion need not be read again. */
+export interface Kept<Row> {
+  readonly portion: Portion<Row>
+  readonly fingerprint: string
+  /** By `performance.now()`. */
+  readonly readAt: number
+}
+
+/** What was seen of one caller's list on the way: where to look for the next page. */
 export interface Trail {
   /** By the source's id. */
   readonly anchors: Map<string, Anchor[]>
   readonly bookmarks: Bookmark[]
+  /** How many rows of one key are to be expected, going by the pages read last. */
+  longestRun: number
 }
+
+/** A fingerprint may overlook a change: nothing is kept for longer than the next pages of a walk need. */
+const keptMs = 10_000
+/** Most rows that are kept, of all lists together. */
+const mostKept = 10_000
 
 /** Trails of the lists that were read last; the rest is forgotten, and found again by reading. */
 export class Trails {
   #trails = new Map<string, Trail>()
+  #kept = new Map<string, Kept<Position>>()
   #most: number
 
   /** @param most lists, default 1,000 */
@@ -38,12 +54,35 @@ export class Trails {
 
   /** The trail of a list, told apart by caller, endpoint, filters and sort. */
   of(list: string): Trail {
-    const trail = this.#trails.get(list) ?? { anchors: new Map(), bookmarks: [] }
+    const trail = this.#trails.get(list) ?? { anchors: new Map(), bookmarks: [], longestRun: 1 }
     this.#trails.delete(list)
     this.#trails.set(list, trail)
     const oldest = this.#trails.keys().next()
     if (this.#trails.size > this.#most && !oldest.done) this.#trails.delete(oldest.value)
     return trail
+  }
+
+  /** Keeps a portion of a source of a list, under a key of theirs alone. */
+  keep<Row extends Position>(key: string, kept: Kept<Row>): void {
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    let rows = 0
+    for (const { portion } of this.#kept.values()) rows += portion.rows.length
+    for (const [oldest, { portion, readAt }] of this.#kept) {
+      if (rows <= mostKept && readAt > kept.readAt - keptMs) break
+      this.#kept.delete(oldest)
+      rows -= portion.rows.length
+    }
+  }
+
+  /** What was kept under a key, which stands for rows of one type. */
+  kept<Row extends Position>(key: string): Kept<Row> | undefined {
+    const kept = this.#kept.get(key) as Kept<Row> | undefined
+    return kept && kept.readAt > performance.now() - keptMs ? kept : undefined
+  }
+
+  forget(key: string): void {
+    this.#kept.delete(key)
   }
 }
 

@@ -1,8 +1,13 @@
-/** What a list is ordered by: `key` by code units, then `id` likewise, both in one direction (reading 23). */
+import { ownText } from '../shared/text.ts'
+
+/** What a list is ordered by: `key` by code units, then `id` likewise, both in one direction. */
 export interface Position {
   readonly key: string
   readonly id: string
 }
+
+/** The position of a row, for what outlasts the answer that the row came in. */
+export const positionOf = ({ key, id }: Position): Position => ({ key: ownText(key), id: ownText(id) })
 
 /** Ascending order of positions; negative when `a` comes first. */
 export const comparePositions = (a: Position, b: Position): number => compare(a.key, b.key) || compare(a.id, b.id)
@@ -20,6 +25,16 @@ export const instantKey = (time: string | undefined): string => {
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone
   const seconds = Date.parse(`${date}T${clock}${offset.toUpperCase()}`) / 1000
   if (!Number.isFinite(seconds)) return ''
+  return keyOf(seconds, fraction)
+}
+
+/** The same for an instant in milliseconds since 1970, an integer. */
+export const instantKeyOf = (time: number): string => {
+  const seconds = Math.floor(time / 1_000)
+  return keyOf(seconds, String(time - 1_000 * seconds).padStart(3, '0'))
+}
+
+const keyOf = (seconds: number, fraction: string): string => {
   const whole = String(seconds + shift).padStart(12, '0')
   const digits = fraction.replace(/0+$/, '')
   return digits === '' ? whole : `${whole}.${digits}`

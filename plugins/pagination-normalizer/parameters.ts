@@ -49,62 +49,80 @@ export interface ListRequest {
 
 /**
  * Reads the parameters of a list endpoint from the query and a JSON body of the shape `{"Filter":{…},"PageNumber","PageSize"}`; parameter by parameter
- * the query wins, and what is empty is absent ("Common rules for list endpoints"; readings 17 and 18).
+ * the query wins, and what is empty is absent ("Common rules for list endpoints").
  *
  * Throws Problem 400 that names the parameter.
  */
 export const readListRequest = (rules: ListRules, query: URLSearchParams, body?: Json): ListRequest => {
   const filterBody = body?.get('Filter')
-  if (filterBody && !filterBody.isObject && filterBody.raw !== 'null')
-    throw new Problem(400, 'Filter must be an object')
-  refuseRepeated(body, ['Filter', ...paging])
-  refuseRepeated(filterBody, [...Object.keys(rules.filters), ...paging])
+  if (filterBody && !filterBody.isObject && !filterBody.is('null')) throw new Problem(400, 'Filter must be an object')
+  if (body) refuseRepeated(body, ['Filter', ...paging])
+  if (filterBody) refuseRepeated(filterBody, [...Object.keys(rules.filters), ...paging])
 
-  const one = (name: string, ...places: readonly (Json | undefined)[]) =>
-    fromQuery(query, name) ?? firstPresent(places, (place) => scalar(name, place.get(name)))
+  const given = presentIn(query)
+  const one = (name: string, places: readonly (Json | undefined)[]) =>
+    fromQuery(given, name) ?? firstPresent(places, (place) => scalar(name, place.get(name)))
   const many = (name: string) =>
-    listFromQuery(query, name) ?? firstPresent([filterBody], (place) => array(name, place.get(name)))
+    listFromQuery(given, name) ?? firstPresent([filterBody], (place) => array(name, place.get(name)))
 
+  const inFilter = [filterBody]
+  const inBody = [body]
   const filter: Record<string, string | readonly string[]> = {}
   for (const [name, rule] of Object.entries(rules.filters)) {
-    const value = rule.kind === 'list' ? readList(name, rule, many(name)) : readText(name, rule, one(name, filterBody))
+    const value = rule.kind === 'list' ? readList(name, rule, many(name)) : readText(name, rule, one(name, inFilter))
     if (value !== undefined) filter[name] = value
   }
   const anywhere = [body, filterBody]
   const most = rules.maxPageSize ?? 100
-  const pageSize = readInteger('PageSize', one('PageSize', body), most)
-  const maxResults = readInteger('MaxResults', one('MaxResults', ...anywhere), most)
+  const pageSize = readInteger('PageSize', one('PageSize', inBody), most)
+  const maxResults = readInteger('MaxResults', one('MaxResults', anywhere), most)
   return {
     endpoint: rules.endpoint,
     filter,
-    sortBy: oneOf('SortBy', one('SortBy', ...anywhere), rules.sortBy) ?? rules.sortBy[0],
-    sortOrder: oneOf('SortOrder', one('SortOrder', ...anywhere), ['Desc', 'Asc']) ?? 'Desc',
+    sortBy: oneOf('SortBy', one('SortBy', anywhere), rules.sortBy) ?? rules.sortBy[0],
+    sortOrder: oneOf('SortOrder', one('SortOrder', anywhere), ['Desc', 'Asc']) ?? 'Desc',
     pageSize: pageSize ?? maxResults ?? rules.defaultPageSize ?? 10,
-    pageNumber: readInteger('PageNumber', one('PageNumber', body), Number.MAX_SAFE_INTEGER) ?? 1,
-    nextToken: one('NextToken', ...anywhere),
+    pageNumber: readInteger('PageNumber', one('PageNumber', inBody), Number.MAX_SAFE_INTEGER) ?? 1,
+    nextToken: one('NextToken', anywhere),
   }
 }
 
 const paging = ['PageNumber', 'PageSize', 'MaxResults', 'NextToken', 'SortBy', 'SortOrder']
 
 /** A key that stands twice is read differently by different programs. */
-const refuseRepeated = (json: Json | undefined, names: readonly string[]): void => {
+const refuseRepeated = (json: Json, names: readonly string[]): void => {
   for (const name of names) {
-    const count = json?.members().filter((member) => member.key === name).length ?? 0
+    const count = json.members().filter((member) => member.key === name).length
     if (count > 1) throw repeated(name)
   }
 }
 
 const repeated = (name: string) => new Problem(400, `${name} is given more than once`)
 
-const fromQuery = (query: URLSearchParams, name: string): string | undefined => {
-  const values = query.getAll(name).filter((value) => value !== '')
-  if (values.length > 1) throw repeated(name)
-  return values[0]
+/** What of a query is not empty, by name. */
+type Given = ReadonlyMap<string, readonly string[]>
+
+const presentIn = (query: URLSearchParams): Given => {
+  const given = new Map<string, string[]>()
+  query.forEach((value, name) => {
+    if (value === '') return
+    const values = given.get(name)
+    if (values) values.push(value)
+    else given.set(name, [value])
+  })
+  return given
 }
 
-const listFromQuery = (query: URLSearchParams, name: string): readonly string[] | undefined =>
-  present(query.getAll(name).flatMap((value) => value.split(',')))
+const fromQuery = (query: Given, name: string): string | undefined => {
+  const values = query.get(name)
+  if (values && values.length > 1) throw repeated(name)
+  return values?.[0]
+}
+
+const listFromQuery = (query: Given, name: string): readonly string[] | undefined => {
+  const values = query.get(name)
+  return values && present(values.flatMap((value) => value.split(',')))
+}
 
 const firstPresent = <Value>(
   places: readonly (Json | undefined)[],
@@ -118,7 +136,7 @@ const firstPresent = <Value>(
 }
 
 const isAbsent = (json: Json | undefined): json is undefined =>
-  json === undefined || json.raw === 'null' || json.raw === '""'
+  json === undefined || json.is('null') || json.raw === '""'
 
 /** A string or number of a body, as the query would spell it. */
 const scalar = (name: string, json: Json | undefined): string | undefined => {

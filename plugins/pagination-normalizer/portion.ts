@@ -1,5 +1,15 @@
 import type { Position } from './order.ts'
-import { endOf, isAtEnd, type Order, type Run, readRun, type Side, type Source, Unsteady } from './source.ts'
+import {
+  endOf,
+  isAtEnd,
+  type Order,
+  type Run,
+  readRun,
+  type Side,
+  type Source,
+  Unsteady,
+  type Wanted,
+} from './source.ts'
 
 /** Where to begin: behind a position, which is looked for near the place where it was last seen. */
 export interface Start {
@@ -11,85 +21,133 @@ export interface Start {
   readonly level: number
 }
 
-/** What a source has behind a start, in exact order. */
+/** Rows that lie next to each other in a source, in exact order. */
 export interface Portion<Row> {
-  /** As many as were needed, or all that there are. */
   readonly rows: readonly Row[]
   /** Whether there is nothing behind them. */
   readonly complete: boolean
-  /** How many rows of the source come before the first of them; undefined when they were not counted. */
+  /** How many rows of the source come before the first of them. */
   readonly skipped: number
   readonly total: number
+}
+
+/** More rows have equal keys than the calls that were granted can bring. */
+export class TooLong extends Error {}
+
+/** How a source is to be read. */
+export interface Reading<Row extends Position> {
+  readonly source: Source<Row>
+  readonly order: Order
+  readonly side: Side
+  /** Rows beside those needed that the first call brings, if it can, because so many are expected to share their keys. */
+  readonly margin: number
+  /** How often rows may be added to those of the first call before TooLong is thrown. */
+  readonly additions: number
+}
+
+/** The most rows in a portion that share a key. */
+export const longestRun = ({ rows }: Portion<Position>): number => {
+  let longest = 0
+  let start = 0
+  for (const [at, { key }] of rows.entries()) {
+    if (key !== rows[start]?.key) start = at
+    longest = Math.max(longest, at - start + 1)
+  }
+  return longest
 }
 
 /** Most probes for a place that has moved: enough to halve any list. */
 const maxProbes = 40
 
 /**
- * At least `need` rows behind a start, or all there are. One call when the place is where it was and the rows fit in a page; a row more than needed has to fit,
- * because where keys are equal the order among them is known only when the next key is.
+ * A portion with at least `need` rows behind a start, or all there are, and perhaps some before. One call when the place is where it was and the rows fit in a
+ * page; a row more than needed has to fit, because where keys are equal the order among them is known only when the next key is.
  *
- * Undefined where page mode does not reach. Throws Unsteady when the list changes while it is read.
+ * Undefined where page mode does not reach. Throws Unsteady when the list changes while it is read, and TooLong.
  */
 export const readPortion = async <Row extends Position>(
-  source: Source<Row>,
-  order: Order,
+  reading: Reading<Row>,
   start: Start,
   need: number,
-  side: Side,
 ): Promise<Portion<Row> | undefined> => {
+  const { source, order, side, margin } = reading
   const { after } = start
   const opened = after
-    ? await findStart(source, order, after, start, need, side)
-    : await readRun(source, order, side, [0, need + 1])
-  if (!opened) return undefined
-  const isBehind = (row: Row) => !after || order.rows(row, after) > 0
-  const run = await extend(source, order, side, opened, (settled) => settled.filter(isBehind).length >= need)
-  return run && portionOf(run, order, isBehind)
+    ? await findStart(reading, after, start, need)
+    : await readRun(source, order, side, { start: 0, end: need + 1 + margin })
+  return (
+    opened &&
+    widened(reading, opened, (run) => {
+      const { rows } = portionOf(run, order)
+      const found = after ? rows.filter((row) => order.rows(row, after) > 0).length : rows.length
+      return { before: false, behind: found < need }
+    })
+  )
 }
 
-/** At least `need` rows from a place on, counted from the front. Undefined and throws as above. */
+/** A portion with at least `need` rows from a place on, counted from the front. Undefined and throws as above. */
 export const readPortionAt = async <Row extends Position>(
-  source: Source<Row>,
-  order: Order,
+  reading: Reading<Row>,
   place: number,
   need: number,
-  side: Side,
 ): Promise<Portion<Row> | undefined> => {
-  let run = await readRun(source, order, side, [Math.max(0, place - 1), place + need + 1])
-  if (run && place >= run.total) return { rows: [], complete: true, skipped: run.total, total: run.total }
-  // Back to where the key at that place begins.
-  while (run && run.start > 0 && run.rows[0]?.key === run.rows[place - run.start]?.key) {
-    const back = [Math.max(0, run.start - source.maxPageSize + 1), run.start + 1] as const
-    const earlier: Run<Row> | undefined = await readRun(source, order, side, back, run.start)
-    run = earlier && join(earlier, run)
-  }
-  if (!run) return undefined
-  const firstRow = run.start + leading(run)
-  if (firstRow > place || endOf(run) <= place) throw new Unsteady('the list changed while it was read')
-  const extended = await extend(source, order, side, run, (settled) => firstRow + settled.length >= place + need)
-  if (!extended) return undefined
-  const rows = settledRows(extended, order).slice(place - firstRow)
-  return { rows, complete: isAtEnd(extended), skipped: place, total: extended.total }
+  const { source, order, side, margin } = reading
+  const wanted = { start: Math.max(0, place - 1 - margin), end: place + need + 1 + margin }
+  const opened = await readRun(source, order, side, wanted)
+  if (!opened) return undefined
+  if (place >= opened.total) return { rows: [], complete: true, skipped: opened.total, total: opened.total }
+  return widened(reading, opened, (run) => {
+    if (endOf(run) <= place) throw new Unsteady('the list changed while it was read')
+    const { skipped, rows } = portionOf(run, order)
+    return { before: skipped > place, behind: rows.length === 0 || skipped + rows.length < place + need }
+  })
 }
+
+/** Which rows of a portion are meant. */
+export interface Aim {
+  /** Whether a portion that was read for another aim has the first of them. */
+  readonly isIn: (portion: Portion<Position>) => boolean
+  /** The part of a portion that begins with the first of them. */
+  readonly of: <Row extends Position>(portion: Portion<Row>) => Portion<Row>
+}
+
+export const behind = (order: Order, after: Position | undefined): Aim => ({
+  isIn({ rows: [first], skipped }) {
+    return skipped === 0 || (after !== undefined && first !== undefined && order.rows(first, after) <= 0)
+  },
+  of(portion) {
+    const rows = after ? portion.rows.filter((row) => order.rows(row, after) > 0) : portion.rows
+    return { ...portion, rows, skipped: portion.skipped + portion.rows.length - rows.length }
+  },
+})
+
+export const from = (place: number): Aim => ({
+  isIn: ({ skipped }) => skipped <= place,
+  of(portion) {
+    const useless = Math.max(0, place - portion.skipped)
+    return {
+      ...portion,
+      rows: portion.rows.slice(useless),
+      skipped: portion.skipped + Math.min(useless, portion.rows.length),
+    }
+  },
+})
 
 /** A run that begins before the key of `after`, or at the front, and reaches that key. */
 const findStart = async <Row extends Position>(
-  source: Source<Row>,
-  order: Order,
+  { source, order, side, margin }: Reading<Row>,
   after: Position,
   { before, level }: Start,
   need: number,
-  side: Side,
 ): Promise<Run<Row> | undefined> => {
   /** Rows up to here have earlier keys; rows from there on do not. */
   let low = 0
   let high = Number.POSITIVE_INFINITY
   let at = Math.max(0, before - 1)
-  let length = level + need + 2
+  let length = level + need + 2 + margin
   let stride = source.maxPageSize
   for (let probe = 0; probe < maxProbes; probe++) {
-    const run = await readRun(source, order, side, [at, at + length])
+    const run = await readRun(source, order, side, { start: at, end: at + length })
     if (!run) return undefined
     const [first, last] = [run.rows[0], run.rows.at(-1)]
     if (!first || !last) {
@@ -115,38 +173,48 @@ const findStart = async <Row extends Position>(
   throw new Unsteady('a place that cannot be found')
 }
 
-/** The run, made longer until `enough` of its rows are settled or the list ends. */
-const extend = async <Row extends Position>(
-  source: Source<Row>,
-  order: Order,
-  side: Side,
-  run: Run<Row>,
-  enough: (settled: readonly Row[]) => boolean,
-): Promise<Run<Row> | undefined> => {
-  let longer = run
-  while (!isAtEnd(longer) && !enough(settledRows(longer, order))) {
-    const end = endOf(longer)
-    const next = await readRun(source, order, side, [Math.max(0, end - 1), end - 1 + source.maxPageSize])
+/** What a run has too little of: the rows of its first key, or of its last. */
+interface Lack {
+  readonly before: boolean
+  readonly behind: boolean
+}
+
+/** A run, widened call by call until it lacks nothing, or there is nothing more. Undefined where page mode does not reach. */
+const widened = async <Row extends Position>(
+  { source, order, side, additions }: Reading<Row>,
+  opened: Run<Row>,
+  lackOf: (run: Run<Row>) => Lack,
+): Promise<Portion<Row> | undefined> => {
+  let run = opened
+  for (let added = 0; ; added++) {
+    const lack = lackOf(run)
+    const before = lack.before && run.start > 0
+    const behind = lack.behind && !isAtEnd(run)
+    if (!before && !behind) return portionOf(run, order)
+    if (added >= additions) throw new TooLong()
+    const next = await readRun(source, order, side, beside(run, before, behind, source.maxPageSize))
+    const wider = next && join(run, next)
     // Beyond the depth of pages the same rows come again.
-    if (!next || (endOf(next) <= end && !isAtEnd(next))) return undefined
-    longer = join(longer, next)
+    if (!wider || wider.rows.length === run.rows.length) return undefined
+    run = wider
   }
-  return longer
+}
+
+/** The rows to ask for next. They share a row with the run: by it a change shows. */
+const beside = <Row>(run: Run<Row>, before: boolean, behind: boolean, most: number): Wanted => {
+  const end = endOf(run)
+  if (before && behind && run.rows.length <= most / 2) return { start: run.start, end, balanced: true }
+  if (before) return { start: Math.max(0, run.start + 1 - most), end: run.start + 1, around: run.start }
+  return { start: end - 1, end: end - 1 + most }
 }
 
 /** Two runs that share at least a row, as one. Throws Unsteady when what they share is not the same. */
-const join = <Row extends Position>(earlier: Run<Row>, later: Run<Row>): Run<Row> => {
-  const shared = endOf(earlier) - later.start
-  const same = Array.from({ length: Math.min(shared, later.rows.length) }).every(
-    (_, nth) => earlier.rows[earlier.rows.length - shared + nth]?.id === later.rows[nth]?.id,
-  )
-  if (
-    shared < 1 ||
-    !same ||
-    earlier.total !== later.total ||
-    endOf(later) <= endOf(earlier) ||
-    earlier.start >= later.start
-  ) {
+const join = <Row extends Position>(one: Run<Row>, other: Run<Row>): Run<Row> => {
+  const [earlier, later] = one.start <= other.start ? [one, other] : [other, one]
+  const shared = Math.min(endOf(earlier), endOf(later)) - later.start
+  const isSame = (_: unknown, nth: number) =>
+    earlier.rows[later.start - earlier.start + nth]?.id === later.rows[nth]?.id
+  if (shared < 1 || earlier.total !== later.total || !Array.from({ length: shared }).every(isSame)) {
     throw new Unsteady('the list changed while it was read')
   }
   return { start: earlier.start, rows: [...earlier.rows, ...later.rows.slice(shared)], total: later.total }
@@ -159,20 +227,11 @@ const leading = <Row extends Position>({ start, rows }: Run<Row>): number => {
   return different === -1 ? rows.length : different
 }
 
-/** Rows whose key is in the run with all its rows, in exact order. */
-const settledRows = <Row extends Position>(run: Run<Row>, order: Order): readonly Row[] => {
+/** The rows of a run whose key is in it with all its rows. */
+const portionOf = <Row extends Position>(run: Run<Row>, order: Order): Portion<Row> => {
   const last = isAtEnd(run) ? undefined : run.rows.at(-1)?.key
   const end = last === undefined ? run.rows.length : run.rows.findIndex((row) => row.key === last)
-  return run.rows.slice(leading(run), end).toSorted(order.rows)
-}
-
-const portionOf = <Row extends Position>(
-  run: Run<Row>,
-  order: Order,
-  isBehind: (row: Row) => boolean,
-): Portion<Row> => {
-  const settled = settledRows(run, order)
-  const rows = settled.filter(isBehind)
-  const skipped = run.start + leading(run) + settled.length - rows.length
-  return { rows, complete: isAtEnd(run), skipped, total: run.total }
+  const start = leading(run)
+  const rows = run.rows.slice(start, end).toSorted(order.rows)
+  return { rows, complete: isAtEnd(run), skipped: run.start + start, total: run.total }
 }

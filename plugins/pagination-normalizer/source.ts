@@ -8,11 +8,14 @@ import { comparePositions, type Position } from './order.ts'
 export interface Source<Row extends Position> {
   /** Tells it from other sources: another one for other filters. */
   readonly id: string
-  /** Page `number`, from 1, of `size` rows; of the list read from its other end when `backwards`. `total` counts all rows. */
+  /**
+   * Page `number`, from 1, of `size` rows; of the list read from its other end when `backwards`. `total` counts all rows. Throws Unsteady when the page holds
+   * rows that were not asked for: then the total counts them too.
+   */
   page(number: number, size: number, backwards: boolean): Promise<SourcePage<Row>>
   /** The rows behind a cursor, or the first ones. At the end the next cursor is undefined. Throws Unsteady for a cursor that has gone stale. */
   walk(cursor: string | undefined, size: number): Promise<SourceStretch<Row>>
-  /** Something that changes, in all likelihood, whenever the list does. */
+  /** Something that changes, in all likelihood, whenever the list does. Throws Unsteady as `page` does. */
   fingerprint(): Promise<Fingerprint>
   /** Most rows in a page or stretch. */
   readonly maxPageSize: number
@@ -28,6 +31,8 @@ export interface SourcePage<Row> {
 export interface SourceStretch<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | undefined
+  /** Whether there were rows that were not asked for. They are left out. */
+  readonly foreign?: boolean
 }
 
 export interface Fingerprint {
@@ -72,52 +77,85 @@ export type Side =
   | { readonly backwards: false }
   | { readonly backwards: true /** As last seen. */; readonly total: number }
 
+/** The rows that a call is to bring. Their numbers count from the front. */
+export interface Wanted {
+  readonly start: number
+  /** Behind the last one. */
+  readonly end: number
+  /** The one that has to be among them, where one page cannot hold them all. Default the first. */
+  readonly around?: number
+  /** Then it has to hold all of them, and as many as it can before and behind them. */
+  readonly balanced?: boolean
+}
+
 /**
- * Rows `start` to `end`, and perhaps some around them, in one call: a page of a grid that happens to hold them. Where no grid fits, as many as one page
- * can hold next to row `around`, which is among them. Undefined where page mode does not reach. Throws Unsteady when rows are out of order.
+ * Rows of a source in one call: a page of a grid that happens to hold them, and perhaps some around them. Where no grid fits, as many as one page can hold.
+ * Undefined where page mode does not reach. Throws Unsteady when rows are out of order, or fewer than the total promises.
  */
 export const readRun = async <Row extends Position>(
   source: Source<Row>,
   order: Order,
   side: Side,
-  [start, end]: readonly [number, number],
-  around = start,
+  wanted: Wanted,
 ): Promise<Run<Row> | undefined> => {
+  const { start, end, around = start, balanced } = wanted
   if (!side.backwards) {
-    const grid = gridOf(source, start, end, around)
+    const grid = gridOf(source, { start, end, around, balanced })
     if (!grid) return undefined
     const page = await source.page(grid.number, grid.size, false)
-    return checked({ start: (grid.number - 1) * grid.size, rows: page.rows, total: page.total }, order)
+    return checked({ start: (grid.number - 1) * grid.size, rows: page.rows, total: page.total }, grid.size, order)
   }
   const { total } = side
-  const grid = around < total && gridOf(source, Math.max(0, total - end), total - start, total - 1 - around)
+  if (around >= total) return undefined
+  const mirrored = { start: Math.max(0, total - end), end: total - start, around: total - 1 - around, balanced }
+  const grid = gridOf(source, mirrored)
   if (!grid) return undefined
   const page = await source.page(grid.number, grid.size, true)
   const first = Math.max(0, page.total - (grid.number - 1) * grid.size - page.rows.length)
-  return checked({ start: first, rows: page.rows.toReversed(), total: page.total }, order)
+  return checked({ start: first, rows: page.rows.toReversed(), total: page.total }, grid.size, order)
 }
 
-/** The page with row `around` that holds most of the rows from `start` to `end`; of several the smallest. */
+/** The page with row `around` that holds most of the rows wanted; of several the smallest. Balanced: the one that holds them farthest from its ends. */
 const gridOf = (
   { maxPageSize, maxPageDepth }: Pick<Source<never>, 'maxPageSize' | 'maxPageDepth'>,
-  start: number,
-  end: number,
-  around: number,
+  { start, end, around, balanced }: Wanted & { readonly around: number },
 ): { number: number; size: number } | undefined => {
-  let best: { number: number; size: number; held: number } | undefined
+  // From the front, a page of just that size has them all.
+  if (start === 0 && around === 0 && !balanced)
+    return { number: 1, size: Math.max(1, Math.min(end, maxPageSize, maxPageDepth)) }
+  let best: { number: number; size: number; worth: number } | undefined
   for (let size = 1; size <= maxPageSize; size++) {
     const number = Math.floor(around / size) + 1
-    if (number * size > maxPageDepth) continue
-    const held = Math.min(end, number * size) - Math.max(start, (number - 1) * size)
-    if (!best || held > best.held) best = { number, size, held }
+    const [first, last] = [(number - 1) * size, number * size]
+    if (last > maxPageDepth) continue
+    const before = first === 0 ? size : start - first
+    const worth = balanced ? Math.min(before, last - end) : Math.min(end, last) - Math.max(start, first)
+    if (balanced && worth < 0) continue
+    if (!best || worth > best.worth) best = { number, size, worth }
   }
   return best
 }
 
-const checked = <Row extends Position>(run: Run<Row>, order: Order): Run<Row> => {
+const checked = <Row extends Position>(run: Run<Row>, size: number, order: Order): Run<Row> => {
   for (const [index, row] of run.rows.entries()) {
     const next = run.rows[index + 1]
     if (next && order.keys(row.key, next.key) > 0) throw new Unsteady('rows are not in the order asked for')
   }
+  if (run.rows.length < size && run.start + run.rows.length < run.total)
+    throw new Unsteady('rows that are promised are missing')
   return run
+}
+
+/**
+ * Throws Unsteady unless the rows at both ends of a source are there and the total is as it was said to be: for a total that no row stands beside. One that
+ * counts what was not asked for shows in such rows.
+ */
+export const prove = async <Row extends Position>(source: Source<Row>, total: number): Promise<void> => {
+  if (total === 0) return
+  const size = Math.min(total, source.maxPageSize)
+  const ends = total <= source.maxPageSize ? [false] : [false, true]
+  const pages = await Promise.all(ends.map((backwards) => source.page(1, size, backwards)))
+  if (pages.some((page) => page.total !== total || page.rows.length !== size)) {
+    throw new Unsteady('a total that the rows do not bear out')
+  }
 }

@@ -1,5 +1,6 @@
+import { ownText } from '../shared/text.ts'
 import { type Anchor, remember } from './memory.ts'
-import type { Position } from './order.ts'
+import { type Position, positionOf } from './order.ts'
 import type { Portion } from './portion.ts'
 import { type Fingerprint, type Order, type Source, Unsteady } from './source.ts'
 
@@ -24,7 +25,7 @@ async function* stretches<Row extends Position>(source: Source<Row>, from: strin
     const known = seen.size
     for (const { id } of stretch.rows) seen.add(id)
     if (seen.size > known) barren = 0
-    yield { rows: stretch.rows, cursor, isLast: stretch.cursor === undefined }
+    yield { rows: stretch.rows, cursor, isLast: stretch.cursor === undefined, foreign: stretch.foreign }
     if (stretch.cursor === undefined) return
     cursor = stretch.cursor
   }
@@ -58,14 +59,15 @@ export const sweepPortion = async <Row extends Position>(
   let last: Position | undefined = anchor?.last
   try {
     for await (const stretch of stretches(source, anchor?.cursor)) {
-      const { cursor, isLast } = stretch
+      const { cursor, isLast, foreign } = stretch
+      if (foreign) throw new Unsteady('a list whose total counts what was not asked for')
       const [first] = stretch.rows
       if (first && last && order.keys(last.key, first.key) > 0)
         throw new Unsteady('rows are not in the order asked for')
       if (cursor !== undefined && first && last && last.key !== first.key) {
         const anchor = {
-          cursor,
-          last: latest(rows, order) ?? last,
+          cursor: ownText(cursor),
+          last: positionOf(latest(rows, order) ?? last),
           place: place + rows.length,
           fingerprint: isCounted ? fingerprint : '',
         }

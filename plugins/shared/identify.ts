@@ -1,19 +1,42 @@
+import { type Awaitable, andThen } from './awaitable.ts'
+import { inFlightOf } from './in-flight.ts'
 import { Problem } from './problem.ts'
+import type { WhenRevoked } from './revocation.ts'
 
 /** Who is calling. */
 export interface Identity {
-  /** Isolation is per user (reading 1). */
+  /** Whoever has the same user has the same groups and assets. */
   readonly user: string
   /** Id of the credential, where one user may have several. */
   readonly token?: string
+  /**
+   * Tells when the credential has ceased to hold, for answers that outlast it: a stream of text generation ends within a second of it. Undefined, as for most
+   * identities of a host app: whatever has begun goes on to its end.
+   */
+  readonly whenRevoked?: WhenRevoked
 }
 
 /** Says who is calling; undefined when nobody that is known. A host app hands over its own. */
-export type Identify = (request: Request) => Identity | undefined | Promise<Identity | undefined>
+export type Identify = (request: Request) => Awaitable<Identity | undefined>
 
-/** The identity, or Problem 401: one answer for every reason, so that nothing can be learned from it. */
-export const requireIdentity = async (identify: Identify, request: Request): Promise<Identity> => {
-  const identity = await identify(request)
-  if (!identity) throw new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })
-  return identity
-}
+/**
+ * The identity, or Problem 401: one answer for every reason, so that nothing can be learned from it. Every route that has a user asks here, before it reads anything:
+ * so the user's requests are counted, and Problem 429 is thrown, in one place.
+ */
+export const requireIdentity = (identify: Identify, request: Request): Awaitable<Identity> =>
+  andThen(identify(request), (identity) => {
+    if (!identity) throw notAuthenticated()
+    identities.set(request, identity)
+    inFlightOf(request)?.identified(identity.user)
+    return identity
+  })
+
+const identities = new WeakMap<Request, Identity>()
+
+/** Who a request has turned out to be from, for whatever is handed nothing but the request. Undefined before `requireIdentity`. */
+export const identityOf = (request: Request): Identity | undefined => identities.get(request)
+
+export const notAuthenticated = (): Problem => nobody
+
+/** One for all: it has no cause and no event, and making an error costs more than throwing it. */
+const nobody = new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })

@@ -5,5 +5,5 @@ export const unkept = (response: Response): Response => {
 }
 
 /** The same of an object, as JSON. */
-export const unkeptJson = (content: object, headers: Record<string, string> = {}): Response =>
-  unkept(new Response(JSON.stringify(content), { headers: { ...headers, 'content-type': 'application/json' } }))
+export const unkeptJson = (content: object): Response =>
+  unkept(new Response(JSON.stringify(content), { headers: { 'content-type': 'application/json' } }))

@@ -1,11 +1,12 @@
 import type { AnyElysia } from 'elysia'
 import { Problem } from './problem.ts'
 
-const hidden = { config: {}, detail: { hide: true } }
+/** Whoever is refused is refused before any body is read. */
+const hidden = { config: {}, parse: 'none' as const, detail: { hide: true } }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Gives every other method of the paths above it 405 with `Allow`, and every other path below the prefix 404 (reading 9). */
+/** Gives every other method of the paths above it 405 with `Allow`, and every other path below the prefix 404; their bodies are not read. */
 export const refuseUnknown = <App extends AnyElysia>(app: App): App => {
   const prefix = app.config.prefix ?? ''
   const allowed = Map.groupBy(app.routes, (route) => route.path.slice(prefix.length))

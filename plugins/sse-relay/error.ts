@@ -1,3 +1,4 @@
+import { numberIn, parseExact } from '../shared/exact.ts'
 import { responseHeaders } from '../shared/headers.ts'
 import type { SseEvent } from './event.ts'
 
@@ -5,19 +6,22 @@ type Members = Readonly<Record<string, unknown>>
 
 /**
  * What an event says went wrong; undefined for any other event: one of type `error`, or one whose JSON has a truthy `error`, or `error` for its `type`, as the
- * streams of text generation have it.
+ * streams of text generation have it. Numbers are kept as they stand.
+ *
+ * @param json its data as `parseExact` reads it, for whoever has it already
  */
-export const errorOf = ({ type, data }: SseEvent): object | undefined => {
-  let value: unknown
+export const errorOf = ({ type, data }: SseEvent, json: unknown = jsonIn(data)): object | undefined => {
+  if (typeof json !== 'object' || json === null) return type === 'error' ? { message: data } : undefined
+  const isError = type === 'error' || ('error' in json && json.error && !('response' in json)) || isErrorEvent(json)
+  return isError ? json : undefined
+}
+
+const jsonIn = (data: string): unknown => {
   try {
-    value = JSON.parse(data)
+    return parseExact(data)
   } catch {
-    return type === 'error' ? { message: data } : undefined
+    return undefined
   }
-  if (typeof value !== 'object' || value === null) return type === 'error' ? { message: data } : undefined
-  return type === 'error' || ('error' in value && value.error && !('response' in value)) || isErrorEvent(value)
-    ? value
-    : undefined
 }
 
 const isErrorEvent = (value: object): boolean => 'type' in value && value.type === 'error'
@@ -27,7 +31,7 @@ export const errorStatus = (said: object): number => {
   const { error = said } = said as Members
   const members = typeof error === 'object' && error !== null ? (error as Members) : {}
   for (const value of [members.status, members.status_code, members.code]) {
-    const status = Number(value)
+    const status = typeof value === 'string' ? Number(value) : numberIn(value)
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status
   }
   for (const word of [members.code, members.type]) {

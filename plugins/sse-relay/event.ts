@@ -15,17 +15,29 @@ export interface SseEvent {
 export const parseEvent = (block: string): SseEvent | undefined => {
   let type = ''
   let id: string | undefined
-  let data: string[] | undefined
-  for (const line of block.split(/\r\n?|\n/)) {
-    const colon = line.indexOf(':')
-    if (colon === 0) continue
-    const field = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (field === 'data') {
-      data ??= []
-      data.push(value)
-    } else if (field === 'event') type = value
-    else if (field === 'id' && !value.includes('\0')) id = value
+  let data: string | undefined
+  let feed = placeOf('\n', block, 0)
+  let back = placeOf('\r', block, 0)
+  let mark = placeOf(':', block, 0)
+  for (let at = 0, end = 0; at < block.length; at = end + 1) {
+    // A CR and a LF make one end of line, or one and an empty line, which says nothing.
+    if (feed < at) feed = placeOf('\n', block, at)
+    if (back < at) back = placeOf('\r', block, at)
+    end = Math.min(feed, back)
+    if (mark < at) mark = placeOf(':', block, at)
+    const colon = Math.min(mark, end)
+    const field = block.slice(at, colon)
+    if (field !== 'data' && field !== 'event' && field !== 'id') continue
+    const value = block.slice(block[colon + 1] === ' ' ? colon + 2 : colon + 1, Math.max(end, colon + 1))
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`
+    else if (field === 'event') type = value
+    else if (!value.includes('\0')) id = value
   }
-  return data && { type: type || 'message', data: data.join('\n'), ...(id !== undefined && { id }) }
+  return data === undefined ? undefined : { type: type || 'message', data, ...(id !== undefined && { id }) }
+}
+
+/** Where a sign is next, or the end of the text. */
+const placeOf = (sign: string, text: string, from: number): number => {
+  const at = text.indexOf(sign, from)
+  return at === -1 ? text.length : at
 }

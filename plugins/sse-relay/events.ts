@@ -8,6 +8,8 @@ export interface Frame {
   readonly event?: SseEvent
   /** Only of a last frame that the stream ended within: line ends that would finish it. */
   readonly closing?: string
+  /** Whether it is nothing but the LF of a CRLF that the frame before it ended within: it belongs where that one went. */
+  readonly restOfLine?: true
 }
 
 /** An event, or what may yet become one, is longer than was agreed. */
@@ -21,9 +23,13 @@ export class EventTooLarge extends Error {
 export interface FramesOptions {
   /** Bytes of one frame, unfinished or not. Default 16 MiB. */
   readonly maxEventBytes?: number
+  /** The event in the text of a frame, for whoever knows more of its data than that it is text. Default `parseEvent`. */
+  readonly parse?: (text: string) => SseEvent | undefined
 }
 
 export interface Frames {
+  /** What `push` throws from now on. */
+  readonly failure: EventTooLarge | undefined
   /**
    * Frames that are complete now. Throws EventTooLarge, and does so again from then on; where frames were complete before the one that is too large, they come
    * first, and the next call throws.
@@ -35,117 +41,135 @@ export interface Frames {
 
 /**
  * Splits a stream into frames, wherever its chunks begin and end (WHATWG HTML, section "Parsing an event stream"). A comment outside an event is a frame as soon
- * as its line ends. A CR ends its line at once: a LF that comes with the next chunk belongs to the next frame, where it means nothing.
+ * as its line ends. A CR ends its line at once, and with a blank line an event: a LF that comes with the next chunk is a frame of its own, marked as the rest of that line.
  */
-export const createFrames = ({ maxEventBytes = 2 ** 24 }: FramesOptions = {}): Frames => {
-  const pending = new Pending()
-  let failure: EventTooLarge | undefined
+export const createFrames = (options: FramesOptions = {}): Frames => new Splitter(options)
+
+class Splitter implements Frames {
+  readonly #maxEventBytes: number
+  readonly #parse: NonNullable<FramesOptions['parse']>
+  readonly #pending = new Pending()
+  #failure: EventTooLarge | undefined
   /** Bytes of a byte order mark at the very start that have been seen; undefined once it is known whether there is one. */
-  let marked: number | undefined = 0
+  #marked: number | undefined = 0
   /** Whether the next frame begins with a byte order mark. */
-  let withMark = false
+  #withMark = false
   /** What is pending: a line of a field, a finished one; a line that has begun, that is a comment; and whether a CR was the last byte. */
-  let inEvent = false
-  let inLine = false
-  let inComment = false
-  let afterReturn = false
+  #inEvent = false
+  #inLine = false
+  #inComment = false
+  #afterReturn = false
+
+  constructor({ maxEventBytes = 2 ** 24, parse = parseEvent }: FramesOptions) {
+    this.#maxEventBytes = maxEventBytes
+    this.#parse = parse
+  }
+
+  get failure(): EventTooLarge | undefined {
+    return this.#failure
+  }
+
+  push(chunk: Uint8Array): Frame[] {
+    if (this.#failure) throw this.#failure
+    const frames: Frame[] = []
+    try {
+      this.#scan(chunk, frames)
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error
+      this.#failure = error
+      this.#pending.take()
+      if (frames.length === 0) throw error
+    }
+    return frames
+  }
+
+  end(): Frame | undefined {
+    if (this.#failure) throw this.#failure
+    if (this.#pending.length === 0) return undefined
+    if (this.#marked) this.#inLine = true
+    return { ...this.#frame(this.#pending.take(), true), closing: this.#closing() }
+  }
 
   /** Position after the bytes of a byte order mark. */
-  const skipMark = (chunk: Uint8Array): number => {
+  #skipMark(chunk: Uint8Array): number {
     let at = 0
-    while (marked !== undefined && at < chunk.length) {
-      if (chunk[at] === mark[marked]) {
+    while (this.#marked !== undefined && at < chunk.length) {
+      if (chunk[at] === mark[this.#marked]) {
         at++
-        if (++marked < mark.length) continue
-        withMark = true
-      } else if (marked > 0) {
-        inLine = true
-        inComment = false
+        if (++this.#marked < mark.length) continue
+        this.#withMark = true
+      } else if (this.#marked > 0) {
+        this.#inLine = true
+        this.#inComment = false
       }
-      marked = undefined
+      this.#marked = undefined
     }
     return at
   }
 
-  const toFrame = (bytes: Uint8Array, mayHoldEvent: boolean): Frame => {
-    const text = withMark ? bytes.subarray(mark.length) : bytes
-    withMark = false
-    const event = mayHoldEvent ? parseEvent(decoder.decode(text)) : undefined
+  #frame(bytes: Uint8Array, mayHoldEvent: boolean): Frame {
+    const text = this.#withMark ? bytes.subarray(mark.length) : bytes
+    this.#withMark = false
+    const event = mayHoldEvent ? this.#parse(decoder.decode(text)) : undefined
     return event ? { bytes, event } : { bytes }
   }
 
-  const scan = (chunk: Uint8Array, frames: Frame[]): void => {
+  /** The bytes from what is pending to a place in the chunk. */
+  #cut(chunk: Uint8Array, start: number, end: number): Uint8Array {
+    const pending = this.#pending
+    if (pending.length + end - start > this.#maxEventBytes) throw new EventTooLarge(this.#maxEventBytes)
+    const part = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end)
+    if (pending.length === 0) return part
+    pending.add(part)
+    return pending.take()
+  }
+
+  #scan(chunk: Uint8Array, frames: Frame[]): void {
     let start = 0
-    const cut = (end: number) => {
-      if (pending.length + end - start > maxEventBytes) throw new EventTooLarge(maxEventBytes)
-      const part = chunk.subarray(start, end)
-      start = end
-      if (pending.length === 0) return part
-      pending.add(part)
-      return pending.take()
-    }
-    let at = skipMark(chunk)
-    if (afterReturn && at < chunk.length) {
-      afterReturn = false
+    let at = this.#skipMark(chunk)
+    if (this.#afterReturn && at < chunk.length) {
+      this.#afterReturn = false
       if (chunk[at] === LF) {
         at++
-        if (!inEvent) frames.push(toFrame(cut(at), false))
+        if (!this.#inEvent) {
+          frames.push({ ...this.#frame(this.#cut(chunk, start, at), false), restOfLine: true })
+          start = at
+        }
       }
     }
     let feed = find(chunk, LF, at)
     let back = find(chunk, CR, at)
     while (at < chunk.length) {
       const end = Math.min(feed, back)
-      if (!inLine && end > at) {
-        inLine = true
-        inComment = chunk[at] === COLON
+      if (!this.#inLine && end > at) {
+        this.#inLine = true
+        this.#inComment = chunk[at] === COLON
       }
       if (end === chunk.length) break
       at = end + 1
       if (end === back) {
-        if (at === chunk.length) afterReturn = true
+        if (at === chunk.length) this.#afterReturn = true
         else if (chunk[at] === LF) at++
         back = find(chunk, CR, at)
       }
       if (feed < at) feed = find(chunk, LF, at)
-      const blank = !inLine
-      inLine = false
-      if (blank || (inComment && !inEvent)) {
-        frames.push(toFrame(cut(at), inEvent))
-        inEvent = false
-      } else inEvent = true
+      const blank = !this.#inLine
+      this.#inLine = false
+      if (blank || (this.#inComment && !this.#inEvent)) {
+        frames.push(this.#frame(this.#cut(chunk, start, at), this.#inEvent))
+        start = at
+        this.#inEvent = false
+      } else this.#inEvent = true
     }
-    if (pending.length + chunk.length - start > maxEventBytes) throw new EventTooLarge(maxEventBytes)
-    if (start < chunk.length) pending.add(chunk.subarray(start))
+    if (this.#pending.length + chunk.length - start > this.#maxEventBytes) throw new EventTooLarge(this.#maxEventBytes)
+    if (start < chunk.length) this.#pending.add(chunk.subarray(start))
   }
 
-  const closing = (): string => {
-    if (inLine) return inComment && !inEvent ? '\n' : '\n\n'
-    if (!inEvent) return ''
+  #closing(): string {
+    if (this.#inLine) return this.#inComment && !this.#inEvent ? '\n' : '\n\n'
+    if (!this.#inEvent) return ''
     // A LF after a CR would only be the rest of the same line end.
-    return afterReturn ? '\n\n' : '\n'
-  }
-
-  return {
-    push(chunk) {
-      if (failure) throw failure
-      const frames: Frame[] = []
-      try {
-        scan(chunk, frames)
-      } catch (error) {
-        if (!(error instanceof EventTooLarge)) throw error
-        failure = error
-        pending.take()
-        if (frames.length === 0) throw error
-      }
-      return frames
-    },
-    end() {
-      if (failure) throw failure
-      if (pending.length === 0) return undefined
-      if (marked) inLine = true
-      return { ...toFrame(pending.take(), true), closing: closing() }
-    },
+    return this.#afterReturn ? '\n\n' : '\n'
   }
 }
 

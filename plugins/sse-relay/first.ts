@@ -1,11 +1,13 @@
 import { type Clock, systemClock } from '../shared/clock.ts'
 import type { SseEvent } from './event.ts'
-import type { Frame } from './events.ts'
+import { EventTooLarge, type Frame } from './events.ts'
 import type { FrameReader } from './reader.ts'
 
 export interface FirstOptions {
   /** Milliseconds of silence after which the first event is not waited for any longer. Default: any time. */
   readonly patienceMs?: number
+  /** Bytes of comments and the like, all of which are kept until the first event. Default 1 MiB. */
+  readonly maxBytesBefore?: number
   /** Default the system's. */
   readonly clock?: Clock
 }
@@ -20,24 +22,27 @@ export interface First {
   readonly reader: FrameReader
 }
 
-/** Reads up to the first event, while everything about the answer can still be decided. Rejects as the reader does. */
+/** Reads up to the first event, while everything about the answer can still be decided. Rejects as the reader does, and with EventTooLarge when too much comes before it. */
 export const readFirst = async (
   reader: FrameReader,
-  { patienceMs, clock = systemClock }: FirstOptions = {},
+  { patienceMs, maxBytesBefore = 2 ** 20, clock = systemClock }: FirstOptions = {},
 ): Promise<First> => {
   const read: (readonly Frame[])[] = []
+  let before = 0
   for (;;) {
     const next = reader.next()
     const frames = await soon(next, patienceMs, clock)
     if (frames === late) {
       // Whoever leaves before the next read leaves nobody to hear how this one ends.
       next.catch(() => {})
-      return { event: undefined, ended: false, reader: after(read, reader, next) }
+      return { event: undefined, ended: false, reader: new Resumed(read, reader, next) }
     }
-    if (!frames) return { event: undefined, ended: true, reader: after(read, reader) }
+    if (!frames) return { event: undefined, ended: true, reader: new Resumed(read, reader) }
     read.push(frames)
     const event = frames.find((frame) => frame.event)?.event
-    if (event) return { event, ended: false, reader: after(read, reader) }
+    if (event) return { event, ended: false, reader: new Resumed(read, reader) }
+    for (const { bytes } of frames) before += bytes.length
+    if (before > maxBytesBefore) throw new EventTooLarge(maxBytesBefore)
   }
 }
 
@@ -57,20 +62,26 @@ const soon = async <Value>(
 }
 
 /** A reader whose first frames have been read already; `pending` is the reading that was begun. */
-const after = (
-  read: (readonly Frame[])[],
-  reader: FrameReader,
-  pending?: Promise<readonly Frame[] | undefined>,
-): FrameReader => {
-  let begun = pending
-  return {
-    async next() {
-      const frames = read.shift()
-      if (frames) return frames
-      const next = begun ?? reader.next()
-      begun = undefined
-      return next
-    },
-    cancel: (reason) => reader.cancel(reason),
+class Resumed implements FrameReader {
+  readonly #read: (readonly Frame[])[]
+  readonly #reader: FrameReader
+  #pending: Promise<readonly Frame[] | undefined> | undefined
+
+  constructor(read: (readonly Frame[])[], reader: FrameReader, pending?: Promise<readonly Frame[] | undefined>) {
+    this.#read = read
+    this.#reader = reader
+    this.#pending = pending
+  }
+
+  next(): Promise<readonly Frame[] | undefined> {
+    const frames = this.#read.shift()
+    if (frames) return Promise.resolve(frames)
+    const next = this.#pending ?? this.#reader.next()
+    this.#pending = undefined
+    return next
+  }
+
+  cancel(reason?: unknown): Promise<void> {
+    return this.#reader.cancel(reason)
   }
 }

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { responseFrom } from '../shared/byte-source.ts'
 import { responseHeaders } from '../shared/headers.ts'
 import { identity } from '../shared/identity.ts'
 import type { SseEvent } from './event.ts'
@@ -6,16 +7,16 @@ import type { FramesOptions } from './events.ts'
 import { type First, type FirstOptions, readFirst } from './first.ts'
 import { type Ask, asProblem, openStream } from './open.ts'
 import type { FrameReader } from './reader.ts'
-import { checkTimes, type RelayOptions, relayFrames } from './relay.ts'
+import { checkTimes, type RelayOptions, relaySource } from './relay.ts'
 
 export { responseHeaders } from '../shared/headers.ts'
 export { answerError, errorOf, errorStatus } from './error.ts'
-export type { SseEvent } from './event.ts'
+export { parseEvent, type SseEvent } from './event.ts'
 export { createFrames, EventTooLarge, type Frame, type Frames, type FramesOptions } from './events.ts'
 export { type First, type FirstOptions, readFirst } from './first.ts'
 export { type Ask, type Opened, type OpenOptions, openStream } from './open.ts'
 export { type FrameReader, readFrames } from './reader.ts'
-export { type End, type RelayOptions, relayFrames } from './relay.ts'
+export { type End, type RelayOptions, relayFrames, relaySource } from './relay.ts'
 
 /** What a plugin relays by, unless a call says otherwise. The client's signal is the request's own. */
 export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {
@@ -48,12 +49,12 @@ const relayAnswer = async (
   const { signal, maxEventBytes, firstEvent, heartbeatMs, clock } = options
   const { response, reader } = await openStream(ask, { signal, maxEventBytes })
   const { status } = response
-  const headers = responseHeaders(response.headers)
+  const headers = responseHeaders(response.headers, status)
   if (!reader) return new Response(response.body, { status, headers })
-  if (!firstEvent) return new Response(relayFrames(reader, options), { status, headers: streamHeaders(headers) })
+  if (!firstEvent) return responseFrom(relaySource(reader, options), { status, headers: streamHeaders(headers) })
   const first = await firstOf(reader, { patienceMs: heartbeatMs, clock })
   const instead = first.event && firstEvent(first.event, response.headers)
-  if (!instead) return new Response(relayFrames(first.reader, options), { status, headers: streamHeaders(headers) })
+  if (!instead) return responseFrom(relaySource(first.reader, options), { status, headers: streamHeaders(headers) })
   await reader.cancel()
   return instead
 }

@@ -40,12 +40,17 @@ export const openStream = async (ask: Ask, { signal, ...options }: OpenOptions =
     // What `Response.error` makes is an answer in form only.
     if (response.status < 200) throw new Error(`status ${response.status}`)
     if (isEventStream(response)) reader = readFrames(response.body, options)
-    return { response, reader: reader && { next: reader.next, cancel: leave }, leave }
+    return { response, reader: reader && leavable(reader, leave), leave }
   } catch (cause) {
     await leave(cause)
     throw asProblem(cause)
   }
 }
+
+const leavable = (reader: FrameReader, leave: FrameReader['cancel']): FrameReader => ({
+  next: () => reader.next(),
+  cancel: leave,
+})
 
 const unlessAborted = (ask: Ask, signal: AbortSignal): Promise<Response> =>
   new Promise((resolve, reject) => {

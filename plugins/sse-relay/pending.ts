@@ -1,6 +1,6 @@
 /** Bytes that come in pieces and are wanted as one. Adding costs as much as the piece is long, however many have come before. */
 export class Pending {
-  #bytes = new Uint8Array(0)
+  #bytes = none
   #length = 0
 
   get length(): number {
@@ -21,8 +21,10 @@ export class Pending {
   /** All that was added since the last time. */
   take(): Uint8Array {
     const whole = this.#bytes.subarray(0, this.#length)
-    this.#bytes = new Uint8Array(0)
+    this.#bytes = none
     this.#length = 0
     return whole
   }
 }
+
+const none = new Uint8Array(0)

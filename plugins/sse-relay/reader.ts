@@ -1,4 +1,4 @@
-import { createFrames, type Frame, type FramesOptions } from './events.ts'
+import { createFrames, type Frame, type Frames, type FramesOptions } from './events.ts'
 
 /** Frames of a body, no faster than they are asked for. */
 export interface FrameReader {
@@ -12,35 +12,62 @@ export interface FrameReader {
 }
 
 /** Reads a body frame by frame. `null`, which is the body of a response without one, counts as empty. */
-export const readFrames = (body: ReadableStream<Uint8Array> | null, options: FramesOptions = {}): FrameReader => {
-  const source = body?.getReader()
-  const frames = createFrames(options)
-  let over = !source
-  let left = false
-  return {
-    async next() {
-      if (!source || over || left) return undefined
-      try {
-        // Throws what an earlier chunk brought about.
-        frames.push(none)
-        const { done, value } = await source.read()
-        if (left) return undefined
-        if (!done) return frames.push(value)
-        over = true
-        const rest = frames.end()
-        return rest && [rest]
-      } catch (error) {
-        // What breaks because it was given up is no news.
-        if (left) return undefined
-        over = true
-        throw error
-      }
-    },
-    async cancel(reason) {
-      left = true
-      await source?.cancel(reason).catch(() => {})
-    },
-  }
+export const readFrames = (body: ReadableStream<Uint8Array> | null, options: FramesOptions = {}): FrameReader =>
+  new BodyReader(body, options)
+
+/** Of each runtime's reader, what it takes. */
+interface Source {
+  read(): Promise<Read>
+  cancel(reason?: unknown): Promise<void>
 }
 
-const none = new Uint8Array(0)
+type Read = { readonly done: true } | { readonly done: false; readonly value: Uint8Array }
+
+class BodyReader implements FrameReader {
+  readonly #source: Source | undefined
+  readonly #frames: Frames
+  #over: boolean
+  #left = false
+
+  constructor(body: ReadableStream<Uint8Array> | null, options: FramesOptions) {
+    this.#source = body?.getReader()
+    this.#frames = createFrames(options)
+    this.#over = !body
+  }
+
+  next(): Promise<readonly Frame[] | undefined> {
+    const source = this.#source
+    if (!source || this.#over || this.#left) return Promise.resolve(undefined)
+    const { failure } = this.#frames
+    return failure ? Promise.reject(this.#broken(failure)) : source.read().then(this.#take, this.#break)
+  }
+
+  async cancel(reason?: unknown): Promise<void> {
+    this.#left = true
+    await this.#source?.cancel(reason).catch(() => {})
+  }
+
+  readonly #take = (read: Read): readonly Frame[] | undefined => {
+    if (this.#left) return undefined
+    if (!read.done) {
+      try {
+        return this.#frames.push(read.value)
+      } catch (error) {
+        throw this.#broken(error)
+      }
+    }
+    this.#over = true
+    const rest = this.#frames.end()
+    return rest && [rest]
+  }
+
+  /** What breaks because it was given up is no news. */
+  readonly #break = (error: unknown): undefined => {
+    if (!this.#left) throw this.#broken(error)
+  }
+
+  #broken(error: unknown): unknown {
+    this.#over = true
+    return error
+  }
+}

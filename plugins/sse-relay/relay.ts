@@ -1,7 +1,8 @@
+import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import type { Frame } from './events.ts'
-import { createHeartbeat } from './heartbeat.ts'
-import { createPassage } from './passage.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { Passage } from './passage.ts'
 import type { FrameReader } from './reader.ts'
 
 /** How an upstream's stream ended. */
@@ -13,7 +14,7 @@ export type End =
 
 export interface RelayOptions {
   /**
-   * Told of every frame in order, before it is passed on. Undefined: passed as it is; bytes: these instead, which should end where nothing is half said; null:
+   * Told of every frame in order, before it is passed on, except the rest of a line end, which goes where its beginning went. Undefined: passed as it is; bytes: these instead, which should end where nothing is half said; null:
    * dropped. What it throws is the error of a broken end.
    */
   readonly onFrame?: (frame: Frame) => Uint8Array | null | undefined
@@ -45,103 +46,135 @@ export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void =>
  * Frames as a stream of bytes, byte for byte where `onFrame` does not say otherwise. The upstream is read when the stream is, and given up when the stream is
  * cancelled, whatever it is at. Only whole frames are passed on, except for what is left when an upstream closes properly.
  */
-export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): ReadableStream<Uint8Array> => {
-  const { onFrame, onEnd, onLeave, signal, heartbeatMs, maxSilenceMs, clock = systemClock } = options
+export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): ReadableStream<Uint8Array> =>
+  streamFrom(relaySource(reader, options))
+
+/** The same, as bytes for whoever writes them. */
+export const relaySource = (reader: FrameReader, options: RelayOptions = {}): ByteSource => {
   checkTimes(options)
-  const passage = createPassage(onFrame)
-  let controller: ReadableStreamDefaultController<Uint8Array>
-  let ended = false
-  let left = false
-  /** Call the timers off. */
-  let endSilence = () => {}
-  let spare = () => {}
+  return new FrameRelay(reader, options)
+}
 
-  const send = (bytes: Uint8Array) => {
-    controller.enqueue(bytes)
-    heartbeat.said()
+class FrameRelay implements ByteSource {
+  readonly #reader: FrameReader
+  readonly #options: RelayOptions
+  readonly #clock: Clock
+  readonly #passage: Passage
+  readonly #heartbeat: Heartbeat | undefined
+  #write: Write = () => undefined
+  /** A heartbeat that has not been taken yet: one is enough. */
+  #untaken: Promise<unknown> | undefined
+  #ended = false
+  #left = false
+  #endSilence: (() => void) | undefined
+  /** Of a client that is lost: rejects in a moment, unless it cancels first. */
+  #lost: PromiseWithResolvers<void> | undefined
+  #spare: (() => void) | undefined
+
+  constructor(reader: FrameReader, options: RelayOptions) {
+    const { signal, heartbeatMs, clock = systemClock } = options
+    this.#reader = reader
+    this.#options = options
+    this.#clock = clock
+    this.#passage = new Passage(options)
+    if (heartbeatMs !== undefined) this.#heartbeat = new Heartbeat(clock, heartbeatMs, () => this.#beat())
+    if (signal?.aborted) this.handleEvent()
+    else signal?.addEventListener('abort', this, { once: true })
   }
-  const heartbeat = createHeartbeat(clock, heartbeatMs, () => {
-    // One that has not been read yet is enough.
-    if ((controller.desiredSize ?? 0) === 0) controller.enqueue(passage.comment())
-  })
 
-  const settle = () => {
-    heartbeat.rest()
-    endSilence()
-    spare()
-    signal?.removeEventListener('abort', onAbort)
-  }
-
-  const leave = (reason: unknown): Promise<void> => {
-    settle()
-    if (left) return Promise.resolve()
-    left = true
+  async writeTo(write: Write): Promise<void> {
+    this.#write = write
     try {
-      if (!ended) onLeave?.()
-    } catch {}
-    return reader.cancel(reason)
-  }
-
-  const onAbort = () => {
-    void leave(signal?.reason)
-    // Not at once: a server that knows of it cancels the stream in a moment, and would report an error that came before.
-    spare = clock.at(clock.now(), () => controller.error(signal?.reason))
-  }
-
-  const next = () =>
-    new Promise<readonly Frame[] | undefined>((resolve, reject) => {
-      if (maxSilenceMs !== undefined) {
-        endSilence = clock.at(clock.now() + maxSilenceMs, () => reject(new Error(`not a byte for ${maxSilenceMs} ms`)))
+      while (!this.#left) {
+        // What breaks is said when all that came before it has been taken: an error throws away what has not.
+        this.#passage.check()
+        this.#heartbeat?.wait()
+        const frames = await this.#next()
+        this.#heartbeat?.rest()
+        if (this.#left) break
+        const bytes = frames && this.#passage.pass(frames)
+        if (bytes) {
+          this.#heartbeat?.said()
+          const taken = write(bytes)
+          if (taken) await taken
+        }
+        if (!frames) return await this.#end({ kind: 'complete' })
       }
-      reader.next().then(resolve, reject)
-    }).finally(() => endSilence())
+    } catch (error) {
+      if (!this.#left) {
+        if (this.#ended) throw error
+        return await this.#end({ kind: 'broken', error })
+      }
+    }
+    await this.#lost?.promise
+  }
 
-  const end = async (how: End) => {
-    ended = true
-    heartbeat.rest()
-    if (how.kind === 'broken') void reader.cancel(how.error)
+  async cancel(reason?: unknown): Promise<void> {
+    this.#spare?.()
+    this.#lost?.resolve()
+    await this.#leave(reason)
+  }
+
+  /** Without a limit to silence, nothing is put between this and the upstream. */
+  #next(): Promise<readonly Frame[] | undefined> {
+    const next = this.#reader.next()
+    const { maxSilenceMs } = this.#options
+    if (maxSilenceMs === undefined) return next
+    return new Promise<readonly Frame[] | undefined>((resolve, reject) => {
+      const at = this.#clock.now() + maxSilenceMs
+      this.#endSilence = this.#clock.at(at, () => reject(new Error(`not a byte for ${maxSilenceMs} ms`)))
+      next.then(resolve, reject)
+    }).finally(() => this.#endSilence?.())
+  }
+
+  #beat(): void {
+    if (this.#untaken) return
+    const taken = this.#write(this.#passage.comment())
+    this.#untaken = taken
+    void taken?.then(() => {
+      this.#untaken = undefined
+    })
+  }
+
+  async #end(how: End): Promise<void> {
+    this.#ended = true
+    this.#heartbeat?.stop()
+    if (how.kind === 'broken') void this.#reader.cancel(how.error)
     let last: Uint8Array | undefined
     try {
-      last = await onEnd?.(how)
+      last = await this.#options.onEnd?.(how)
     } finally {
-      if (!left) settle()
+      if (!this.#left) this.#settle()
     }
-    if (left) return
+    if (this.#left) return this.#lost?.promise
     if (last === undefined && how.kind === 'broken') throw how.error
-    if (last && last.length > 0) controller.enqueue(passage.append(last))
-    controller.close()
+    if (last && last.length > 0) this.#write(this.#passage.append(last))
   }
 
-  return new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given
-        if (signal?.aborted) onAbort()
-        else signal?.addEventListener('abort', onAbort, { once: true })
-      },
-      async pull() {
-        heartbeat.wait()
-        try {
-          // What breaks is said when all that came before it has been read: an error throws away what has not.
-          passage.check()
-          for (;;) {
-            const frames = await next()
-            if (left) return
-            const bytes = frames && passage.pass(frames)
-            if (bytes) send(bytes)
-            if (!frames) await end({ kind: 'complete' })
-            if (!frames || bytes) return
-          }
-        } catch (error) {
-          if (left) return
-          if (ended) throw error
-          await end({ kind: 'broken', error })
-        } finally {
-          heartbeat.rest()
-        }
-      },
-      cancel: leave,
-    },
-    { highWaterMark: 0 },
-  )
+  async #leave(reason: unknown): Promise<void> {
+    this.#settle()
+    if (this.#left) return
+    this.#left = true
+    try {
+      if (!this.#ended) this.#options.onLeave?.()
+    } catch {}
+    await this.#reader.cancel(reason)
+  }
+
+  /** The client's signal has aborted. */
+  handleEvent(): void {
+    const reason: unknown = this.#options.signal?.reason
+    void this.#leave(reason)
+    const lost = Promise.withResolvers<void>()
+    lost.promise.catch(() => {})
+    this.#lost = lost
+    // Not at once: a server that knows of it cancels in a moment, and would report an error that came before.
+    this.#spare = this.#clock.at(this.#clock.now(), () => lost.reject(reason))
+  }
+
+  #settle(): void {
+    this.#heartbeat?.stop()
+    this.#endSilence?.()
+    this.#options.signal?.removeEventListener('abort', this)
+  }
 }

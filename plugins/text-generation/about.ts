@@ -82,6 +82,13 @@ const models = Type.Object({ object: Type.Literal('list'), data: Type.Array(mode
 export const about = {
   createChatCompletion: route('Create a chat completion', generated('The completion'), body(completion)),
   createResponse: route('Create a response', generated('The response'), body(response)),
+  getResponse: route('A stored response of one’s own', generated('The response')),
+  deleteResponse: route('Delete a stored response', { description: 'Deleted', content: json(Type.Object({})) }),
+  cancelResponse: route('Cancel a response in the background', {
+    description: 'The response',
+    content: json(Type.Object({})),
+  }),
+  listInputItems: route('Input items of a stored response', { description: 'Items', content: json(Type.Object({})) }),
   listModels: route('List models', { description: 'Models', content: json(models) }),
   getModel: route('A model', { description: 'The model', content: json(model) }),
 }

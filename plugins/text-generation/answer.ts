@@ -1,26 +1,37 @@
-import { type Json, JsonError, readJson } from '../shared/json.ts'
-import { createFrames, type FrameReader, readFrames } from '../sse-relay/index.ts'
+import type { Clock } from '../shared/clock.ts'
+import { parseExact } from '../shared/exact.ts'
+import { notAuthenticated } from '../shared/identify.ts'
+import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
+import { responseOf } from '../shared/known-body.ts'
+import { createFrames, type FrameReader } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
+import { beginStream } from './begin.ts'
 import { ask, type Call, type Machinery } from './call.ts'
-import { type Answered, asProblem, readAnswer, refuseSecrets } from './connection.ts'
-import { createDeadline, timeFor } from './deadline.ts'
+import { type Answered, readAnswer } from './connection.ts'
+import { refuseCredentials } from './credentials.ts'
+import { Deadline, timeFor } from './deadline.ts'
 import type { Exchange } from './protocol.ts'
-import { refusalOf } from './refusal.ts'
+import { problemOf } from './refusal.ts'
+import type { TextUpstream } from './upstreams.ts'
 
 /**
- * Answers a call that does not stream. The upstream is asked for a stream all the same, so that there is something to show for it when the time is over
- * (reading 40): the answer so far, marked by `x-upstream-partialresponse`.
+ * Answers a call that does not stream. The upstream is asked for a stream all the same, so that there is something to show for it when the time is over:
+ * the answer so far, marked by `x-upstream-partialresponse`.
  *
- * Throws Refusal, Unreachable and Invalid, see `createConnection`; also where the upstream breaks off in the middle.
+ * Throws Refusal, Unreachable and Invalid, see `createConnection`; also where the upstream breaks off in the middle. Problem 401 where the caller's credential
+ * ceases to hold meanwhile.
  */
 export const answerWhole = async (call: Call, machinery: Machinery): Promise<Response> => {
   const { exchange, request, served } = call
   const { clock, timeoutMs, log } = machinery
-  using deadline = createDeadline({
+  using deadline = new Deadline({
     clock,
-    at: call.arrivedAt + timeFor(request.headers, timeoutMs),
+    // What it begins goes on, whether anybody waits for the answer or not: so its caller has to be known as its owner.
+    at: exchange.atOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeFor(request.headers, timeoutMs),
     caller: request.signal,
+    lingerMs: exchange.atOnce ? timeoutMs : 0,
+    whenRevoked: call.whenRevoked,
   })
   const { signal } = deadline
   const assembly = exchange.assemble()
@@ -30,34 +41,54 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
   try {
     signal.throwIfAborted()
     sent = true
-    answered = await ask(call, machinery, signal, !exchange.atOnce)
-    const { response, headers } = answered
-    if (!isPlain(response)) {
-      await assembleStream(response, assembly, exchange.terminal, signal)
+    const begin = async (given: Answered): Promise<Begun> => {
+      answered = given
+      const { response } = given
+      if (!isPlain(response)) {
+        // What goes on without its caller is known as soon as it has begun; of any other answer nobody sees anything before its end.
+        const seen = exchange.atOnce ? call : {}
+        return { ...given, reader: await beginStream(seen, response.body, { signal, clock }) }
+      }
+      const bytes = await readAnswer(response, served.upstream, machinery.maxAnswerBytes)
+      return { ...given, bytes, json: answerIn(bytes, exchange) }
+    }
+    const begun = await ask(call, machinery, signal, begin, exchange.atOnce)
+    const { response, headers } = begun
+    if ('reader' in begun) {
+      await assembleStream(begun.reader, assembly, { exchange, signal, clock })
     } else {
-      const bytes = await readAnswer(response, machinery.maxAnswerBytes)
-      const json = answerIn(bytes, exchange)
+      const { bytes, json } = begun
       usage = objectOr(json.get('usage')?.value())
-      if (exchange.native) return new Response(bytes, { status: response.status, headers })
-      pushText(exchange.eventsOf(json.value()), assembly)
+      await call.given?.response(json.value())
+      if (exchange.native) return responseOf(bytes, { status: response.status, headers })
+      pushText(exchange.eventsOf(parseExact(json.raw)), assembly)
     }
     usage = assembly.usage
-    return answerOf(assembly.result(), headers)
+    return answerOf(await known(assembly.result(), call), served.upstream, headers)
   } catch (error) {
     usage ??= assembly.usage
+    if (deadline.revoked) throw notAuthenticated()
+    if (call.given?.refusal) throw call.given.refusal
     if (deadline.passed) {
       log.info({ action: exchange.action }, 'the time is over: what there is of the answer goes out')
-      return answerOf(assembly.partial(), answered?.headers, true)
+      return answerOf(await known(assembly.partial(), call), served.upstream, answered?.headers, true)
     }
-    if (!(error instanceof StreamError)) throw asProblem(error)
-    if (error.said === undefined) throw new Invalid(error.message)
-    refuseSecrets(served.upstream, JSON.stringify(error.said))
-    throw refusalOf(error.said, answered?.headers)
+    throw problemOf(error, served.upstream, answered?.headers)
   } finally {
     // An upstream that has the request at work costs, whether it has answered yet or not.
     if (answered || (sent && signal.aborted)) await call.ended(usage)
   }
 }
+
+/** An answer, once what it names is known as the caller's. What a bridge made up names nothing that an upstream keeps. */
+const known = async (answer: string, { exchange, given }: Call): Promise<string> => {
+  if (exchange.native) await given?.response(JSON.parse(answer))
+  return answer
+}
+
+/** An answer that has begun: a stream, or all of it. */
+type Begun = Answered &
+  ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly json: Json })
 
 /** Whether an answer is not a stream, whatever was asked for. */
 export const isPlain = (response: Response): boolean => /\bjson\b/i.test(response.headers.get('content-type') ?? '')
@@ -66,49 +97,67 @@ export const isPlain = (response: Response): boolean => /\bjson\b/i.test(respons
 export const answerIn = (bytes: Uint8Array, { isAnswer }: Pick<Exchange, 'isAnswer'>): Json => {
   let json: Json
   try {
-    json = readJson(bytes)
+    json = readJson(bytes, answerLimits)
   } catch (error) {
     if (error instanceof JsonError) throw new Invalid('an answer without a JSON object')
     throw error
   }
   if (!json.isObject) throw new Invalid('an answer without a JSON object')
   if (isAnswer(json)) return json
-  const error = objectOr(json.get('error')?.value())
+  const error = objectOr(parseExact(json.get('error')?.raw ?? 'null'))
   if (error) throw new StreamError('an error under a status of success', error)
   throw new Invalid('an object that is no answer')
 }
 
+interface Assembling {
+  readonly exchange: Exchange
+  readonly signal: AbortSignal
+  readonly clock: Clock
+}
+
 const assembleStream = async (
-  response: Response,
+  reader: FrameReader,
   assembly: Assembly,
-  terminal: boolean,
-  signal: AbortSignal,
+  { exchange, signal, clock }: Assembling,
 ): Promise<void> => {
-  if (!response.body) throw new Invalid('an answer without a body')
-  const reader = readFrames(response.body)
-  // A body may know nothing of the signal that its request was made with.
-  const stop = () => void reader.cancel(signal.reason)
-  signal.addEventListener('abort', stop, { once: true })
   try {
-    await pushFrames(reader, assembly, terminal)
+    const said = await pushFrames(reader, assembly, exchange.terminal)
     signal.throwIfAborted()
     if (!assembly.complete) throw new Invalid('a stream that ended before its answer was complete')
-  } finally {
-    signal.removeEventListener('abort', stop)
+    if (said) letEnd(reader, clock)
+  } catch (error) {
     await reader.cancel()
+    throw error
   }
 }
 
-/** Pushes events up to the one after which nothing matters, or the end. */
-const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boolean): Promise<void> => {
+/** Pushes events up to the end, or to the one after which nothing matters: then true. */
+const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boolean): Promise<boolean> => {
   for (let frames = await reader.next(); frames; frames = await reader.next()) {
     for (const { event } of frames) {
       if (!event) continue
       assembly.push(event)
-      if (isDone(event.data) || (terminal && assembly.complete)) return
+      if (isDone(event.data) || (terminal && assembly.complete)) return true
     }
   }
+  return false
 }
+
+/** The body's own end often comes a moment after the last event. Whoever reads on until then can use the connection again; one that does not end is given up. */
+const letEnd = (reader: FrameReader, clock: Clock): void => {
+  const giveUp = () => void reader.cancel()
+  const inTime = clock.at(clock.now() + endMs, giveUp)
+  reader.next().then(
+    (more) => {
+      inTime()
+      if (more) giveUp()
+    },
+    () => inTime(),
+  )
+}
+
+/** Milliseconds. */
+const endMs = 1_000
 
 const pushText = (text: string, assembly: Assembly): void => {
   for (const { event } of createFrames().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
@@ -117,13 +166,12 @@ const pushText = (text: string, assembly: Assembly): void => {
 /** Whether an event is the line that both protocols end with. */
 export const isDone = (data: string): boolean => data.trim() === '[DONE]'
 
-const answerOf = (json: string, upstream = new Headers(), partial = false): Response => {
-  const headers = new Headers(upstream)
-  // Said of the stream that the answer was made from.
-  for (const name of ['cache-control', 'x-accel-buffering', 'etag', 'content-md5', 'digest']) headers.delete(name)
+/** An answer that the gateway put together. Throws Invalid when it holds a credential. */
+const answerOf = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
+  refuseCredentials(upstream, json)
   headers.set('content-type', 'application/json')
   if (partial) headers.set('x-upstream-partialresponse', 'true')
-  return new Response(json, { headers })
+  return responseOf(json, { headers })
 }
 
 const objectOr = (value: unknown): object | undefined =>

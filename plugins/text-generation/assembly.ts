@@ -8,7 +8,7 @@ export interface Assembly {
   readonly complete: boolean
   /** What a non-streaming call would have answered, as JSON. */
   result(): string
-  /** The answer cut off at the time limit, as JSON (reading 40). */
+  /** The answer cut off at the time limit, as JSON. */
   partial(): string
   /** As the upstream reported it. */
   readonly usage: object | undefined

@@ -1,27 +1,46 @@
+import { Buffer } from 'node:buffer'
 import type { JsonBody } from '../shared/body.ts'
 import type { Clock } from '../shared/clock.ts'
+import { bytesInTurn, composeInTurns, type Json } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
+import type { WhenRevoked } from '../shared/revocation.ts'
+import { type FrameReader, type FramesOptions, readFrames } from '../sse-relay/index.ts'
+import { Refusal } from '../upstream-proxy/index.ts'
+import { type Addition, refusedAddition } from './additions.ts'
 import type { Answered, Connection } from './connection.ts'
+import type { Given } from './given.ts'
 import type { Exchange } from './protocol.ts'
+import { problemOf } from './refusal.ts'
 import type { Served } from './upstreams.ts'
+import type { Withheld } from './withheld.ts'
 
 /** One generation, on its way to one upstream. */
 export interface Call {
+  /** Id of the user who calls. */
+  readonly user: string
   readonly exchange: Exchange
   readonly served: Served
-  /** As it came. */
-  readonly body: JsonBody
+  /** As it came. Undefined: a GET. */
+  readonly body?: JsonBody
+  /** Sees to it that what the answer names is known as the caller's first. Undefined: it names nothing that the upstream keeps. */
+  readonly given?: Given
   /** The caller's, and its leaving. */
   readonly request: Request
   /** Milliseconds since 1970: the time limit counts from here. */
   readonly arrivedAt: number
+  /** The caller's credential, and its ceasing to hold. Undefined: nobody can tell. */
+  readonly whenRevoked: WhenRevoked | undefined
+  /** Told when the upstream has begun to answer, and not with an error. */
+  readonly taken?: () => void
   /** Told once, when the upstream has been reached and its answer has ended, however it ended. */
-  readonly ended: (usage: object | undefined) => Promise<void>
+  readonly ended: (usage: object | undefined) => void | Promise<void>
 }
 
 /** What every generation works with. */
 export interface Machinery {
   readonly connection: Connection
+  /** What upstreams refused to be asked with. */
+  readonly withheld: Withheld
   readonly clock: Clock
   /** Milliseconds that a call without streaming may take. */
   readonly timeoutMs: number
@@ -31,22 +50,76 @@ export interface Machinery {
   readonly log: Log
 }
 
-/** Asks the upstream, for a stream where it can give one and one is wanted. What no rule has changed goes as it came, byte for byte (reading 5). */
-export const ask = (
-  { exchange, served, request, body }: Call,
-  { connection }: Machinery,
+/**
+ * Asks the upstream, for a stream where it can give one, and begins with its answer. What no rule has changed goes as it came, byte for byte.
+ *
+ * Where the upstream refuses what the gateway put in, it is asked again without that: its refusal proves that nothing was generated, and the caller never
+ * sees a complaint about what it did not send. What helped is left out of the like for a while.
+ *
+ * Rejects with Refusal, Unreachable and Invalid, see `createConnection`, and with what `begin` rejects with.
+ *
+ * @param plainly whether no stream is wanted
+ */
+export const ask = async <Begun>(
+  call: Call,
+  { connection, withheld, log }: Machinery,
   signal: AbortSignal,
-  wanted = true,
-): Promise<Answered> => {
-  const stream = wanted && served.streams !== false
-  const json = stream ? exchange.streamed() : exchange.plain()
-  return connection({
-    upstream: served.upstream,
-    action: exchange.action,
-    path: exchange.path,
-    body: json === body.json ? body.bytes : json.raw,
-    stream,
-    headers: request.headers,
-    signal,
-  })
+  begin: (answered: Answered) => Promise<Begun>,
+  plainly = false,
+): Promise<Begun> => {
+  const { exchange, served, request, body, taken } = call
+  const { upstream } = served
+  const { action, path } = exchange
+  const without = new Set(withheld.of(call))
+  if (plainly || served.streams === false) without.add('stream')
+  if (served.reportsUsage === false) without.add('stream_options')
+  let bytes = await bytesOf(exchange.body(without), body)
+  let helpful: ReadonlySet<Addition> | undefined
+  for (;;) {
+    let headers: Headers | undefined
+    try {
+      const answered = await connection({
+        upstream,
+        action,
+        path,
+        body: bytes,
+        stream: !without.has('stream'),
+        headers: request.headers,
+        signal,
+      })
+      headers = answered.headers
+      taken?.()
+      const begun = await begin(answered)
+      if (helpful) withheld.keep(call, helpful)
+      return begun
+    } catch (error) {
+      const problem = problemOf(error, upstream, headers)
+      const refused = problem instanceof Refusal ? refusedAddition(problem) : undefined
+      if (!refused || without.has(refused.addition)) throw problem
+      without.add(refused.addition)
+      const next = await bytesOf(exchange.body(without), body)
+      // The same field may be the caller's own, and the complaint is its to hear.
+      if (!next || !bytes || Buffer.compare(next, bytes) === 0) throw problem
+      bytes = next
+      if (refused.lasting) helpful = new Set([...(helpful ?? withheld.of(call)), refused.addition])
+      log.info({ action, addition: refused.addition }, 'upstream refused what the gateway put in, and is asked without')
+    }
+  }
+}
+
+/** What is sent: the body as it came, where nothing in it has changed. */
+const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Uint8Array> | Uint8Array | undefined => {
+  if (!json) return undefined
+  if (json === body?.json) return body.bytes
+  return body && body.bytes.length > bytesInTurn ? composeInTurns(json) : json.bytes
+}
+
+/** The frames of an answer, each when what it names is known as the caller's. */
+export const framesOf = (
+  { given }: Pick<Call, 'given'>,
+  body: ReadableStream<Uint8Array>,
+  options: FramesOptions,
+): FrameReader => {
+  const frames = readFrames(body, options)
+  return given?.frames(frames) ?? frames
 }

@@ -1,4 +1,4 @@
-import { Json } from '../shared/json.ts'
+import type { Json } from '../shared/json.ts'
 import { TextProblem } from './problem.ts'
 
 /** A field of a request, and where it stands, for example `messages[0].role`. */
@@ -26,13 +26,9 @@ export const refuse = (param: string, what: string): never => {
  */
 export const fieldOf = (object: Json, key: string, within?: string): Field => {
   const param = within === undefined ? key : `${within}.${key}`
-  let json: Json | undefined
-  for (const member of object.members()) {
-    if (member.key !== key) continue
-    if (json) refuse(param, 'is given more than once')
-    json = member.value
-  }
-  return { param, json: json?.raw === 'null' ? undefined : json }
+  const [json, ...more] = object.all(key)
+  if (more.length > 0) refuse(param, 'is given more than once')
+  return { param, json: json?.is('null') ? undefined : json }
 }
 
 /** The elements of an array, as fields. */
@@ -41,15 +37,20 @@ export const elementsOf = ({ param, json }: Present): readonly Present[] =>
 
 export const isPresent = (field: Field): field is Present => field.json !== undefined
 
-export const isString = (json: Json): boolean => json.raw.startsWith('"')
-
 /** The field, which has to be there. */
 export const demand = (field: Field): Present => (isPresent(field) ? field : refuse(field.param, 'is required'))
+
+/** What no word or id of a protocol comes near, in bytes of JSON's own text. */
+const longestWord = 131_072
+
+/** A string that may be one of the protocol's words, or an id. Undefined for what is longer, which is not even decoded, and for what is no string. */
+export const wordOf = (json: Json | undefined): string | undefined =>
+  json && json.bytes.length <= longestWord ? json.string() : undefined
 
 // Optional fields: what is absent is fine.
 
 export const checkString = ({ param, json }: Field): void => {
-  if (json && !isString(json)) refuse(param, 'must be a string')
+  if (json && !json.isString) refuse(param, 'must be a string')
 }
 
 export const checkArray = ({ param, json }: Field): void => {
@@ -62,8 +63,8 @@ export const checkObject = ({ param, json }: Field): void => {
 
 /** Whether the field is true; absent is false. */
 export const readBoolean = ({ param, json }: Field): boolean => {
-  if (json && json.raw !== 'true' && json.raw !== 'false') refuse(param, 'must be a boolean')
-  return json?.raw === 'true'
+  if (json && !json.is('true') && !json.is('false')) refuse(param, 'must be a boolean')
+  return json?.is('true') ?? false
 }
 
 /** An integer by its value: `4096.0` and `1e3` are some. */
@@ -80,27 +81,12 @@ export const checkNumber = ({ param, json }: Field, least: number, most: number)
 }
 
 /** NaN for what is not a number. */
-const numberOf = (json: Json): number => (/^[-\d]/.test(json.raw) ? (json.value() as number) : Number.NaN)
+const numberOf = (json: Json): number => (json.isNumber ? (json.value() as number) : Number.NaN)
 
 /** The required string `model`, in both protocols. */
 export const readModel = (request: Json): string => {
   const { param, json } = demand(fieldOf(request, 'model'))
-  const model = json.string() ?? refuse(param, 'must be a string')
+  if (!json.isString) refuse(param, 'must be a string')
+  const model = wordOf(json) ?? refuse(param, 'is too long')
   return model === '' ? refuse(param, 'must not be empty') : model
-}
-
-/** The same object with one value replaced, or added at the end; every other byte stays, white space included. Itself when nothing changes. */
-export const setMember = (object: Json, key: string, value: Json): Json => {
-  let text = ''
-  let copied = 0
-  let found = false
-  for (const member of object.members()) {
-    if (member.key !== key) continue
-    found = true
-    text += object.raw.slice(copied, member.end - member.value.raw.length) + value.raw
-    copied = member.end
-  }
-  if (!found) return object.with(key, value)
-  text += object.raw.slice(copied)
-  return text === object.raw ? object : new Json(text)
 }

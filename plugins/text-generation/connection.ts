@@ -1,12 +1,21 @@
 import { collect } from '../shared/bytes.ts'
-import { requestHeaders, responseHeaders } from '../shared/headers.ts'
+import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { EventTooLarge } from '../sse-relay/index.ts'
 import { type Fetch, Invalid, Refusal, Unreachable } from '../upstream-proxy/index.ts'
+import { refuseCredentials, revealsOf } from './credentials.ts'
 import type { TextUpstream } from './upstreams.ts'
 
 /** Actions of a text upstream, named as its own documentation names them. */
-export type TextAction = 'CreateChatCompletion' | 'CreateResponse' | 'ListModels' | 'GetModel'
+export type TextAction =
+  | 'CreateChatCompletion'
+  | 'CreateResponse'
+  | 'GetResponse'
+  | 'DeleteResponse'
+  | 'CancelResponse'
+  | 'ListInputItems'
+  | 'ListModels'
+  | 'GetModel'
 
 export interface ConnectionOptions {
   /** Default the global `fetch`. */
@@ -23,9 +32,11 @@ export interface ConnectionOptions {
 export interface Ask {
   readonly upstream: TextUpstream
   readonly action: TextAction
+  /** Default POST with a body, GET without. */
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   /** Below the upstream's address, with a slash in front; whatever a caller wrote in it is encoded. */
   readonly path: string
-  /** JSON. Undefined: a GET. */
+  /** JSON. */
   readonly body?: Uint8Array | string
   readonly stream?: boolean
   /** The caller's. */
@@ -45,7 +56,7 @@ export type Connection = (ask: Ask) => Promise<Answered>
 /**
  * The one place that talks to text upstreams. Resolves when a successful answer begins.
  *
- * Rejects with Refusal for a status of 400 and above (reading 7), Unreachable when there was no answer, Invalid for an answer that makes no sense (reading 8).
+ * Rejects with Refusal for a status of 400 and above, Unreachable when there was no answer, Invalid for an answer that makes no sense.
  */
 export const createConnection = ({
   forwardHeaders,
@@ -67,36 +78,32 @@ export const createConnection = ({
       throw new Unreachable(cause, true)
     }
     report(response.status)
-    const headers = responseHeaders(response.headers)
-    if (response.ok) return { response, headers }
     const { status } = response
-    if (status < 400 || status > 599) {
+    const headers = responseHeaders(response.headers, status)
+    const revealing = revealsOf(ask.upstream)(headers)
+    if (response.ok && !revealing) return { response, headers }
+    if (status < 400 || status > 599 || revealing) {
       await response.body?.cancel().catch(() => {})
-      throw new Invalid(`status ${status}`)
+      throw new Invalid(revealing ? 'a header that contains a credential' : `status ${status}`)
     }
-    const bytes = await readAnswer(response, maxAnswerBytes)
-    refuseSecrets(ask.upstream, new TextDecoder().decode(bytes), ...headers.values())
+    const bytes = await readAnswer(response, ask.upstream, maxAnswerBytes)
     log.info({ action: ask.action, status }, 'upstream refused')
     throw new Refusal({ status, headers, bytes })
   }
 }
 
-/** The bytes of an answer that is no stream. Throws Invalid beyond `maxBytes`, Unreachable when they do not all arrive. */
-export const readAnswer = async (response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> => {
-  try {
-    const bytes = await collect(response, maxBytes)
-    if (bytes) return bytes
-  } catch (cause) {
+/** The bytes of an answer that is no stream. Throws Invalid beyond `maxBytes` and for one that holds a credential, Unreachable when they do not all arrive. */
+export const readAnswer = async (
+  response: Response,
+  upstream: TextUpstream,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const bytes = await collect(response, maxBytes).catch((cause: unknown) => {
     throw new Unreachable(cause, true)
-  }
-  throw new Invalid('an answer that is too large')
-}
-
-/** Throws Invalid when a text that is to be shown to a caller holds the upstream's credential. */
-export const refuseSecrets = ({ key = '' }: TextUpstream, ...texts: readonly string[]): void => {
-  // What is shorter may as well be a word of the text.
-  if (key.length >= 8 && texts.some((text) => text.includes(key)))
-    throw new Invalid('an error that contains a credential')
+  })
+  if (!bytes) throw new Invalid('an answer that is too large')
+  refuseCredentials(upstream, bytes)
+  return bytes
 }
 
 /** Whether an error is one of those that can be shown: everything else that goes wrong with an answer is the upstream's failing. */
@@ -106,22 +113,22 @@ export const asProblem = (error: unknown): Problem => {
 }
 
 const init = (
-  { upstream, body, stream, headers: caller, signal }: Ask,
+  { upstream, body, method = body === undefined ? 'GET' : 'POST', stream, headers: caller, signal }: Ask,
   also: readonly string[] | undefined,
 ): RequestInit => {
-  const headers = requestHeaders(caller, also)
-  headers.set('accept', stream ? 'text/event-stream' : 'application/json')
-  if (body !== undefined) headers.set('content-type', 'application/json')
-  if (upstream.key !== undefined) headers.set('authorization', `Bearer ${upstream.key}`)
+  const headers = forwardedHeaders(caller, also)
+  headers.accept = stream ? 'text/event-stream' : 'application/json'
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  if (upstream.key !== undefined) headers.authorization = `Bearer ${upstream.key}`
   return {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers,
     body: body as RequestInit['body'],
     signal,
     // A redirect could lead the account's credentials anywhere.
     redirect: 'manual',
-    // What costs money is sent once, also when a connection from a pool turns out dead.
-    keepalive: body === undefined,
+    // What costs money or changes something is sent once, also when a connection from a pool turns out dead.
+    keepalive: method === 'GET',
     // Bun ends a call that is silent for minutes, as one that thinks may be, unless told not to; others ignore this.
     ...{ timeout: false },
   }

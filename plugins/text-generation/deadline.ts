@@ -1,11 +1,5 @@
 import type { Clock } from '../shared/clock.ts'
-
-/** A signal that ends a call, and why it did. */
-export interface Deadline extends Disposable {
-  readonly signal: AbortSignal
-  /** Whether it was the time that ended it. */
-  readonly passed: boolean
-}
+import type { WhenRevoked } from '../shared/revocation.ts'
 
 export interface DeadlineOptions {
   readonly clock: Clock
@@ -13,31 +7,72 @@ export interface DeadlineOptions {
   readonly at: number
   /** Ends it too: the caller has left. */
   readonly caller: AbortSignal
+  /** Milliseconds for which it goes on after that, if the caller was there at first. Default 0. */
+  readonly lingerMs?: number
+  /** And so does this: the caller's credential has ceased to hold. */
+  readonly whenRevoked?: WhenRevoked
 }
 
-/** Ends a call at a time, or when its caller leaves. */
-export const createDeadline = ({ clock, at, caller }: DeadlineOptions): Deadline => {
-  const ending = new AbortController()
-  let passed = false
-  const leave = () => ending.abort(caller.reason)
-  const ring = () => {
-    if (ending.signal.aborted) return
-    passed = true
-    ending.abort(new Error('the time for a call without streaming is over'))
+/** Ends a call at a time, when its caller leaves, or when the caller's credential ceases to hold: one signal, and why it was given. */
+export class Deadline implements Disposable, EventListenerObject {
+  readonly #options: DeadlineOptions
+  readonly #ending = new AbortController()
+  readonly #silence: () => void
+  readonly #forget: (() => void) | undefined
+  #linger: (() => void) | undefined
+  #passed = false
+  #revoked = false
+
+  constructor(options: DeadlineOptions) {
+    const { clock, at, caller, whenRevoked } = options
+    this.#options = options
+    if (caller.aborted) this.#leave()
+    else caller.addEventListener('abort', this)
+    if (at <= clock.now()) this.#ring()
+    this.#silence = clock.at(at, this.#ring)
+    this.#forget = whenRevoked?.(this.#revoke)
   }
-  if (caller.aborted) leave()
-  else caller.addEventListener('abort', leave, { once: true })
-  if (at <= clock.now()) ring()
-  const silence = clock.at(at, ring)
-  return {
-    signal: ending.signal,
-    get passed() {
-      return passed
-    },
-    [Symbol.dispose]() {
-      silence()
-      caller.removeEventListener('abort', leave)
-    },
+
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** Whether it was the time that ended it. */
+  get passed(): boolean {
+    return this.#passed
+  }
+
+  /** Whether it was the credential. */
+  get revoked(): boolean {
+    return this.#revoked
+  }
+
+  /** The caller has left. */
+  handleEvent(): void {
+    const { clock, lingerMs = 0 } = this.#options
+    if (lingerMs === 0) this.#leave()
+    else this.#linger = clock.at(clock.now() + lingerMs, this.#leave)
+  }
+
+  [Symbol.dispose](): void {
+    this.#silence()
+    this.#linger?.()
+    this.#forget?.()
+    this.#options.caller.removeEventListener('abort', this)
+  }
+
+  readonly #leave = (): void => this.#ending.abort(this.#options.caller.reason)
+
+  readonly #ring = (): void => {
+    if (this.signal.aborted) return
+    this.#passed = true
+    this.#ending.abort(new Error('the time for a call without streaming is over'))
+  }
+
+  readonly #revoke = (): void => {
+    if (this.signal.aborted) return
+    this.#revoked = true
+    this.#ending.abort(new Error('the credential has ceased to hold'))
   }
 }
 

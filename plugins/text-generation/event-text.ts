@@ -1,4 +1,4 @@
-import { type Json, JsonError, readJson } from '../shared/json.ts'
+import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
 
 /** An event of one line of data, as text. */
@@ -12,7 +12,7 @@ export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array
   const at = text.indexOf(data)
   if (at === -1) return undefined
   try {
-    const json = readJson(data)
+    const json = readJson(data, answerLimits)
     const changed = change(json)
     if (changed === json) return undefined
     return encoder.encode(text.slice(0, at) + changed.raw + text.slice(at + data.length))

@@ -1,24 +1,33 @@
 import type { Ownership } from '../ownership/index.ts'
+import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import type { Json } from '../shared/json.ts'
+import { bytesInTurn, type Json, nextTurn } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
+import type { WhenRevoked } from '../shared/revocation.ts'
 import { Refusal, Unreachable } from '../upstream-proxy/index.ts'
 import { answerWhole } from './answer.ts'
-import { assetAddresses } from './asset-addresses.ts'
+import type { Book } from './background.ts'
 import type { Machinery } from './call.ts'
+import { wordOf } from './checks.ts'
+import { assetsInTurns, type NamedAsset } from './media-fields.ts'
+import type { Objects } from './objects.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol } from './protocol.ts'
 import { answerStream } from './stream.ts'
 import { findUpstream, type TextUpstream } from './upstreams.ts'
-import { readTokens, type UsageEntry } from './usage.ts'
+import { type RecordUsage, readTokens } from './usage.ts'
 
 export interface GenerationOptions extends Machinery {
   readonly upstreams: readonly TextUpstream[]
-  /** Says whose an asset is. Undefined: there is no asset library, and no address of an asset passes (reading 43). */
+  /** Says whose an asset is. Undefined: there is no asset library, and no address of an asset passes, except for presets. */
   readonly assets: Pick<Ownership, 'asset'> | undefined
+  /** Ids of assets that are everybody's. */
+  readonly presetAssets: ReadonlySet<string>
+  /** Says whose an object of the text account is. */
+  readonly objects: Objects
+  readonly book: Book
   readonly maxBodyBytes: number
-  /** Keeps what a call cost. */
-  readonly record: (entry: UsageEntry) => Promise<void>
+  readonly record: RecordUsage
 }
 
 /** Who asks for what, and since when. */
@@ -26,56 +35,86 @@ export interface Generation {
   readonly request: Request
   readonly user: string
   readonly token: string | undefined
+  readonly whenRevoked: WhenRevoked | undefined
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
 }
 
 /** Generates text: reads and checks the request, finds out who serves the model, and answers as the caller wants it. */
 export const generate = async (
-  { request, user, token, arrivedAt }: Generation,
+  { request, user, token, whenRevoked, arrivedAt }: Generation,
   protocol: Protocol,
   options: GenerationOptions,
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes)
   const { json } = body
-  const served = findUpstream(options.upstreams, json.get('model')?.string() ?? '')
+  // Each step may look at a hundred thousand values, and no two of them at once.
+  const isLarge = body.bytes.length > bytesInTurn
+  if (isLarge) await nextTurn()
+  const served = findUpstream(options.upstreams, wordOf(json.get('model')) ?? '')
   const checked = protocol.check(json, served)
-  const { model, stream } = checked
-  await requireOwnAssets(json, user, request, options.assets)
+  const { model, stream, stores = false, background = false, bridged = false } = checked
   if (!served) throw new Unreachable(new Error('no upstream is configured'), false)
+  if (isLarge) await nextTurn()
+  const owning = requireOwnAssets(json, user, request, options)
+  if (isPromise(owning)) await owning
+  if (isLarge) await nextTurn()
+  const clearing = options.objects.clear(json, { user, served, bridged })
+  const cleared = isPromise(clearing) ? await clearing : clearing
+  if (isLarge) await nextTurn()
+  const exchange = protocol.put(cleared, checked, served)
+  const given =
+    exchange.action === 'CreateResponse'
+      ? options.objects.giving({ user, token, model, upstream: served.upstream.url }, { stores, background })
+      : undefined
+  let taken = false
   const call = {
-    exchange: protocol.put(json, checked, served),
+    user,
+    exchange,
     served,
     body,
+    given,
     request,
     arrivedAt,
-    ended: async (usage: object | undefined) => {
-      const entry = { user, token, model, at: options.clock.now(), tokens: readTokens(usage) }
-      await options
-        .record(entry)
-        .catch((err: unknown) => options.log.warn({ err, model }, 'usage could not be recorded'))
+    whenRevoked,
+    taken: () => {
+      taken = true
+    },
+    ended: (usage: object | undefined) => {
+      // What goes on in the background is paid for when it ends.
+      if (given?.pending) return usage && options.book(given.pending, usage)
+      options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, taken)
     },
   }
   return stream ? answerStream(call, options) : answerWhole(call, options)
 }
 
 /**
- * The upstream knows no users, and the address of any asset in the account would do: so each has to be the caller's own (reading 43). Throws TextProblem 403 for the
+ * The upstream knows no users, and the address of any asset in the account would do: so each has to be the caller's own, or one of the presets. Throws TextProblem 403 for the
  * first that is not.
  */
-const requireOwnAssets = async (
+const requireOwnAssets = (
   json: Json,
   user: string,
   request: Request,
-  assets: Pick<Ownership, 'asset'> | undefined,
+  options: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
+): Awaitable<void> =>
+  andThen(assetsInTurns(json), (named) => (named.length === 0 ? undefined : requireOwn(named, user, request, options)))
+
+const requireOwn = async (
+  named: readonly NamedAsset[],
+  user: string,
+  request: Request,
+  { assets, presetAssets }: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
 ): Promise<void> => {
-  for (const { id, param } of assetAddresses(json)) {
+  for (const { id, param } of named) {
+    if (presetAssets.has(id)) continue
     if (!assets) throw new TextProblem(403, 'there is no asset library here to take assets from', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
       // What the asset library's upstream says in its own shape is none of this caller's.
       if (error instanceof Refusal) throw new Unreachable(error, true)
       if (!(error instanceof Problem) || error.status !== 403) throw error
-      throw new TextProblem(403, error.message, { param, code: 'asset_not_found' })
+      throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })
   }
 }

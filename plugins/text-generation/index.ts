@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Ownership } from '../ownership/index.ts'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
@@ -7,18 +8,24 @@ import { type Log, renderProblems, silent } from '../shared/problem.ts'
 import { refuseUnknown } from '../shared/unknown.ts'
 import { type Fetch, Unreachable } from '../upstream-proxy/index.ts'
 import { about } from './about.ts'
+import { type Book, createBook, type SettleOptions, settleBackground } from './background.ts'
 import { chat } from './chat/chat.ts'
 import { type ConnectionOptions, createConnection } from './connection.ts'
 import { type Generation, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
+import type { TextObjectStore } from './object-store.ts'
+import { createObjects } from './objects.ts'
 import { textProblemBody } from './problem.ts'
-import { responses } from './responses/responses.ts'
+import { responses, retrieval } from './responses/responses.ts'
+import { ofStored, retrieve } from './stored.ts'
 import type { TextUpstream } from './upstreams.ts'
-import type { Tokens, UsageEntry, UsageStore } from './usage.ts'
+import { createRecord, type UsageEntry, type UsageStore } from './usage.ts'
+import { createWithheld } from './withheld.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
+export type { ObjectKind, TextObject, TextObjectStore } from './object-store.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
 export type { Peculiarities, TextUpstream } from './upstreams.ts'
@@ -29,12 +36,25 @@ export interface TextGenerationOptions {
   readonly upstreams: readonly TextUpstream[]
   /** Who is calling: `identifyByToken`, or the host app's own. */
   readonly identify: Identify
-  /** Keeps what every call cost. Default: nothing is kept. */
+  /** Keeps what every call cost; nobody waits for it. Default: nothing is kept. */
   readonly usage?: UsageStore
-  /** Told of what every call cost, for metrics. */
-  readonly observeUsage?: (entry: { readonly model: string; readonly tokens: Tokens | undefined }) => void
-  /** Says whose an asset is, see `createOwnership`. Default: no `asset://` address passes. */
+  /** Told of what every call cost, for metrics; and whether the upstream has taken it: what it has not may name a model that nobody has. */
+  readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly taken: boolean }) => void
+  /** Keeps who was given which response, conversation and item of the account. Default: nobody owns any, so none can be continued, fetched or referred to. */
+  readonly objects?: TextObjectStore
+  /** Milliseconds that upstreams keep such objects. Default 30 days. */
+  readonly objectsKeptMs?: number
+  /**
+   * Fields by which every caller may name any object of the account, for example `file_id`, `prompt`, `container`, `item_reference`. Default none: whose a file, a
+   * prompt or a container is, nobody here knows.
+   */
+  readonly allowedFields?: readonly string[]
+  /** Looks after responses in the background, and forgets expired objects, until it is aborted. Undefined: their usage is recorded when their owner sees them end. */
+  readonly settleUntil?: AbortSignal
+  /** Says whose an asset is, see `createOwnership`. Default: no `asset://` address passes, except for `presetAssets`. */
   readonly assets?: Pick<Ownership, 'asset'>
+  /** Ids of assets of the vendor's that are everybody's: nobody is asked whose they are. Default: none. */
+  readonly presetAssets?: readonly string[]
   /** Milliseconds that a call without streaming may take, from its arrival, before it is cut off. Default 200,000. */
   readonly timeoutMs?: number
   /** Put into chat requests that name no maximum. Default 4,096; null leaves them as they are. */
@@ -47,40 +67,67 @@ export interface TextGenerationOptions {
   readonly maxAnswerBytes?: number
   /** Headers of callers that pass on, besides language and tracing. */
   readonly forwardHeaders?: readonly string[]
-  /** Default the global `fetch`. */
+  /** Default the global `fetch`. Called with `keepalive: false` for everything but GET: a generation must not be sent twice. */
   readonly fetch?: Fetch
   readonly clock?: Clock
   readonly log?: Log
+  /** Told of every refusal, and of stored responses that are cancelled or deleted. Default: nobody is. */
+  readonly audit?: Audit
   readonly observe?: ConnectionOptions['observe']
 }
 
-/** The text generation interface, as a plugin: `/v1/chat/completions`, `/v1/responses`, `/v1/models`. Existing client libraries of the protocols work with it. */
+/** The text generation interface, as a plugin: `/v1/chat/completions`, `/v1/responses` and what it stored, `/v1/models`. Existing client libraries of the protocols work with it. */
 export const textGeneration = (options: TextGenerationOptions) => {
   const { identify, usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,
     log = silent,
+    audit = noAudit,
     maxBodyBytes = 2 ** 26,
     maxAnswerBytes = 2 ** 26,
     timeoutMs = 200_000,
   } = options
   const machinery = {
     connection: createConnection({ ...options, maxAnswerBytes, log }),
+    withheld: createWithheld({ now: clock.now }),
     clock,
     timeoutMs,
     heartbeatMs: options.heartbeatMs,
     maxAnswerBytes,
     log,
   }
+  const record = createRecord({ usage, observe: observeUsage, log })
+  const store = options.objects
+  const objects = createObjects({
+    store,
+    keptMs: options.objectsKeptMs ?? 30 * 86_400_000,
+    allowedFields: options.allowedFields ?? [],
+    now: clock.now,
+    log,
+  })
+  const book: Book = store ? createBook({ store, record, clock, log }) : async () => {}
   const generation = {
     ...machinery,
     upstreams,
     assets: options.assets,
+    presetAssets: new Set(options.presetAssets),
+    objects,
+    book,
     maxBodyBytes,
-    record: async (entry: UsageEntry) => {
-      observeUsage?.(entry)
-      await usage?.recordUsage(entry)
-    },
+    record,
+  }
+  const stored = {
+    ...machinery,
+    upstreams,
+    objects,
+    store,
+    book,
+    audit,
+    retrieval: retrieval({ now: clock.now, maxAnswerBytes }),
+  }
+  if (store && options.settleUntil) {
+    const retrieveOwn: SettleOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
+    void settleBackground({ store, record, clock, log, book, retrieve: retrieveOwn }, options.settleUntil)
   }
   const protocols = {
     chat: chat({ defaultMaxTokens: defaultMaxTokens ?? undefined, now: clock.now, maxAnswerBytes }),
@@ -88,30 +135,41 @@ export const textGeneration = (options: TextGenerationOptions) => {
   }
 
   return new Elysia({ name: 'sluice/text-generation', seed: identity(options), prefix: '/v1' })
-    .onError(renderProblems(textProblemBody, log))
+    .onError(renderProblems(textProblemBody, log, audit))
     .macro({
       generates: (_required: true) => ({
         // The time limit counts from here: nothing has been read yet, and nobody asked.
         resolve: async ({ request }): Promise<Omit<Generation, 'request'>> => {
           const arrivedAt = clock.now()
-          const { user, token } = await requireIdentity(identify, request)
+          const caller = await requireIdentity(identify, request)
           if (upstreams.length === 0) throw new Unreachable(new Error('no upstream is configured'), false)
-          return { user, token, arrivedAt }
+          const { user, token } = caller
+          return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
         },
       }),
     })
     .post(
       '/chat/completions',
-      ({ request, user, token, arrivedAt }) =>
-        generate({ request, user, token, arrivedAt }, protocols.chat, generation),
+      ({ request, user, token, arrivedAt, whenRevoked }) =>
+        generate({ request, user, token, arrivedAt, whenRevoked }, protocols.chat, generation),
       { generates: true, ...about.createChatCompletion },
     )
     .post(
       '/responses',
-      ({ request, user, token, arrivedAt }) =>
-        generate({ request, user, token, arrivedAt }, protocols.responses, generation),
+      ({ request, user, token, arrivedAt, whenRevoked }) =>
+        generate({ request, user, token, arrivedAt, whenRevoked }, protocols.responses, generation),
       { generates: true, ...about.createResponse },
     )
+    .get('/responses/:response_id', ofStored('GetResponse', stored), { generates: true, ...about.getResponse })
+    .delete('/responses/:response_id', ofStored('DeleteResponse', stored), { generates: true, ...about.deleteResponse })
+    .post('/responses/:response_id/cancel', ofStored('CancelResponse', stored), {
+      generates: true,
+      ...about.cancelResponse,
+    })
+    .get('/responses/:response_id/input_items', ofStored('ListInputItems', stored), {
+      generates: true,
+      ...about.listInputItems,
+    })
     .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, machinery), {
       generates: true,
       ...about.listModels,

@@ -1,8 +1,8 @@
-import { type Json, JsonError, readJson } from '../shared/json.ts'
+import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
 import { Invalid, toResponse } from '../upstream-proxy/index.ts'
 import type { Machinery } from './call.ts'
 import { readAnswer } from './connection.ts'
-import { createDeadline } from './deadline.ts'
+import { Deadline } from './deadline.ts'
 import { TextProblem } from './problem.ts'
 import { findUpstream, type TextUpstream } from './upstreams.ts'
 
@@ -12,7 +12,7 @@ interface Asked {
   readonly arrivedAt: number
 }
 
-/** `GET /v1/models/{id}`, forwarded to where the model is served (reading 42). */
+/** `GET /v1/models/{id}`, forwarded to where the model is served. */
 export const getModel = async (
   { id, ...asked }: Asked & { readonly id: string | null },
   machinery: Machinery,
@@ -61,17 +61,17 @@ const ask = async (
   { request, arrivedAt }: Asked,
   { connection, clock, timeoutMs, maxAnswerBytes }: Machinery,
 ) => {
-  using deadline = createDeadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
+  using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
   const asked = { upstream, action, path, headers: request.headers, signal: deadline.signal }
   const { response, headers } = await connection(asked)
-  const bytes = await readAnswer(response, maxAnswerBytes)
+  const bytes = await readAnswer(response, upstream, maxAnswerBytes)
   objectIn(bytes)
   return { status: response.status, headers, bytes }
 }
 
 const objectIn = (bytes: Uint8Array): Json => {
   try {
-    const json = readJson(bytes)
+    const json = readJson(bytes, answerLimits)
     if (json.isObject) return json
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

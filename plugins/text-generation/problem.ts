@@ -22,7 +22,7 @@ export class TextProblem extends Problem {
   }
 }
 
-/** `{"error":{"message","type","param","code"}}`, the form that client libraries of the protocol read (reading 38). */
+/** `{"error":{"message","type","param","code"}}`, the form that client libraries of the protocol read. */
 export const textProblemBody: ProblemBody = (problem) => {
   const { param = null, code = null } = problem instanceof TextProblem ? problem : {}
   return {

@@ -1,7 +1,9 @@
 import type { Json } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
+import type { Addition } from './additions.ts'
 import type { Assembly } from './assembly.ts'
 import type { TextAction } from './connection.ts'
+import type { Cleared } from './objects.ts'
 import type { Peculiarities } from './upstreams.ts'
 
 /** What a request has to say before anything is done with it. */
@@ -11,14 +13,20 @@ export interface Checked {
   readonly stream: boolean
   /** Whether the caller wants usage in a chat stream. */
   readonly includeUsage?: boolean
+  /** Whether the upstream is to keep the answer, so that it can be continued and fetched. */
+  readonly stores?: boolean
+  /** Whether the caller wants to fetch the answer later. */
+  readonly background?: boolean
+  /** Whether the upstream is asked in words of the other protocol. */
+  readonly bridged?: boolean
 }
 
 /** A protocol as a caller speaks it. */
 export interface Protocol {
-  /** Throws TextProblem 400 that names the field (reading 39). */
+  /** Throws TextProblem 400 that names the field. */
   check(request: Json, peculiarities?: Peculiarities): Checked
   /** How a checked request is put to an upstream. Throws TextProblem 400 for what cannot be put to this one. */
-  put(request: Json, checked: Checked, peculiarities: Peculiarities): Exchange
+  put(request: Cleared, checked: Checked, peculiarities: Peculiarities): Exchange
 }
 
 /** One request on its way: what the upstream is sent, and what its answers mean in the caller's protocol. */
@@ -26,18 +34,20 @@ export interface Exchange {
   readonly action: TextAction
   /** Below the upstream's address. */
   readonly path: string
-  /** The request as it goes upstream, in words for a stream or not. */
-  readonly streamed: () => Json
-  readonly plain: () => Json
+  /**
+   * The request as it goes upstream, with what the gateway puts in, except for some of that. Without `stream` it says nothing of streams at all. Undefined: a
+   * GET.
+   */
+  body(without: ReadonlySet<Addition>): Json | undefined
   /** Whether the upstream's answers are in the caller's protocol as they stand. */
   readonly native: boolean
   /** Whether a plain answer's object is one of this protocol. */
   isAnswer(answer: Json): boolean
-  /** Whether the answer is not what a stream would come to: it is asked for plainly then. */
+  /** Whether the answer says only what has begun, and goes on without its caller: it is asked for plainly then. */
   readonly atOnce?: boolean
   /** Whether an event completes an answer, after which nothing matters; else it is `[DONE]`, or a clean end. */
   readonly terminal: boolean
-  /** A plain answer's object as the events that a stream would have brought: text of a whole event stream. */
+  /** A plain answer's object, parsed exactly, as the events that a stream would have brought: text of a whole event stream. */
   eventsOf(answer: unknown): string
   /** Takes the upstream's events, and makes the caller's answer of them. */
   assemble(): Assembly

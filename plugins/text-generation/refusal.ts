@@ -1,11 +1,24 @@
+import type { Problem } from '../shared/problem.ts'
 import { errorStatus } from '../sse-relay/index.ts'
-import { Refusal } from '../upstream-proxy/index.ts'
+import { Invalid, Refusal } from '../upstream-proxy/index.ts'
+import { StreamError } from './assembly.ts'
+import { asProblem } from './connection.ts'
+import { refuseCredentials } from './credentials.ts'
+import type { TextUpstream } from './upstreams.ts'
+
+/** What a caller is told when an answer went wrong before the caller had seen anything of it. Throws Invalid when it would hold a credential. */
+export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Headers): Problem => {
+  if (!(error instanceof StreamError)) return asProblem(error)
+  if (error.said === undefined) return new Invalid(error.message)
+  refuseCredentials(upstream, JSON.stringify(error.said))
+  return refusalOf(error.said, headers)
+}
 
 /**
  * What an upstream said went wrong, in an event of a stream that nobody has seen anything of yet, as the HTTP error that it is: the same words, and the
  * status that they stand for.
  */
-export const refusalOf = (said: object, headers = new Headers()): Refusal => {
+const refusalOf = (said: object, headers = new Headers()): Refusal => {
   const error = errorIn(said)
   const answer = new Headers(headers)
   answer.set('content-type', 'application/json')

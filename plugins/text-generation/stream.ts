@@ -1,87 +1,151 @@
-import { errorOf, type Frame, readFirst, readFrames, relayFrames, streamHeaders } from '../sse-relay/index.ts'
-import { Invalid } from '../upstream-proxy/index.ts'
+import { responseFrom } from '../shared/byte-source.ts'
+import type { Clock } from '../shared/clock.ts'
+import { parseExact } from '../shared/exact.ts'
+import { notAuthenticated } from '../shared/identify.ts'
+import { type InFlight, inFlightOf } from '../shared/in-flight.ts'
+import { type End, type Frame, type RelayOptions, relaySource, streamHeaders } from '../sse-relay/index.ts'
 import { answerIn, isDone, isPlain } from './answer.ts'
-import { StreamError } from './assembly.ts'
+import { beginStream } from './begin.ts'
 import { ask, type Call, type Machinery } from './call.ts'
-import { asProblem, readAnswer, refuseSecrets } from './connection.ts'
-import { refusalOf } from './refusal.ts'
+import { type Answered, readAnswer } from './connection.ts'
+import { watchCredentials } from './credentials.ts'
+import { Deadline } from './deadline.ts'
+import { eventText } from './event-text.ts'
+import { textProblemBody } from './problem.ts'
+import type { Exchange, Relaying } from './protocol.ts'
+import { problemOf } from './refusal.ts'
+import { createEventReader, jsonOf } from './text-event.ts'
 
 /**
- * Answers a call that streams: events as they come (reading 41). The response begins with the first event, or with the first heartbeat; an error that comes
+ * Answers a call that streams: events as they come. The response begins with the first event, or with the first heartbeat; an error that comes
  * before becomes the status that it stands for.
  *
- * Throws Refusal, Unreachable and Invalid, see `createConnection`.
+ * Throws Refusal, Unreachable and Invalid, see `createConnection`; where there are too many streams, Problem 429 or 503; and 401 where the caller's credential
+ * ceases to hold before the response has begun. After that, such a stream ends with an error.
  */
 export const answerStream = async (call: Call, machinery: Machinery): Promise<Response> => {
   const { exchange, request, served } = call
-  const { clock, heartbeatMs } = machinery
-  const left = new AbortController()
-  const signal = AbortSignal.any([request.signal, left.signal])
-  const relaying = exchange.relay()
-  let ended = false
-  const end = async () => {
-    if (ended) return
-    ended = true
-    await call.ended(relaying.usage)
-  }
+  const { clock, heartbeatMs, timeoutMs } = machinery
+  // What goes on without its caller is waited for: so its caller has to be known as its owner.
+  using lingering = exchange.atOnce
+    ? new Deadline({ clock, at: Number.POSITIVE_INFINITY, caller: request.signal, lingerMs: timeoutMs })
+    : undefined
+  const caller = lingering?.signal ?? request.signal
+  const answer = new StreamedAnswer(call, machinery)
+  const { signal } = answer.upstreamCall
+  const leave = () => answer.upstreamCall.abort(caller.reason)
   let sent = false
   try {
+    if (caller.aborted) leave()
+    else caller.addEventListener('abort', leave)
+    answer.count()
     signal.throwIfAborted()
     sent = true
-    const { response, headers } = await ask(call, machinery, signal)
-    const body = isPlain(response)
-      ? new Response(
-          exchange.eventsOf(answerIn(await readAnswer(response, machinery.maxAnswerBytes), exchange).value()),
-        ).body
-      : response.body
-    if (!body) throw new Invalid('an answer without a body')
-    const first = await readFirst(readFrames(body), { patienceMs: heartbeatMs, clock })
-    if (first.ended) throw new Invalid('a stream without an event')
-    const said = first.event && errorOf(first.event)
-    if (said) {
-      await first.reader.cancel()
-      refuseSecrets(served.upstream, JSON.stringify(said))
-      throw refusalOf(said, headers)
+    const begin = async ({ response, headers }: Answered) => {
+      const body = isPlain(response)
+        ? eventStream(await readAnswer(response, served.upstream, machinery.maxAnswerBytes), exchange)
+        : response.body
+      return {
+        headers,
+        reader: await beginStream(call, body, { signal, patienceMs: heartbeatMs, clock, parse: createEventReader() }),
+      }
     }
-    const relayed = relayFrames(first.reader, {
-      onFrame(frame) {
-        if (isHalf(frame)) return null
-        if (frame.event) refuseSecrets(served.upstream, frame.event.data)
-        return relaying.onFrame(frame)
-      },
-      onEnd: async ({ kind }) => {
-        const rest = relaying.onEnd(kind === 'broken')
-        await end()
-        return encoder.encode(rest)
-      },
-      onLeave: () => {
-        left.abort(new Error('the caller left'))
-        end().catch(() => {})
-      },
-      signal: request.signal,
-      heartbeatMs,
-      clock,
-    })
-    return new Response(relayed, { headers: streamHeaders(headers) })
+    const { headers, reader } = await ask(call, machinery, signal, begin)
+    return responseFrom(relaySource(reader, answer), { headers: streamHeaders(headers) })
   } catch (error) {
-    if (sent && signal.aborted) await end()
-    left.abort(error)
-    if (!(error instanceof StreamError)) throw asProblem(error)
-    if (error.said === undefined) throw new Invalid(error.message)
-    refuseSecrets(served.upstream, JSON.stringify(error.said))
-    throw refusalOf(error.said)
+    answer.over()
+    if (sent && signal.aborted) await answer.end()
+    answer.upstreamCall.abort(error)
+    if (answer.revoked) throw notAuthenticated()
+    throw problemOf(error, served.upstream)
+  } finally {
+    caller.removeEventListener('abort', leave)
   }
 }
+
+/** A stream on its way to its caller, for as long as it lasts: it holds nothing of the request that it does not need to the end. */
+class StreamedAnswer implements RelayOptions {
+  /** Ends the call, for whatever reason. */
+  readonly upstreamCall = new AbortController()
+  readonly signal: AbortSignal
+  readonly heartbeatMs: number | undefined
+  readonly clock: Clock
+  /** Whether the caller's credential has ceased to hold. */
+  revoked = false
+  readonly #relaying: Relaying
+  readonly #watch: (frame: Frame) => void
+  readonly #counted: InFlight | undefined
+  readonly #forget: (() => void) | undefined
+  readonly #told: Call['ended']
+  #ended = false
+
+  constructor({ exchange, request, served, whenRevoked, ended }: Call, { heartbeatMs, clock }: Machinery) {
+    this.signal = request.signal
+    this.heartbeatMs = heartbeatMs
+    this.clock = clock
+    this.#relaying = exchange.relay()
+    this.#watch = watchCredentials(served.upstream)
+    this.#counted = inFlightOf(request)
+    this.#told = ended
+    this.#forget = whenRevoked?.(() => {
+      this.revoked = true
+      this.upstreamCall.abort(new Error('the credential has ceased to hold'))
+    })
+  }
+
+  /** Throws Problem 429 or 503 where there are too many streams. */
+  count(): void {
+    this.#counted?.streaming()
+  }
+
+  onFrame(frame: Frame): Uint8Array | null | undefined {
+    if (isHalf(frame)) return null
+    this.#watch(frame)
+    return this.#relaying.onFrame(frame)
+  }
+
+  async onEnd({ kind }: End): Promise<Uint8Array> {
+    try {
+      return encoder.encode(this.revoked ? revokedText : this.#relaying.onEnd(kind === 'broken'))
+    } finally {
+      await this.end()
+    }
+  }
+
+  onLeave(): void {
+    this.upstreamCall.abort(new Error('the caller left'))
+    this.end().catch(() => {})
+  }
+
+  /** It is counted, and its credential watched, no longer. */
+  over(): void {
+    this.#counted?.streamed()
+    this.#forget?.()
+  }
+
+  async end(): Promise<void> {
+    if (this.#ended) return
+    this.#ended = true
+    this.over()
+    await this.#told(this.#relaying.usage)
+  }
+}
+
+/** A plain answer as the stream that it would have been. */
+const eventStream = (bytes: Uint8Array, exchange: Exchange): Response['body'] =>
+  new Response(exchange.eventsOf(parseExact(answerIn(bytes, exchange).raw))).body
 
 const encoder = new TextEncoder()
 
+/** The end of a stream whose caller's credential has ceased to hold, for clients of either protocol: they raise what has `error`, or the type of one. */
+const revokedText = `event: error\n${eventText(
+  JSON.stringify({
+    type: 'error',
+    ...textProblemBody(notAuthenticated()),
+    ...{ code: 'invalid_api_key', message: notAuthenticated().message, param: null, sequence_number: 0 },
+  }),
+)}`
+
 /** Whether a stream was closed within an event of which nobody can make anything. */
-const isHalf = ({ closing, event }: Frame): boolean => {
-  if (!closing || !event || isDone(event.data)) return false
-  try {
-    JSON.parse(event.data)
-    return false
-  } catch {
-    return true
-  }
-}
+const isHalf = ({ closing, event }: Frame): boolean =>
+  closing !== undefined && closing !== '' && event !== undefined && !isDone(event.data) && jsonOf(event) === undefined

@@ -1,4 +1,4 @@
-/** What an upstream, or one of its models, does otherwise than most. */
+/** What an upstream, or one of its models, does otherwise than most. Where that shows in its refusals it need not be said: see `ask`. */
 export interface Peculiarities {
   /** Highest temperature that is accepted, 1 or 2. Default 2. */
   readonly maxTemperature?: 1 | 2

@@ -1,3 +1,6 @@
+import { numberIn } from '../shared/exact.ts'
+import type { Log } from '../shared/problem.ts'
+
 /** Tokens of one call, as the upstream counted them. Whole numbers from 0. */
 export interface Tokens {
   /** All of the input, `cachedInput` included. */
@@ -26,9 +29,32 @@ export interface UsageEntry {
 
 /** The port: where calls are recorded. */
 export interface UsageStore {
-  /** Adds a call to what its user spent that day. Rejects when the store cannot be asked within its own deadline; then the call may or may not count. */
-  recordUsage(entry: UsageEntry): Promise<void>
+  /** Adds a call to what its user spent that day. The caller is not kept waiting for it; what it throws, or rejects with, is logged. */
+  recordUsage(entry: UsageEntry): void | Promise<void>
 }
+
+/** Keeps what a call cost, and tells metrics of it. `taken`: the upstream has begun to answer, and not with an error; so the model exists. Never throws. */
+export type RecordUsage = (entry: UsageEntry, taken?: boolean) => void
+
+export interface RecordOptions {
+  readonly usage: UsageStore | undefined
+  readonly observe: ((entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly taken: boolean }) => void) | undefined
+  readonly log: Log
+}
+
+export const createRecord =
+  ({ usage, observe, log }: RecordOptions): RecordUsage =>
+  (entry, taken = true) => {
+    const { model, tokens } = entry
+    const failed = (err: unknown) => log.warn({ err, model }, 'usage could not be recorded')
+    observe?.({ model, tokens, taken })
+    try {
+      const recorded = usage?.recordUsage(entry)
+      if (recorded instanceof Promise) recorded.catch(failed)
+    } catch (err) {
+      failed(err)
+    }
+  }
 
 /** Tokens of one call beyond which a count is taken for nonsense: sums of a day then stay exact. */
 const mostTokens = 1_000_000_000
@@ -57,14 +83,6 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 /** The largest of those that are counts: some upstreams fill in the names of both protocols, those of one with zeros. */
 const countOf = (...values: readonly unknown[]): number | undefined => {
-  const counts = values.map(numberOf).filter((value) => Number.isInteger(value) && value >= 0 && value <= mostTokens)
+  const counts = values.map(numberIn).filter((value) => Number.isInteger(value) && value >= 0 && value <= mostTokens)
   return counts.length === 0 ? undefined : Math.max(0, ...counts)
 }
-
-/** A number that was kept as it was written, such as `12.0`, is one too (see `parseExact`). */
-const numberOf = (value: unknown): number => {
-  if (typeof value === 'number') return value
-  return isRawJSON(value) ? Number(value.rawJSON) : Number.NaN
-}
-
-const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is { readonly rawJSON: string } }

@@ -1,22 +1,70 @@
-import { type Json, JsonError, readJson } from '../shared/json.ts'
+import type { Reveals } from '../shared/credentials.ts'
+import {
+  answerLimits,
+  asFields,
+  type Fields,
+  type Json,
+  JsonError,
+  parseJson,
+  readJson,
+  readUtf8,
+} from '../shared/json.ts'
+import { responseOf } from '../shared/known-body.ts'
 import { type Log, Problem } from '../shared/problem.ts'
-import type { MediaKind, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 
-/** A success: its bytes are forwarded as they are, its JSON is looked into. */
-export interface Answer {
+/** What an upstream has answered. */
+export interface Received {
   readonly status: number
   /** What a caller may see of the upstream's headers. */
   readonly headers: Headers
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** The answer's object; undefined for an empty answer to a change. */
+}
+
+/** A success: its bytes are forwarded as they are, its JSON is looked into. */
+export interface Answer extends Received {
+  /** The answer's object as JavaScript sees it, to look into; undefined for an empty answer to a change. */
+  readonly fields: Fields | undefined
+  /** The same as it was written, to take parts of it. */
   readonly json: Json | undefined
 }
 
-/** The upstream's own error, forwarded: status, body and content type as they came (reading 7). */
-export class Refusal extends Problem {
-  readonly answer: Omit<Answer, 'json'>
+/** Looked into when somebody does. Either look throws JsonError for the same answers. */
+class Success implements Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly #text: string | undefined
+  #fields: Fields | undefined
+  #json: Json | undefined
 
-  constructor(answer: Omit<Answer, 'json'>) {
+  /** @param text of the bytes, where it is known */
+  constructor({ status, headers, bytes }: Received, text: string | undefined) {
+    this.status = status
+    this.headers = headers
+    this.bytes = bytes
+    this.#text = text
+  }
+
+  get fields(): Fields | undefined {
+    if (this.bytes.length === 0) return undefined
+    this.#fields ??= asFields(this.#text === undefined ? this.json?.value() : parseJson(this.#text, answerLimits))
+    return this.#fields
+  }
+
+  get json(): Json | undefined {
+    if (this.bytes.length === 0) return undefined
+    this.#json ??=
+      this.#text === undefined ? readJson(this.bytes, answerLimits) : readUtf8(this.bytes, this.#text, answerLimits)
+    return this.#json
+  }
+}
+
+/** The upstream's own error, forwarded: status, body and content type as they came. */
+export class Refusal extends Problem {
+  readonly answer: Received
+
+  constructor(answer: Received) {
     super(answer.status, `upstream answered ${answer.status}`)
     this.answer = answer
   }
@@ -44,38 +92,50 @@ export class Invalid extends Problem {
 }
 
 /** An answer as a response, byte for byte. */
-export const toResponse = ({ status, headers, bytes }: Omit<Answer, 'json'>): Response =>
-  new Response(bytes.length === 0 ? null : bytes, { status, headers })
+export const toResponse = ({ status, headers, bytes }: Received): Response =>
+  bytes.length === 0 ? new Response(null, { status, headers }) : responseOf(bytes, { status, headers })
 
 /** What came as an answer to an operation, when it is a success. Throws Refusal or Invalid for anything else. */
-export const checkAnswer = (
-  operation: Operation,
-  answer: Omit<Answer, 'json'>,
-  secrets: MediaKind['secrets'],
-  log: Log,
-): Answer => {
-  const { status, headers, bytes } = answer
+export const checkAnswer = (operation: Operation, received: Received, reveals: Reveals, log: Log): Answer => {
+  const { status, headers, bytes } = received
+  const text = textOf(bytes)
+  if (reveals(text ?? bytes, headers)) throw new Invalid('an answer that contains a credential')
   if (status >= 400 && status <= 599) {
-    const text = [new TextDecoder().decode(bytes), ...headers.values()].join('\n')
-    if (secrets.some((secret) => secret.length >= shortestSecret && text.includes(secret))) {
-      throw new Invalid('an error that contains a credential')
-    }
     log.info({ action: operation.action, status }, 'upstream refused')
-    throw new Refusal(answer)
+    throw new Refusal(received)
   }
   if (status < 200 || status >= 300) throw new Invalid(`status ${status}`)
-  if (bytes.length === 0 && mayBeEmpty.has(operation.action)) return { ...answer, json: undefined }
+  const answer = new Success(received, text)
+  if (bytes.length === 0 && mayBeEmpty.has(operation.action)) return answer
   try {
-    const json = readJson(bytes)
-    if (json.isObject) return { ...answer, json }
+    if (isList.has(operation.action) ? answer.json?.isObject : answer.fields) return answer
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
   throw new Invalid(`${operation.action} answered ${status} without a JSON object`)
 }
 
-/** What is shorter may as well be a word of an error's text. */
-const shortestSecret = 8
+/** What is longer is searched and read as bytes: a text may take twice as much memory. */
+const mostText = 2 ** 20
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Undefined for what is long, and for what is not UTF-8. */
+const textOf = (bytes: Uint8Array): string | undefined => {
+  if (bytes.length > mostText) return undefined
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of these, items are taken out as they were written. */
+const isList: ReadonlySet<string> = new Set([
+  'ListAssetGroups',
+  'FindAssetGroups',
+  'ListAssets',
+] satisfies Operation['action'][])
 
 const mayBeEmpty: ReadonlySet<string> = new Set([
   'UpdateAssetGroup',

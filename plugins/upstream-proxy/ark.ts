@@ -22,7 +22,8 @@ export const ark = (options: ArkOptions): MediaKind => {
   const now = options.now ?? Date.now
 
   return {
-    secrets: [options.accessKey, options.secretKey],
+    secrets: [options.secretKey],
+    accountIds: [options.accessKey],
     async outgoing(operation: Operation): Promise<Outgoing> {
       const { action, body } = actionBody(operation)
       const text = withoutProject(body).with('ProjectName', project).raw

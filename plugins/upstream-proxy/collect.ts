@@ -70,7 +70,7 @@ export const itemsOf = (answer: Answer): readonly Json[] => {
   const items = answer.json?.get('Result')?.get('Items')
   if (items?.isArray) return items.elements()
   // An upstream without anything to list may say so with null, or nothing.
-  if (items === undefined || items.raw === 'null') {
+  if (items === undefined || items.is('null')) {
     if (answer.json?.get('Result')?.isObject) return []
   }
   throw new Invalid('a list without items')

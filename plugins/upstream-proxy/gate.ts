@@ -3,6 +3,7 @@ import { type Log, Problem } from '../shared/problem.ts'
 import { Unreachable } from './answer.ts'
 import { isPlace, type Place, type Places, type Rate, turnMemoryMs, type Wait, type Wanted } from './places.ts'
 import { Queue, type Waiting } from './queue.ts'
+import type { Waited } from './waited.ts'
 
 /** The call was not made, because no place under the upstream's limits was to be had. Nothing has happened upstream. */
 export class Unsent extends Problem {}
@@ -10,12 +11,19 @@ export class Unsent extends Problem {}
 export interface GateOptions {
   readonly rate: Rate
   readonly places: Places
-  /** Longest wait for a place, in milliseconds. */
+  /** Longest wait for places of all calls of one request together, in milliseconds. */
   readonly queueMs: number
   /** Longest time that a call may keep its place, in milliseconds. */
   readonly callMs: number
   readonly clock: Clock
   readonly log: Log
+}
+
+export interface Entering {
+  /** The call may be spared by another one that waits, so nothing is certain. */
+  readonly light?: boolean
+  /** Of the request that the call is made for. Default: the call is all there is. */
+  readonly waited?: Waited
 }
 
 interface Call extends Waiting {
@@ -47,18 +55,18 @@ export class Gate {
 
   /**
    * A place, to be given back with `leave` when the call has ended. Throws Unsent 429 with Retry-After when the wait is, or is certain to become, too long,
-   * Unsent 500 when the places cannot be asked, and Unreachable when the caller has left. `light`: the call may be spared by another one that waits, so
-   * nothing is certain.
+   * Unsent 500 when the places cannot be asked, and Unreachable when the caller has left.
    */
-  enter(user = '', signal?: AbortSignal, light = false): Promise<Place> {
+  enter(user = '', signal?: AbortSignal, { light = false, waited }: Entering = {}): Promise<Place> {
     const { clock, queueMs } = this.#options
     return new Promise((resolve, reject) => {
       const now = clock.now()
-      const until = now + queueMs
+      const until = now + Math.max(0, queueMs - (waited?.until(now) ?? 0))
       if (signal?.aborted) return reject(new Unreachable(signal.reason, false))
       if (!light && this.#expected(user, now) > until) return reject(this.#busy(user, now))
       const end = () => {
         this.#queue.remove(call)
+        waited?.end(clock.now())
         signal?.removeEventListener('abort', leave)
       }
       const leave = () => {
@@ -80,6 +88,7 @@ export class Gate {
         },
       }
       signal?.addEventListener('abort', leave, { once: true })
+      waited?.begin(now)
       this.#queue.add(call)
       if (!this.#serving) void this.#serve()
       else if (this.#queue.next() === call) this.#wake()

@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import { identity } from '../shared/identity.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
+import { type Waited, waitedOf } from './waited.ts'
 
 export { requestHeaders, responseHeaders } from '../shared/headers.ts'
-export { type Answer, Invalid, Refusal, toResponse, Unreachable } from './answer.ts'
+export { type Answer, Invalid, type Received, Refusal, toResponse, Unreachable } from './answer.ts'
 export { type ArkOptions, ark } from './ark.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './ark-signature.ts'
 export { describeGroups, findGroups, groupsPerCall, itemsOf, type ListedGroups } from './collect.ts'
@@ -18,14 +19,35 @@ export { type Caller, createUpstream, type Fetch, type Upstream, type UpstreamOp
 /** Who a request is from, for the turns of those who wait. Asked when the upstream is, so whoever finds it out has time until then. */
 export type UserOf = (request: Request) => string | undefined
 
-/** A request's caller: its headers pass on where they may, its leaving ends the call, and its user takes turns with others. */
-export const callerOf = (request: Request, userOf?: UserOf): Caller => ({
-  headers: request.headers,
-  signal: request.signal,
-  get user() {
-    return userOf?.(request)
-  },
-})
+/** A request's caller: its headers pass on where they may, its leaving ends the call, its user takes turns with others, and its calls share one patience. */
+export const callerOf = (request: Request, userOf?: UserOf): Caller => new RequestCaller(request, userOf)
+
+/** Made for every request, and asked by few of them. */
+class RequestCaller implements Caller {
+  readonly #request: Request
+  readonly #userOf: UserOf | undefined
+
+  constructor(request: Request, userOf: UserOf | undefined) {
+    this.#request = request
+    this.#userOf = userOf
+  }
+
+  get headers(): Headers {
+    return this.#request.headers
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  get user(): string | undefined {
+    return this.#userOf?.(this.#request)
+  }
+
+  get waited(): Waited {
+    return waitedOf(this.#request)
+  }
+}
 
 /**
  * Puts `upstream` into the context, the one way to ask a media asset library, with its authentication, deadline and header hygiene; and `caller`, with

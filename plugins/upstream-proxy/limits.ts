@@ -9,7 +9,10 @@ export interface LimitsOptions {
   readonly perSecond: Readonly<Record<string, number>>
   /** Where places are taken. Default `memoryPlaces()`, which knows nothing of other processes. */
   readonly places?: Places
-  /** Longest wait for a place, in milliseconds. Beyond it, and as soon as it is certain, Problem 429 with Retry-After. Default 5,000. */
+  /**
+   * Longest that the calls of one request (see `callerOf`) wait for places altogether, in milliseconds. Beyond it, and as soon as it is certain, Problem 429 with
+   * Retry-After. Default 5,000.
+   */
   readonly queueMs?: number
 }
 

@@ -79,8 +79,10 @@ export interface Outgoing {
  */
 export interface MediaKind {
   outgoing(operation: Operation): Outgoing | Promise<Outgoing>
-  /** Texts that must never reach a caller, not even inside an upstream's error. */
+  /** Texts that must never reach a caller, in whatever an upstream answers. */
   readonly secrets: readonly string[]
+  /** Texts that say which account it is. They stand in the signed links of a success, and have no business in an error. Default none. */
+  readonly accountIds?: readonly string[]
 }
 
 const reads: ReadonlySet<Operation['action']> = new Set([

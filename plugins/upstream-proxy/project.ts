@@ -2,7 +2,7 @@ import type { Json } from '../shared/json.ts'
 
 const isProject = (key: string): boolean => key.toLowerCase() === 'projectname'
 
-/** A body without `ProjectName`, at the top and inside `Filter` (reading 6): callers know no projects. Itself when there is none. */
+/** A body without `ProjectName`, at the top and inside `Filter`: callers know no projects. Itself when there is none. */
 export const withoutProject = (json: Json): Json => {
   const filter = json.get('Filter')
   const stripped = filter?.without(isProject)

@@ -60,29 +60,32 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
 /** Face verification lies beside the base's last segment, not below it. */
 const beside = (base: string): string => new URL('face-verifications', base).href
 
-/** `/assets/groups` is another path, and so no asset (reading 32). */
+/** `/assets/groups` is another path, and so no asset. */
 const assetPath = (id: string): string => {
   if (id.toLowerCase() === 'groups') throw nowhere()
   return path`/assets/${id}`
 }
 
-const listParameters = (query: ListQuery): URLSearchParams => {
-  const parameters = new URLSearchParams({
+const listParameters = (query: ListQuery): string =>
+  queryString({
     GroupType: query.groupType,
     GroupIds: query.groups.map((group) => group.id).join(','),
     SortBy: query.sortBy,
     SortOrder: query.sortOrder,
+    ...pagingOf(query.paging),
+    Name: query.name,
+    Statuses: query.statuses?.join(','),
   })
-  for (const [name, value] of Object.entries(pagingOf(query.paging))) {
-    if (value !== undefined) parameters.set(name, String(value))
-  }
-  if (query.name !== undefined) parameters.set('Name', query.name)
-  if (query.statuses) parameters.set('Statuses', query.statuses.join(','))
-  return parameters
-}
 
-const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): URLSearchParams => {
-  const parameters = new URLSearchParams({ GroupType: wanted.groupType, Name: wanted.name, MaxResults: '100' })
-  if (wanted.nextToken !== undefined) parameters.set('NextToken', wanted.nextToken)
-  return parameters
+const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): string =>
+  queryString({ GroupType: wanted.groupType, Name: wanted.name, MaxResults: 100, NextToken: wanted.nextToken })
+
+/** What is undefined is left out. */
+const queryString = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
+  let text = ''
+  for (const name in parameters) {
+    const value = parameters[name]
+    if (value !== undefined) text += `${text && '&'}${name}=${encodeURIComponent(String(value).toWellFormed())}`
+  }
+  return text
 }

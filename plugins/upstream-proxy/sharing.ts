@@ -1,3 +1,10 @@
+/** A call that is under way. */
+export interface Begun<Result> {
+  readonly answer: Promise<Result>
+  /** Ends it: nobody waits for it any more. */
+  abandon(reason: unknown): void
+}
+
 /** Somebody who asks. `Entry` is what it takes to begin a call: a place under a limit, for example. */
 export interface Asker<Entry, Result> {
   /** Aborted when the asker goes away. */
@@ -9,93 +16,144 @@ export interface Asker<Entry, Result> {
   readonly enter?: (signal: AbortSignal, joined: boolean) => Promise<Entry>
   /** Gives back what came too late. */
   readonly unused?: (entry: Entry) => void
-  /** Makes the call for all. Its signal is aborted when all of them have left. */
-  readonly begin: (entry: Entry | undefined, signal: AbortSignal) => Promise<Result>
+  /** Makes the call for all. It is abandoned when all of them have left. */
+  readonly begin: (entry: Entry | undefined) => Begun<Result>
 }
 
-interface Round<Result> {
-  askers: number
-  begun: boolean
-  readonly answer: PromiseWithResolvers<Result>
-  /** Of those who are still getting in. */
-  readonly waits: Set<AbortController>
-  readonly abandoned: AbortController
-}
+type Left = (reason: unknown) => Error
 
 /**
  * Calls that are shared by all who ask the same thing at the same time. Each asker waits for an entry of its own, and the first to get one asks for all: so
  * nobody waits longer than alone. An error is everybody's too. Nothing is remembered when the call has ended.
  */
 export class Sharing<Entry, Result> {
-  readonly #rounds = new Map<string, Round<Result>>()
+  readonly #rounds = new Map<string, Round<Entry, Result>>()
+  readonly #left: Left
 
-  /** Rejects as `begin` does; as the asker's own `enter` does; and with the signal's reason when the asker has left. */
-  async ask(key: string, asker: Asker<Entry, Result>): Promise<Result> {
+  /** @param left makes the error for who has left, of the signal's reason */
+  constructor(left: Left) {
+    this.#left = left
+  }
+
+  /** Rejects as the call does; as the asker's own `enter` does; and when the asker has left. */
+  ask(key: string, asker: Asker<Entry, Result>): Promise<Result> {
     const { signal } = asker
-    const round = this.#rounds.get(key) ?? this.#open(key)
-    const wait = new AbortController()
-    const left = Promise.withResolvers<never>()
-    left.promise.catch(() => {})
-    const leave = () => {
-      wait.abort(signal?.reason)
-      left.reject(signal?.reason)
+    if (signal?.aborted) return Promise.reject(this.#left(signal.reason))
+    let round = this.#rounds.get(key)
+    if (!round) {
+      round = new Round(this.#rounds, key)
+      this.#rounds.set(key, round)
     }
-    signal?.addEventListener('abort', leave, { once: true })
-    if (signal?.aborted) leave()
-    round.askers++
-    round.waits.add(wait)
-    try {
-      if (!round.begun) await this.#enter(round, asker, wait)
-      return await Promise.race([left.promise, round.answer.promise])
-    } finally {
-      signal?.removeEventListener('abort', leave)
-      round.waits.delete(wait)
-      if (--round.askers === 0) {
-        if (this.#rounds.get(key) === round) this.#rounds.delete(key)
-        round.abandoned.abort(signal?.reason)
-      }
-    }
+    return round.join(asker, this.#left)
   }
 
   /** Whoever asks from now on shares no call that has begun already. */
   seal(): void {
-    for (const [key, round] of this.#rounds) if (round.begun) this.#rounds.delete(key)
+    for (const [key, round] of this.#rounds) if (round.call) this.#rounds.delete(key)
+  }
+}
+
+/** Those who share one call. */
+class Round<Entry, Result> {
+  call: Begun<Result> | undefined
+  readonly #members = new Set<Member<Entry, Result>>()
+  readonly #rounds: Map<string, Round<Entry, Result>>
+  readonly #key: string
+
+  constructor(rounds: Map<string, Round<Entry, Result>>, key: string) {
+    this.#rounds = rounds
+    this.#key = key
   }
 
-  #open(key: string): Round<Result> {
-    const round: Round<Result> = {
-      askers: 0,
-      begun: false,
-      answer: Promise.withResolvers(),
-      waits: new Set(),
-      abandoned: new AbortController(),
+  join(asker: Asker<Entry, Result>, left: Left): Promise<Result> {
+    const member = new Member(this, asker, left)
+    asker.signal?.addEventListener('abort', member)
+    const joined = this.#members.size > 0
+    this.#members.add(member)
+    if (!this.call) {
+      if (asker.enter) void this.#enter(member, asker.enter, joined)
+      else this.#begin(asker, undefined)
     }
-    // When all have left, nobody listens to what becomes of it.
-    round.answer.promise.catch(() => {})
-    this.#rounds.set(key, round)
-    return round
+    return member.answer.promise
+  }
+
+  leave(member: Member<Entry, Result>, reason: unknown): void {
+    this.#members.delete(member)
+    if (this.#members.size > 0) return
+    this.#close()
+    this.call?.abandon(reason)
   }
 
   async #enter(
-    round: Round<Result>,
-    { signal, enter, unused, begin }: Asker<Entry, Result>,
-    wait: AbortController,
+    member: Member<Entry, Result>,
+    enter: (signal: AbortSignal, joined: boolean) => Promise<Entry>,
+    joined: boolean,
   ): Promise<void> {
-    let entry: Entry | undefined
-    if (enter) {
-      try {
-        entry = await enter(wait.signal, round.askers > 1)
-      } catch (error) {
-        if (round.begun && !signal?.aborted) return
-        throw error
-      }
+    const { asker } = member
+    member.wait = new AbortController()
+    try {
+      const entry = await enter(member.wait.signal, joined)
+      member.wait = undefined
+      if (this.call || !this.#members.has(member)) asker.unused?.(entry)
+      else this.#begin(asker, entry)
+    } catch (error) {
+      // Called off, because the call of another has begun, or its asker has left.
+      if (this.call || !this.#members.has(member)) return
+      this.#members.delete(member)
+      if (this.#members.size === 0) this.#close()
+      member.fail(error)
     }
-    if (round.begun || signal?.aborted) {
-      if (entry !== undefined) unused?.(entry)
-      return
-    }
-    round.begun = true
-    for (const other of round.waits) if (other !== wait) other.abort()
-    begin(entry, round.abandoned.signal).then(round.answer.resolve, round.answer.reject)
+  }
+
+  #begin(asker: Asker<Entry, Result>, entry: Entry | undefined): void {
+    this.call = asker.begin(entry)
+    for (const { wait } of this.#members) wait?.abort()
+    this.call.answer.then(
+      (result) => {
+        this.#close()
+        for (const member of this.#members) member.end(result)
+      },
+      (error: unknown) => {
+        this.#close()
+        for (const member of this.#members) member.fail(error)
+      },
+    )
+  }
+
+  #close(): void {
+    if (this.#rounds.get(this.#key) === this) this.#rounds.delete(this.#key)
+  }
+}
+
+class Member<Entry, Result> {
+  readonly asker: Asker<Entry, Result>
+  readonly answer = Promise.withResolvers<Result>()
+  /** While it waits for an entry. */
+  wait: AbortController | undefined
+  readonly #round: Round<Entry, Result>
+  readonly #left: Left
+
+  constructor(round: Round<Entry, Result>, asker: Asker<Entry, Result>, left: Left) {
+    this.#round = round
+    this.#left = left
+    this.asker = asker
+  }
+
+  end(result: Result): void {
+    this.asker.signal?.removeEventListener('abort', this)
+    this.answer.resolve(result)
+  }
+
+  fail(error: unknown): void {
+    this.asker.signal?.removeEventListener('abort', this)
+    this.answer.reject(error)
+  }
+
+  /** The asker has left. */
+  handleEvent(): void {
+    const reason: unknown = this.asker.signal?.reason
+    this.fail(this.#left(reason))
+    this.wait?.abort(reason)
+    this.#round.leave(this, reason)
   }
 }

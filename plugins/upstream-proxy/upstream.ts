@@ -1,13 +1,18 @@
+import { isPromise } from '../shared/awaitable.ts'
 import { collect } from '../shared/bytes.ts'
-import { requestHeaders, responseHeaders } from '../shared/headers.ts'
+import { findCredentials } from '../shared/credentials.ts'
+import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, Problem, silent } from '../shared/problem.ts'
+import { createWaits } from '../shared/waits.ts'
 import { type Answer, checkAnswer, Invalid, Unreachable } from './answer.ts'
+import { Cancellation } from './cancellation.ts'
 import type { Gate } from './gate.ts'
 import { createLimits, type LimitsOptions } from './limits.ts'
 import { countedAs, isRead, type MediaKind, type Operation, type Outgoing } from './operation.ts'
 import type { Place } from './places.ts'
 import { retryTime } from './retry-after.ts'
 import { Sharing } from './sharing.ts'
+import type { Waited } from './waited.ts'
 
 /** A `fetch` of the caller's choice: for tests, or for a runtime whose own re-sends what must be sent once. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -16,7 +21,7 @@ export interface UpstreamOptions {
   readonly kind: MediaKind
   /** Default the global `fetch`. Called with `keepalive: false` for everything that must not be sent twice. */
   readonly fetch?: Fetch
-  /** Milliseconds from the call to the last byte of its answer; waiting for a place under a limit comes before it. Default 30,000. */
+  /** Milliseconds from the call to the last byte of its answer; waiting for a place under a limit comes before it. Looked at every second, and so up to a second more. Default 30,000. */
   readonly timeoutMs?: number
   /** Bytes of an answer beyond which it is refused. Default 64 MiB. */
   readonly maxAnswerBytes?: number
@@ -35,6 +40,8 @@ export interface Caller {
   readonly user?: string
   readonly headers?: Headers
   readonly signal?: AbortSignal
+  /** How long the request has waited, whose calls wait together no longer than one may. Callers without it make one call. */
+  readonly waited?: Waited
 }
 
 export interface Upstream {
@@ -58,23 +65,30 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxAnswerBytes = 2 ** 26, forwardHeaders, log = silent, observe } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
   const gates = createLimits(options.limits, { callMs: timeoutMs, log })
-  const shared = new Sharing<Entry, Answer>()
+  const shared = new Sharing<Entry, Answer>((reason) => new Unreachable(reason, true))
+  const deadlines = createWaits(Math.min(1_000, timeoutMs / 10))
+  const reveals = findCredentials(kind.secrets)
+  const errorReveals = findCredentials([...kind.secrets, ...(kind.accountIds ?? [])])
 
-  const enter = async (gate: Gate, user?: string, signal?: AbortSignal, light?: boolean): Promise<Entry> => ({
+  const enter = async (
+    gate: Gate,
+    { user, waited }: Caller,
+    signal?: AbortSignal,
+    light?: boolean,
+  ): Promise<Entry> => ({
     gate,
-    place: await gate.enter(user, signal, light),
+    place: await gate.enter(user, signal, { light, waited }),
   })
 
-  /** One request, in a place of its own, which it has until the answer begins. */
+  /** One request, in a place of its own where it needs one, which it has until the answer begins. */
   const ask = async (operation: Operation, caller: Caller, signal: AbortSignal, entry?: Entry): Promise<Response> => {
     let sent = false
     try {
-      const outgoing = await kind.outgoing(operation)
+      const known = kind.outgoing(operation)
+      const outgoing = isPromise(known) ? await known : known
       sent = true
-      const response = await send(outgoing.url, {
-        ...init(outgoing, requestHeaders(caller.headers, forwardHeaders), isRead(operation)),
-        signal,
-      })
+      const headers = forwardedHeaders(caller.headers, forwardHeaders)
+      const response = await send(outgoing.url, init(outgoing, headers, isRead(operation), signal))
       const retryAt = entry && response.status === 429 ? retryTime(response.headers, Date.now()) : undefined
       if (retryAt !== undefined) await entry?.gate.slow(retryAt)
       return response
@@ -83,75 +97,103 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     }
   }
 
-  const call = async (operation: Operation, caller: Caller, entry?: Entry): Promise<Answer> => {
-    const deadline = new AbortController()
-    const abort = () => deadline.abort(caller.signal?.reason)
-    const timer = setTimeout(() => deadline.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    if (caller.signal?.aborted) abort()
-    caller.signal?.addEventListener('abort', abort, { once: true })
-    const startedAt = performance.now()
+  const call = async (
+    operation: Operation,
+    caller: Caller,
+    cancellation: Cancellation,
+    entry?: Entry,
+  ): Promise<Answer> => {
+    const { signal } = cancellation
+    deadlines.add(cancellation)
     /** Undefined while nothing can be said of the upstream: it was not asked, or its caller did not wait for the answer. */
     let status: number | undefined
     try {
-      const response = await ask(operation, caller, deadline.signal, entry).catch(async (error: unknown) => {
-        if (error instanceof Problem || deadline.signal.aborted || !isRead(operation)) throw error
-        // The connection failed before any answer, and nothing can have changed: once more (reading 10).
-        const again = entry && (await enter(entry.gate, caller.user, deadline.signal))
-        return ask(operation, caller, deadline.signal, again)
+      const response = await ask(operation, caller, signal, entry).catch(async (error: unknown) => {
+        if (error instanceof Problem || signal.aborted || !isRead(operation)) throw error
+        // The connection failed before any answer, and nothing can have changed: once more.
+        const again = entry && (await enter(entry.gate, caller, signal))
+        return ask(operation, caller, signal, again)
       })
       status = response.status
       const bytes = await collect(response, maxAnswerBytes)
       if (!bytes) throw new Invalid('an answer that is too large')
-      const answer = { status, headers: responseHeaders(response.headers), bytes }
-      return checkAnswer(operation, answer, kind.secrets, log)
+      const answer = { status, headers: responseHeaders(response.headers, status), bytes }
+      return checkAnswer(operation, answer, status < 400 ? reveals : errorReveals, log)
     } catch (error) {
       if (error instanceof Problem) throw error
-      if (!caller.signal?.aborted) status ??= 0
+      if (!cancellation.abandoned) status ??= 0
       throw new Unreachable(error, !neverSent(error))
     } finally {
-      clearTimeout(timer)
-      caller.signal?.removeEventListener('abort', abort)
-      const seconds = (performance.now() - startedAt) / 1000
+      deadlines.delete(cancellation)
+      const seconds = (performance.now() - cancellation.until + timeoutMs) / 1000
       if (status !== undefined) observe?.({ action: operation.action, status, seconds })
     }
   }
 
-  /** One call for all who ask for the same asset at the same time, with the headers of one of them. */
-  const share = async (operation: Operation & { action: 'GetAsset' }, caller: Caller, gate?: Gate): Promise<Answer> => {
-    const { signal, user, headers } = caller
+  const begin = (): Cancellation => new Cancellation(performance.now() + timeoutMs)
+
+  /** One call for the caller alone, which ends when the caller leaves. */
+  const callAlone = async (operation: Operation, caller: Caller, entry?: Entry): Promise<Answer> => {
+    const { signal } = caller
+    const cancellation = begin()
+    if (signal?.aborted) cancellation.abandon(signal.reason)
+    signal?.addEventListener('abort', cancellation)
     try {
-      return await shared.ask(keyOf(operation.id, headers, forwardHeaders), {
-        signal,
-        enter: gate && ((called, joined) => enter(gate, user, called, joined)),
-        unused: ({ place }) => gate?.leave(place, false),
-        begin: (entry, abandoned) => call(operation, { user, headers, signal: abandoned }, entry),
-      })
-    } catch (error) {
-      throw error instanceof Problem ? error : new Unreachable(error, true)
+      return await call(operation, caller, cancellation, entry)
+    } finally {
+      signal?.removeEventListener('abort', cancellation)
     }
   }
+
+  /** One call for all who ask for the same asset at the same time, with the headers of one of them. */
+  const share = (operation: Operation & { action: 'GetAsset' }, caller: Caller, gate?: Gate): Promise<Answer> =>
+    shared.ask(keyOf(operation.id, caller.headers, forwardHeaders), {
+      signal: caller.signal,
+      enter: gate && ((called, joined) => enter(gate, caller, called, joined)),
+      unused: ({ place }) => gate?.leave(place, false),
+      begin(entry) {
+        const cancellation = begin()
+        return {
+          answer: call(operation, caller, cancellation, entry),
+          abandon: (reason) => cancellation.abandon(reason),
+        }
+      },
+    })
 
   return {
     async send(operation, caller = {}) {
       const gate = gates(countedAs(operation))
       if (operation.action === 'GetAsset') return share(operation, caller, gate)
-      const entry = gate && (await enter(gate, caller.user, caller.signal))
-      if (isRead(operation)) return call(operation, caller, entry)
+      const entry = gate && (await enter(gate, caller, caller.signal))
+      if (isRead(operation)) return callAlone(operation, caller, entry)
       // Who knows of a change must not be given a reading from before it.
-      return call(operation, caller, entry).finally(() => shared.seal())
+      return callAlone(operation, caller, entry).finally(() => shared.seal())
     },
   }
 }
 
-/** The same for all readings that may share an answer: those of one asset, unless something may be made of different headers. */
-const keyOf = (id: string, headers: Headers | undefined, also: readonly string[] = []): string =>
-  JSON.stringify([id, ...['accept', 'accept-language', ...also].map((name) => headers?.get(name))])
+/** The same for all readings that may share an answer: those of one asset, unless something may be made of different headers, whose values hold no control characters. */
+const keyOf = (id: string, headers: Headers | undefined, also: readonly string[] = []): string => {
+  let key = ''
+  for (const name of negotiated) key += `${headers?.get(name) ?? '\0'}\n`
+  for (const name of also) key += `${headers?.get(name) ?? '\0'}\n`
+  return key + id
+}
 
-const init = (outgoing: Outgoing, headers: Headers, repeatable: boolean): RequestInit => {
-  for (const [name, value] of Object.entries(outgoing.headers)) headers.set(name, value)
+const negotiated = ['accept', 'accept-language']
+
+const init = (
+  outgoing: Outgoing,
+  headers: Record<string, string>,
+  repeatable: boolean,
+  signal: AbortSignal,
+): RequestInit => {
+  // The account's own go before the caller's, in whatever case a kind writes them.
+  for (const name in outgoing.headers) headers[name.toLowerCase()] = outgoing.headers[name] as string
   return {
     method: outgoing.method,
     headers,
+    signal,
     body: outgoing.body as RequestInit['body'],
     // A redirect could lead the account's credentials anywhere.
     redirect: 'manual',

@@ -51,7 +51,7 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
 }
 
 /** A value of ours is base64url, its signature a SHA-256 in base64: no other text is worth computing anything for. */
-const shape = /^[\w-]{1,128}\.[A-Za-z0-9+/]{43}$/
+const shape = /^[\w-]{1,256}\.[A-Za-z0-9+/]{43}$/
 
 /** In the format that the verdict below understands. */
 const sign = (value: string, secret: string): string =>

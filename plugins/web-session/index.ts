@@ -1,17 +1,21 @@
 import { Elysia } from 'elysia'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { unkept, unkeptJson } from '../shared/unkept.ts'
 import { refuseUnknown } from '../shared/unknown.ts'
+import { createDevices } from './devices.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
-import { refuseForeignOrigin, requireSameOrigin } from './origin.ts'
+import { foreignOrigin, isForeign, otherAddress, requireSameOrigin } from './origin.ts'
 import { verifyPassword } from './password.ts'
 import { createSessions, type SessionIdentity, type SessionOptions } from './session.ts'
 import type { AttemptStore, SessionStore } from './store.ts'
 import { createThrottle, type ThrottleOptions } from './throttle.ts'
 
+export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
+export type { Flow } from './fair-queue.ts'
 export type { Verify } from './login.ts'
 export { type PublicUrl, requireSameOrigin } from './origin.ts'
 export { hashPassword, verifyPassword } from './password.ts'
@@ -31,6 +35,8 @@ export interface WebSessionOptions extends SessionOptions {
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log?: Log
+  /** Told of every login, logout, failure and lockout. Default: nobody is. */
+  readonly audit?: Audit
 }
 
 /**
@@ -48,10 +54,11 @@ export const identifyBySession = (
  * `identity`, else 401; unless it only reads, it also needs the public address's origin, else 403.
  */
 export const webSession = (options: WebSessionOptions) => {
-  const { store, publicUrl, segment = 'media', verify = verifyPassword, now = Date.now } = options
+  const { store, publicUrl, segment = 'media', verify = verifyPassword, now = Date.now, audit = noAudit } = options
   const sessions = createSessions(options)
+  const devices = createDevices(options)
   const throttle = createThrottle(store, now, options.throttle)
-  const render = renderProblems(problemBody(`${segment}_proxy_error`), options.log)
+  const render = renderProblems(problemBody(`${segment}_proxy_error`), options.log, audit)
 
   const guard = async (request: Request): Promise<SessionIdentity> => {
     const found = await requireIdentity(sessions.identify, request)
@@ -60,17 +67,25 @@ export const webSession = (options: WebSessionOptions) => {
   }
 
   const routes = new Elysia({ prefix: options.path ?? '/api/session' })
-    .onError((context) => unkept(render(context)))
+    .onError(({ error, code, request }) => unkept(render({ error, code, request })))
     .post(
       '',
       async ({ request }) => {
-        refuseForeignOrigin(request, publicUrl)
         const credentials = await readCredentials(request)
-        const attempt = () => findUser(credentials, store, verify)
-        const user = await throttle.run(credentials.name, options.addressOf?.(request), attempt)
+        const { name } = credentials
+        const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
+        const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
+        // After the password, which says whether to name the address; counted and hashed like any other try.
+        const event = { action: 'session.fail', name } as const
+        if (isForeign(request, publicUrl)) {
+          const message = user ? otherAddress(publicUrl) : foreignOrigin
+          throw new Problem(403, message, { event: { ...event, reason: 'foreign origin' } })
+        }
         const cookie = user && (await sessions.begin(request, user))
-        if (!cookie) throw new Problem(401, 'wrong name or password')
-        return welcome({ user: user.id, name: user.name }, { 'set-cookie': cookie })
+        if (!cookie) throw new Problem(401, 'wrong name or password', { event })
+        // Before anybody has the cookie: there is no session without a trace.
+        await audit.record({ action: 'session.login', user: user.id }, request)
+        return welcome({ user: user.id, name: user.name }, cookie, devices.issue(request, name))
       },
       { parse: 'none' },
     )
@@ -79,7 +94,9 @@ export const webSession = (options: WebSessionOptions) => {
       '',
       async ({ request }) => {
         await guard(request)
-        return answer({}, { 'set-cookie': await sessions.end(request) })
+        const cookie = await sessions.end(request)
+        await audit.record({ action: 'session.logout' }, request)
+        return answer({}, cookie)
       },
       { parse: 'none' },
     )
@@ -96,8 +113,11 @@ export const webSession = (options: WebSessionOptions) => {
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-const welcome = ({ user: id, name }: SessionIdentity, headers?: Record<string, string>): Response =>
-  answer({ user: { id, name } }, headers)
+const welcome = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
+  answer({ user: { id, name } }, ...cookies)
 
-const answer = (content: object, headers?: Record<string, string>): Response =>
-  unkeptJson({ success: true, ...content }, headers)
+const answer = (content: object, ...cookies: readonly string[]): Response => {
+  const response = unkeptJson({ success: true, ...content })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
+}

@@ -1,5 +1,6 @@
 import { isJson, readJsonBody } from '../shared/body.ts'
 import { Problem } from '../shared/problem.ts'
+import type { Flow } from './fair-queue.ts'
 import { asked } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
@@ -24,8 +25,8 @@ export const readCredentials = async (request: Request): Promise<Credentials> =>
   return { name, password }
 }
 
-/** Whether a hash is that of the password. For no hash at all: false, after the same time. */
-export type Verify = (password: string, hash: string | undefined) => Promise<boolean>
+/** Whether a hash is that of the password. For no hash at all: false, after the same time. Of several flows that have to wait, none keeps another out. */
+export type Verify = (password: string, hash: string | undefined, flow: Flow) => Promise<boolean>
 
 /**
  * The user with that name and password; undefined for a wrong password, an unknown name, a disabled user and one without a password. The four do the same
@@ -35,10 +36,11 @@ export const findUser = async (
   { name, password }: Credentials,
   store: Pick<SessionStore, 'userByName'>,
   verify: Verify,
+  flow: Flow,
 ): Promise<(LoginUser & { readonly password: string }) | undefined> => {
   const user = storable(name) ? await asked(store.userByName(name)) : undefined
   const hash = user?.disabledAt === undefined ? user?.password : undefined
-  const right = await verify(password, hash)
+  const right = await verify(password, hash, flow)
   return right && user && hash !== undefined ? { ...user, password: hash } : undefined
 }
 

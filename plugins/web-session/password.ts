@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto'
 import { argon2idAsync } from '@noble/hashes/argon2.js'
-import { Problem } from '../shared/problem.ts'
+import { FairQueue, type Flow } from './fair-queue.ts'
 
 /**
  * The hash of a password, in PHC string format: Argon2id, 19 MiB, 2 passes, 1 lane (RFC 9106; OWASP's least). The same on every runtime, so that any of them can check
@@ -11,19 +11,25 @@ import { Problem } from '../shared/problem.ts'
 export const hashPassword = async (password: string): Promise<string> => {
   if (password === '') throw new TypeError('a password must not be empty')
   const salt = crypto.randomBytes(16)
-  return write(usual, salt, await oneOfFew(() => derive(usual, password, salt, 32)))
+  return write(usual, salt, await queue.run({ name: '' }, () => derive(usual, password, salt, 32)))
 }
 
 /**
  * Whether a hash is that of the password. False also for a hash that is not formed like one. Undefined is the hash of a user who does not exist: false, after the same
  * time.
  *
+ * @param flow who has to wait when many are being computed: of several flows, none keeps another out
+ *
  * Throws Problem 503 when too many are being computed.
  */
-export const verifyPassword = async (password: string, hash: string | undefined): Promise<boolean> => {
+export const verifyPassword = async (
+  password: string,
+  hash: string | undefined,
+  flow: Flow = { name: '' },
+): Promise<boolean> => {
   const known = read(hash ?? unknownUser)
   if (!known || password === '') return false
-  const computed = await oneOfFew(() =>
+  const computed = await queue.run(flow, () =>
     derive(known.cost, password, known.salt, known.key.length).catch(() => undefined),
   )
   return computed !== undefined && crypto.timingSafeEqual(computed, known.key) && hash !== undefined
@@ -82,29 +88,8 @@ const derive = async (cost: Cost, password: string, nonce: Buffer, tagLength: nu
   return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen: tagLength }))
 }
 
-const atOnce = 2
-const mostWaiting = 32
-const waiting: (() => void)[] = []
-let running = 0
-
 /** Each takes a tenth of a second of a processor and much memory: without a bound, logging in is an attack. */
-const oneOfFew = async <Result>(compute: () => Promise<Result>): Promise<Result> => {
-  if (running >= atOnce) {
-    if (waiting.length >= mostWaiting) {
-      throw new Problem(503, 'too many passwords are being checked', { headers: { 'retry-after': '1' } })
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  } else {
-    running++
-  }
-  try {
-    return await compute()
-  } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else running--
-  }
-}
+const queue = new FairQueue({ atOnce: 2, mostWaiting: 32, message: 'too many passwords are being checked' })
 
 /** Hash of nobody's password. */
 const unknownUser = write(usual, Buffer.alloc(16), Buffer.alloc(32))

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Identity } from '../shared/identify.ts'
 import { Problem } from '../shared/problem.ts'
+import { RevocationWatch } from '../shared/revocation.ts'
 import { createCookies } from './cookie.ts'
 import { type PublicUrl, readPublicUrl } from './origin.ts'
 import type { LoginUser, SessionStore } from './store.ts'
@@ -15,6 +16,8 @@ export interface SessionOptions {
   readonly idleMs?: number
   /** How long a session lives in any case. Milliseconds, default 12 hours. */
   readonly absoluteMs?: number
+  /** Sessions of one user; a login beyond them ends the oldest. From 1, default 20. */
+  readonly maxSessions?: number
   /** Name of the cookie, default `session`. Two plugins under one host name need two. */
   readonly cookieName?: string
   /** Milliseconds since 1970. Default the system's clock. */
@@ -45,7 +48,8 @@ const longestTouchMs = 60_000
  */
 export const createSessions = (options: SessionOptions): Sessions => {
   const { store, secrets, publicUrl, now = Date.now, cookieName = 'session' } = options
-  const { idleMs = 1_800_000, absoluteMs = 43_200_000 } = options
+  const { idleMs = 1_800_000, absoluteMs = 43_200_000, maxSessions = 20 } = options
+  if (!(maxSessions >= 1)) throw new TypeError('a user must be able to have a session')
   if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('a session must live for more than nothing')
   // What is known of it already must be an address; a function is asked later.
   if (typeof publicUrl === 'string') readPublicUrl(publicUrl)
@@ -53,6 +57,14 @@ export const createSessions = (options: SessionOptions): Sessions => {
   const cookies = createCookies({ name: cookieName, secrets, secure })
   /** A use is written down when the last one written is older: reading must not cost a write each time. */
   const touchMs = Math.min(longestTouchMs, Math.floor(idleMs / 30))
+
+  const watch = new RevocationWatch({
+    holds: async (hash) => {
+      const found = await store.session(hash)
+      return found !== undefined && now() < found.endsAt
+    },
+    everyMs: 450,
+  })
 
   return {
     async identify(request) {
@@ -64,7 +76,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
       if (idleUntil - found.idleUntil > touchMs) await asked(store.touchSession(hash, idleUntil))
-      return { user: found.user, name: found.name }
+      return new KnownSession(found, hash, watch)
     },
 
     async begin(request, { id: user, password }) {
@@ -73,7 +85,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
       const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }
-      if (!(await asked(store.addSession(session, cookies.readAll(request).map(hashOf))))) return undefined
+      if (!(await asked(store.addSession(session, cookies.readAll(request).map(hashOf), maxSessions)))) return undefined
       return cookies.issue(id, Math.floor(absoluteMs / 1000))
     },
 
@@ -81,6 +93,24 @@ export const createSessions = (options: SessionOptions): Sessions => {
       for (const id of cookies.readAll(request)) await asked(store.endSession(hashOf(id)))
       return cookies.clear()
     },
+  }
+}
+
+class KnownSession implements SessionIdentity {
+  readonly user: string
+  readonly name: string
+  readonly #hash: string
+  readonly #watch: RevocationWatch
+
+  constructor({ user, name }: Pick<SessionIdentity, 'user' | 'name'>, hash: string, watch: RevocationWatch) {
+    this.user = user
+    this.name = name
+    this.#hash = hash
+    this.#watch = watch
+  }
+
+  whenRevoked(end: () => void): () => void {
+    return this.#watch.add(this.#hash, end)
   }
 }
 

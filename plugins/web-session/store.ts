@@ -37,8 +37,11 @@ export interface Session {
 export interface SessionStore {
   /** The user of exactly that name, disabled ones too. */
   userByName(name: string): Promise<LoginUser | undefined>
-  /** Keeps a session, and ends those with the hashes given: all or nothing. False, and nothing, when there is no such user, or none that may log in by now. */
-  addSession(session: NewSession, ended?: readonly string[]): Promise<boolean>
+  /**
+   * Keeps a session, and ends those with the hashes given, and the user's oldest where there would be more than `most`, however many begin at once: all or nothing.
+   * False, and nothing, when there is no such user, or none that may log in by now.
+   */
+  addSession(session: NewSession, ended?: readonly string[], most?: number): Promise<boolean>
   /** Undefined when it was ended, when its user is disabled, or has another password than the one it began with. One out of time may be returned. */
   session(hash: string): Promise<Session | undefined>
   /** Moves `idleUntil`, never back. */
@@ -50,13 +53,14 @@ export interface SessionStore {
 export interface Attempt {
   /** Random: marks what this attempt has counted. */
   readonly id: string
-  /** Hashes of the name, and of the address where that is known. Of the first, more is counted when two race. */
-  readonly counters: readonly [Counter, Counter?]
+  /** One to four, always in the same order of kinds: name, then networks, the smallest first. Of the first ones, more is counted when two race. */
+  readonly counters: readonly [Counter, ...Counter[]]
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
 export interface Counter {
+  /** A hash of what is counted. */
   readonly key: string
   /** So many failures have no consequence but the counting. From 1. */
   readonly free: number

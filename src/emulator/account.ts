@@ -7,12 +7,14 @@ import type { Asset, Group } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { createLibrary } from './stock.ts'
+import { createObjects, type TextObjects } from './text/objects.ts'
 
 /** The one account behind both shapes. */
 export interface Account {
   readonly settings: Settings
   readonly library: Library
   readonly faces: Faces
+  readonly objects: TextObjects
   readonly limits: Limits
   readonly sortedGroups: Sorted<Group>
   readonly sortedAssets: Sorted<Asset>
@@ -25,6 +27,7 @@ export function createAccount(settings: Settings, origin: () => string): Account
     settings,
     library,
     faces: createFaces(settings, library, origin),
+    objects: createObjects(settings),
     limits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSorted(),
     sortedAssets: createSorted(),

@@ -5,7 +5,9 @@ import { DECISIONS, type Sessions } from './face/sessions.ts'
 import type { Fault, FaultKind, Faults } from './faults.ts'
 import { fieldsOf } from './fields.ts'
 import { membersOf } from './members.ts'
+import { unescaped } from './paths.ts'
 import type { Received } from './shape.ts'
+import { type ObjectStock, PLANTED } from './text/objects.ts'
 import { TEXT_NEEDED } from './text/scope.ts'
 
 /** Where the emulator itself is controlled over HTTP; requests to it are not recorded and need no key. */
@@ -32,6 +34,8 @@ const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string
   redirect: { location: 'string' },
   gzip: {},
   headers: { headers: 'object' },
+  'hostile-headers': {},
+  leak: {},
   foreign: {},
   'missing-field': { field: 'string' },
   'no-data': {},
@@ -41,8 +45,8 @@ const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string
 
 /**
  * `GET|DELETE calls`, `GET|POST|DELETE faults`, `DELETE faults/{id}` (which also releases a hold), `GET groups`,
- * `GET assets` (also `?group=ID`), `GET face`, `POST face/{bytedToken}` with `{"do":"succeed"}` (or fail, close), which tells where the browser
- * would go. A fault is posted as JSON; patterns are written `"/^List/"`, times for ever `"Infinity"`.
+ * `GET assets` (also `?group=ID`), `GET|POST|DELETE objects`, `DELETE objects/{id}`, `GET face`, `POST face/{bytedToken}` with `{"do":"succeed"}` (or fail, close), which tells where the browser
+ * would go. An object is posted as `{"kind":"file","name":"…"}` and answered with its id. A fault is posted as JSON; patterns are written `"/^List/"`, times for ever `"Infinity"`.
  */
 export function controlled(request: Received, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
@@ -71,6 +75,14 @@ export function controlled(request: Received, { account, calls, faults }: Contro
       return ok(account.library.groups())
     case 'GET assets':
       return ok(account.library.assets(url.searchParams.get('group') ?? undefined))
+    case 'GET objects':
+      return ok(account.objects.stock.list())
+    case 'POST objects':
+      return planted(request.body, account.objects.stock)
+    case 'DELETE objects':
+      if (id === undefined) account.objects.stock.clear()
+      else account.objects.stock.delete(unescaped(id))
+      return ok({})
     case 'GET face':
       return ok(account.faces.sessions.list())
     case 'POST face':
@@ -88,6 +100,14 @@ function finished(bytedToken = '', body: string, sessions: Sessions): Reply {
   if (finish.came === 'callback') return ok({ callback: finish.url })
   if (finish.came === 'closed') return ok({})
   return jsonReply(finish.came === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.came }))
+}
+
+function planted(body: string, stock: ObjectStock): Reply {
+  const fields = fieldsOf(membersOf(body) ?? [])
+  const kind = PLANTED.find((one) => one === fields.value('kind'))
+  if (kind === undefined) return jsonReply(400, JSON.stringify({ error: `kind must be one of ${PLANTED.join(', ')}` }))
+  const text = (name: string) => (fields.value(name) === undefined ? undefined : String(fields.value(name)))
+  return jsonReply(201, JSON.stringify({ id: stock.add({ kind, id: text('id'), name: text('name') }) }))
 }
 
 function added(body: string, faults: Faults): Reply {

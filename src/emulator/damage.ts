@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib'
 import type { Answer, Ask } from './account.ts'
 import type { FaultKind } from './faults.ts'
 import { fieldsOf } from './fields.ts'
+import { HOSTILE_HEADERS, HOSTILE_PAGE } from './hostile.ts'
+import { leakingHeaders, leakingJson } from './leak.ts'
 import type { List } from './listing.ts'
 import { membersOf, objectOf } from './members.ts'
 
@@ -30,8 +32,8 @@ export function plannedReply(fault: FaultKind): Reply | undefined {
   return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
 }
 
-/** What a fault makes of a finished reply. */
-export function spoiltReply(fault: FaultKind, reply: Reply): Reply {
+/** What a fault makes of a finished reply; `secret`: the credential with which it was asked for. */
+export function spoiltReply(fault: FaultKind, reply: Reply, secret: string): Reply {
   switch (fault.kind) {
     case 'status':
       return plannedReply(fault) ?? reply
@@ -45,6 +47,15 @@ export function spoiltReply(fault: FaultKind, reply: Reply): Reply {
       return { ...reply, headers: { ...reply.headers, 'content-encoding': 'gzip' }, body: gzipSync(reply.body) }
     case 'headers':
       return { ...reply, headers: { ...reply.headers, ...fault.headers } }
+    case 'hostile-headers': {
+      const { status = reply.status, page } = fault
+      const headers = { ...reply.headers, ...HOSTILE_HEADERS, ...(page ? { 'content-type': 'text/html' } : {}) }
+      return { ...reply, status, headers, body: page ? Buffer.from(HOSTILE_PAGE) : reply.body }
+    }
+    case 'leak': {
+      const body = Buffer.from(leakingJson(Buffer.from(reply.body).toString(), fault, secret))
+      return { ...reply, headers: { ...reply.headers, ...leakingHeaders(fault, secret) }, body }
+    }
     default:
       return reply
   }

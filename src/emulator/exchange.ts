@@ -33,7 +33,7 @@ export async function endOf(exchange: Exchange): Promise<End> {
   }
   end ??= work(exchange)
   for (const strike of strikes) {
-    if (typeof end !== 'string' && !isEarly(strike.fault)) end = await afterWork(strike, end)
+    if (typeof end !== 'string' && !isEarly(strike.fault)) end = await afterWork(strike, end, secretOf(exchange))
   }
   return end
 }
@@ -55,12 +55,16 @@ async function beforeWork({ fault, hit, released }: Strike, stopping: AbortSigna
   return plannedReply(fault)
 }
 
-async function afterWork({ fault, hit, released }: Strike, reply: Reply): Promise<End> {
+async function afterWork({ fault, hit, released }: Strike, reply: Reply, secret: string): Promise<End> {
   hit()
   if (fault.kind === 'reset-after') return 'reset'
   if (fault.kind === 'hang') return 'silence'
   if (fault.kind === 'hold') await released
-  return spoiltReply(fault, reply)
+  return spoiltReply(fault, reply, secret)
+}
+
+function secretOf({ account: { settings }, shape }: Exchange): string {
+  return shape.kind === 'rest' ? settings.key : settings.secretKey
 }
 
 function work({ account, shape, request, action, number, strikes }: Exchange): Reply {

@@ -1,3 +1,4 @@
+import type { Leak } from './leak.ts'
 import type { TextFaultKind } from './text/faults.ts'
 
 /** Ways in which an upstream goes wrong. `work` says whether the call takes effect first; default no. */
@@ -32,6 +33,17 @@ export type FaultKind =
   | { readonly kind: 'gzip' }
   /** adds headers to the answer, or replaces them */
   | { readonly kind: 'headers'; readonly headers: Readonly<Record<string, string | string[]>> }
+  /**
+   * adds every one of `HOSTILE_HEADERS`, under another status where one is given; `page`: the body is an HTML page with a
+   * script, and says so
+   */
+  | { readonly kind: 'hostile-headers'; readonly status?: number; readonly page?: boolean }
+  /**
+   * tells the caller the credential: `body` (default) in a field of the JSON, of every event of a stream; `content` in front of
+   * every text in it; `header` in `x-request-id`. `form`: as it is (default), with its first character as `\uXXXX`, in
+   * base64, or with every byte percent-encoded. Of the ark shape it is the secret key
+   */
+  | ({ readonly kind: 'leak' } & Leak)
   /** puts an item of a group that was not asked for in front of a list */
   | { readonly kind: 'foreign' }
   /** takes one field away from every item of a list */

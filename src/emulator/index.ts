@@ -7,12 +7,15 @@ import { REST_PATH } from './rest.ts'
 import { serve } from './server.ts'
 import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults.ts'
+import type { ObjectStock } from './text/objects.ts'
 import { TEXT_PATH } from './text/routes.ts'
 
 export type { Call } from './calls.ts'
 export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
 export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
+export { HOSTILE_HEADERS } from './hostile.ts'
+export type { LeakForm, LeakPlace } from './leak.ts'
 export type { Library, NewAsset, NewGroup } from './library.ts'
 export { DOCUMENTED_LIMITS } from './limits.ts'
 export { type Outcome, outcomeByUrl } from './outcome.ts'
@@ -20,6 +23,7 @@ export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.
 export type { EmulatorOptions } from './settings.ts'
 export type { TextModel } from './text/catalogue.ts'
 export type { Script, ScriptChunk, TextFaultKind } from './text/faults.ts'
+export type { ObjectStock, PlantedKind, StockEntry } from './text/objects.ts'
 export type { TextOptions } from './text/options.ts'
 export type { Times } from './times.ts'
 
@@ -46,6 +50,8 @@ export interface Emulator {
      * function of the recorded call chooses; a fault of kind `script`.
      */
     answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
+    /** the responses, conversations, items, files and the like that the account keeps */
+    readonly objects: ObjectStock
   }
   /** face verification, without a browser. In both shapes somebody has yet to go to the callback address, as a browser would */
   readonly face: {
@@ -89,6 +95,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     text: {
       url: `${origin}${TEXT_PATH}`,
       key: settings.text.key,
+      objects: account.objects.stock,
       answer: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
     },
     face: {

@@ -2,6 +2,7 @@ import type { Ask } from './account.ts'
 import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'
+import { pathParts } from './paths.ts'
 import { Refusal, wrongMethod } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { bodyMembers, type Received, type Shape } from './shape.ts'
@@ -114,23 +115,6 @@ function partsBelow(path: string, base: string): string[] {
   return isBelow(path, base) ? path.slice(base.length).split('/').slice(1) : []
 }
 
-/**
- * The path of a target. Escapes are resolved before the path is cut up, and then `.`, `..` and doubled slashes, as a web
- * server in front of an upstream does; so an id that was not kept from being a path reaches what it names.
- */
 function pathOf(target: string): string {
-  const parts: string[] = []
-  for (const part of unescaped(target.split('?')[0] ?? '').split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '' && part !== '.') parts.push(part)
-  }
-  return `/${parts.join('/')}`
-}
-
-function unescaped(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
+  return `/${pathParts(target).join('/')}`
 }

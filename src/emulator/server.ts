@@ -25,7 +25,7 @@ export async function serve(account: Account) {
   const stopping = new AbortController()
   const ark = arkShape(account.settings)
   const rest = restShape(account.settings)
-  const answerText = textAnswers(account.settings)
+  const answerText = textAnswers(account)
   let number = 0
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,9 +13,9 @@ interface Creation {
   readonly owners: Owners
 }
 
-/** "create asset". The upstream is asked to the end even when the caller leaves (reading 11). */
+/** "create asset". The upstream is asked to the end even when the caller leaves. */
 export const createAsset =
-  ({ upstream, maxBodyBytes, log }: Library) =>
+  ({ upstream, maxBodyBytes, log, audit }: Library) =>
   async ({ request, user, owners }: Creation): Promise<Response> => {
     const body = await readJsonBody(request, maxBodyBytes)
     const { group: id, groupType } = readNewAsset(body)
@@ -26,6 +26,7 @@ export const createAsset =
       { headers: request.headers, user },
     )
     const asset = createdId(answer)
+    audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
     // The asset exists, and its group can be asked for again: a record that cannot be written is no reason to call this a failure.
     await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
     return toResponse(answer)
@@ -43,8 +44,7 @@ export const listAssets =
   ({ upstream, log }: Library) =>
   async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
     const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
-    const own = await owners.groupsOf(user, String(type))
-    const groups = owners.select(own, ids as readonly string[] | undefined)
+    const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
     const answers: Answer[] = []
     const onAnswer = (answer: Answer) => answers.push(answer)
     const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.learn, onAnswer })
@@ -54,7 +54,7 @@ export const listAssets =
   }
 
 /** "asset detail": one call to the upstream, whose answer is both the proof of ownership and what is forwarded. */
-export const getAsset = async ({ asset }: { asset: OwnedAsset<Evidence> }): Promise<Response> => {
+export const getAsset = ({ asset }: { asset: OwnedAsset<Evidence> }): Response => {
   const { evidence } = asset
   if (!evidence || evidence instanceof Refusal) throw evidence ?? new Error('examined without evidence')
   return toResponse(evidence)
@@ -70,7 +70,7 @@ interface Changed {
 
 /** "modify asset". A group that the body names has to be the caller's too: the asset may be moved there. */
 export const updateAsset =
-  ({ upstream, maxBodyBytes }: Library, method: 'PUT' | 'PATCH') =>
+  ({ upstream, maxBodyBytes, audit }: Library, method: 'PUT' | 'PATCH') =>
   async ({ request, user, owners, asset, caller }: Changed): Promise<Response> => {
     const body = await readJsonBody(request, maxBodyBytes)
     readAssetChange(body, asset.id)
@@ -78,11 +78,15 @@ export const updateAsset =
     for (const id of groupsNamed(body)) named.push(await owners.group(user, id))
     const answer = await upstream.send({ action: 'UpdateAsset', asset, method, body }, caller)
     if (named.length > 0) owners.moved(asset)
+    audit.note({ action: 'asset.update', target: { kind: 'asset', id: asset.id } }, request)
     return toResponse(answer)
   }
 
 /** "delete asset". */
 export const deleteAsset =
-  ({ upstream }: Library) =>
-  async ({ asset, caller }: { asset: OwnedAsset<Evidence>; caller: Caller }): Promise<Response> =>
-    toResponse(await upstream.send({ action: 'DeleteAsset', asset }, caller))
+  ({ upstream, audit }: Library) =>
+  async ({ request, asset, caller }: Pick<Changed, 'request' | 'asset' | 'caller'>): Promise<Response> => {
+    const answer = await upstream.send({ action: 'DeleteAsset', asset }, caller)
+    audit.note({ action: 'asset.delete', target: { kind: 'asset', id: asset.id } }, request)
+    return toResponse(answer)
+  }

@@ -23,7 +23,7 @@ export class Described {
     this.failed = failed
   }
 
-  /** A group as the upstream describes it; from its record where the upstream does not, or could not be asked (reading 27). */
+  /** A group as the upstream describes it; from its record where the upstream does not, or could not be asked. */
   itemOf(group: OwnedGroup): Json {
     const item = this.found.get(group.id)
     return item ? named(item, group) : fromRecord(group)

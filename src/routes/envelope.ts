@@ -1,11 +1,9 @@
 import type { Page } from '../../plugins/pagination-normalizer/index.ts'
 import type { Json } from '../../plugins/shared/json.ts'
+import { responseOf } from '../../plugins/shared/known-body.ts'
 import type { Answer } from '../../plugins/upstream-proxy/index.ts'
 
-/**
- * "List envelope". Items are written as the upstream wrote them. Its `ResponseMetadata` is kept when there was exactly one answer to keep it of
- * (reading 29).
- */
+/** "List envelope". Items are written as the upstream wrote them. Its `ResponseMetadata` is kept when there was exactly one answer to keep it of. */
 export const envelope = (page: Page<{ readonly item: Json }>, answers: readonly Answer[] = []): Response => {
   const items = page.items.map(({ item }) => item.raw).join(',')
   const result = `{"Items":[${items}],"NextToken":${JSON.stringify(page.nextToken)},"TotalCount":${page.totalCount}}`
@@ -16,5 +14,5 @@ export const envelope = (page: Page<{ readonly item: Json }>, answers: readonly 
 export const result200 = (result: string, answers: readonly Answer[]): Response => {
   const metadata = answers.length === 1 ? answers[0]?.json?.get('ResponseMetadata') : undefined
   const body = metadata ? `{"ResponseMetadata":${metadata.raw},"Result":${result}}` : `{"Result":${result}}`
-  return new Response(body, { headers: { 'content-type': 'application/json' } })
+  return responseOf(body, { headers: { 'content-type': 'application/json' } })
 }

@@ -1,25 +1,29 @@
 import type { OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantKey, instantOf, type Listing } from '../../plugins/pagination-normalizer/index.ts'
+import { instantKey, instantKeyOf, instantOf, type Listing } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
 import { type Answer, type Caller, groupsPerCall, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
 import { refuseOtherId } from '../schema/ambiguous.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
-import { describe, isoOf, noneDescribed } from './described.ts'
+import { describe, noneDescribed } from './described.ts'
 import { envelope, result200 } from './envelope.ts'
 import { createdId, type Library, type Owners, underClaim } from './library.ts'
 
-/** "create asset group". The upstream is asked to the end even when the caller leaves (reading 11). */
+/** "create asset group". The upstream is asked to the end even when the caller leaves. */
 export const createGroup =
   (library: Library) =>
-  async ({ request, user }: { request: Request; user: string }): Promise<Response> => {
+  async ({ request, user, owners }: { request: Request; user: string; owners: Owners }): Promise<Response> => {
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { name, description } = readNewGroup(body)
     const typed = body.edit((json) => (json.get('GroupType') ? json : json.with('GroupType', toJson('AIGC'))))
     const create = () =>
       library.upstream.send({ action: 'CreateAssetGroup', body: typed }, { headers: request.headers, user })
-    return toResponse(await underClaim(library, { user, type: 'AIGC', name, description }, create, createdId))
+    const answer = await underClaim(library, { user, type: 'AIGC', name, description }, create, createdId)
+    const id = createdId(answer)
+    owners.changed({ id, user })
+    library.audit.note({ action: 'group.create', target: { kind: 'group', id } }, request)
+    return toResponse(answer)
   }
 
 interface Listed {
@@ -35,8 +39,7 @@ export const listGroups =
   async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
     const { GroupType, GroupIds: ids, Name: name } = listing.filter
     const type = String(GroupType)
-    const own = await owners.groupsOf(user, type)
-    const selected = owners.select(own, ids as readonly string[] | undefined)
+    const selected = await owners.select(user, type, ids as readonly string[] | undefined)
     const candidates = name === undefined ? selected : selected.filter((group) => group.name === name)
     if (listing.sortBy === 'CreateTime') {
       const { page, described } = await pageByCreation(library, owners, candidates, type, listing, user, caller)
@@ -68,14 +71,10 @@ const pageByCreation = async (
   caller: Caller,
 ) => {
   let described = noneDescribed
-  const known = new Map<string, number>()
+  let rows = candidates.map(rowOf)
+  const undated = candidates.filter((group) => !group.dated)
   while (true) {
-    const rows = candidates.map((group) => {
-      const createdAt = known.get(group.id) ?? group.createdAt
-      return { id: group.id, key: instantKey(isoOf(createdAt)), group: { ...group, createdAt } }
-    })
     const page = listing.page(rows, user)
-    const undated = candidates.filter((group) => !group.dated)
     const wanted = new Set([...page.items.map(({ group }) => group), ...undated])
     const unasked = [...wanted].filter(({ id }) => !described.asked.has(id))
     if (described.failed || page.items.every(({ id }) => described.asked.has(id))) return { page, described }
@@ -84,11 +83,19 @@ const pageByCreation = async (
       const createdAt = instantOf(more.found.get(id)?.get('CreateTime')?.string())
       return createdAt === undefined ? [] : [{ id, createdAt }]
     })
-    for (const { id, createdAt } of dated) known.set(id, createdAt)
-    await owners.date(dated)
+    if (dated.length > 0) {
+      const known = new Map(dated.map(({ id, createdAt }) => [id, createdAt]))
+      rows = rows.map((row) => {
+        const createdAt = known.get(row.id)
+        return createdAt === undefined ? row : rowOf({ ...row.group, createdAt })
+      })
+      await owners.date(user, dated)
+    }
     described = described.with(more)
   }
 }
+
+const rowOf = (group: OwnedGroup) => ({ id: group.id, key: instantKeyOf(group.createdAt), group })
 
 /** Extension: one group, as the list would show it. */
 export const getGroup =
@@ -115,7 +122,7 @@ export const updateGroup =
     refuseOtherId(body.json, group.id)
     for (const named of groupsNamed(body)) await owners.group(user, named)
     // What is remembered may be a moment old; whether a name has to be claimed must not depend on that.
-    const current = (await owners.groupsOf(user, group.type)).find(({ id }) => id === group.id)
+    const current = await owners.current(group)
     const renamed = name !== undefined && name !== current?.name
     // A rename is brought to an end like a creation: half of it is the gateway's own record.
     const update = () =>
@@ -133,13 +140,14 @@ export const updateGroup =
       : await update()
     if (!renamed && description !== undefined) await owners.describe(group, description)
     owners.changed(group)
+    library.audit.note({ action: 'group.update', target: { kind: 'group', id: group.id } }, request)
     return toResponse(answer)
   }
 
 /** Extension: deletes the group and, as the upstream does, the assets in it. */
 export const deleteGroup =
   (library: Library) =>
-  async ({ owners, group, caller }: Omit<Changed, 'request' | 'user'>): Promise<Response> => {
+  async ({ request, owners, group, caller }: Omit<Changed, 'user'>): Promise<Response> => {
     let answer: Answer
     try {
       answer = await library.upstream.send({ action: 'DeleteAssetGroup', group }, caller)
@@ -149,6 +157,7 @@ export const deleteGroup =
       throw error
     }
     await owners.remove(group)
+    library.audit.note({ action: 'group.delete', target: { kind: 'group', id: group.id } }, request)
     return toResponse(answer)
   }
 

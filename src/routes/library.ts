@@ -1,6 +1,8 @@
 import type { Located } from '../../plugins/ownership/index.ts'
 import { type Claim, type ClaimStore, claimed, type Effect, type Ownership } from '../../plugins/ownership/index.ts'
+import type { Audit } from '../../plugins/shared/audit.ts'
 import { readId } from '../../plugins/shared/id.ts'
+import { asFields } from '../../plugins/shared/json.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import {
   type Answer,
@@ -22,6 +24,7 @@ export interface Library {
   readonly claimMs: number
   readonly now: () => number
   readonly log: Log
+  readonly audit: Audit
 }
 
 /** What the upstream said of an asset: its answer, or that there is no such asset. */
@@ -33,10 +36,10 @@ export type Owners = Ownership<Evidence>
 export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<Located<Evidence>> => {
   try {
     const evidence = await upstream.send({ action: 'GetAsset', id }, caller)
-    const asset = evidence.json?.get('Result')
-    const group = readId(asset?.get('GroupId')?.string())
+    const asset = asFields(evidence.fields?.Result)
+    const group = readId(asset?.GroupId)
     if (group === undefined) throw new Invalid('an asset without GroupId')
-    if ((asset?.get('Id')?.string() ?? id) !== id) throw new Invalid('another asset than the one asked for')
+    if (typeof asset?.Id === 'string' && asset.Id !== id) throw new Invalid('another asset than the one asked for')
     return { group, evidence }
   } catch (error) {
     if (error instanceof Refusal && absent.has(error.status)) return { group: undefined, evidence: error }
@@ -49,7 +52,7 @@ const absent: ReadonlySet<number> = new Set([400, 404, 410])
 
 /** `Result.Id` of what was created; Invalid when there is none. */
 export const createdId = (answer: Answer): string => {
-  const id = readId(answer.json?.get('Result')?.get('Id')?.string())
+  const id = readId(asFields(answer.fields?.Result)?.Id)
   if (id === undefined) throw new Invalid('a creation without Result.Id')
   return id
 }

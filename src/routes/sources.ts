@@ -104,19 +104,26 @@ const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...Own
       })
       // At the end the token is absent, or empty where the upstream is a gateway like this one.
       const next = answer.json?.get('Result')?.get('NextToken')?.string() || undefined
-      return { rows: rowsOf(answer).rows, cursor: next }
+      const { rows, foreign } = rowsOf(answer)
+      return { rows, cursor: next, foreign: foreign > 0 }
     },
 
     async fingerprint() {
-      const answer = await ask({ pageNumber: 1, pageSize: 1 }, 'Desc', 'UpdateTime')
-      const [newest] = itemsOf(answer)
+      const answer = await ask({ pageNumber: 1, pageSize: newestLooked }, 'Desc', 'UpdateTime')
+      const newest = itemsOf(answer).map((item) => told.map((field) => item.get(field)?.raw))
+      if (rowsOf(answer).foreign > 0) throw new Unsteady('a total that counts what was not asked for')
       const total = totalOf(answer)
-      return { total, text: `${total} ${newest?.get('Id')?.raw} ${newest?.get('UpdateTime')?.raw}` }
+      return { total, text: `${total} ${newest}` }
     },
   }
 }
 
-/** Undefined for what the upstream should not have listed, whatever it says (reading 28). */
+/** As many as may change within a second, in which an upstream's times do not tell one change from the next. */
+const newestLooked = 20
+/** What a change shows in. */
+const told = ['Id', 'UpdateTime', 'Name', 'Status']
+
+/** Undefined for what the upstream should not have listed, whatever it says. */
 const rowOf = (item: Json, asked: ReadonlyMap<string, OwnedGroup>, options: AssetSources): AssetRow | undefined => {
   const { listing, onAsset } = options
   const id = readId(item.get('Id')?.string())

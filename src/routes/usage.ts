@@ -3,7 +3,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { unkeptJson } from '../../plugins/shared/unkept.ts'
 import type { Store } from '../store/index.ts'
 
-/** `GET /api/usage`: one's own token counts by day, token and model, newest day first (contract section 5). `?since` and `?until` are days, both included. */
+/** `GET /api/usage`: one's own token counts by day, token and model, newest day first. `?since` and `?until` are days, both included. */
 export const listUsage =
   (store: Pick<Store, 'listUsage'>, identify: Identify) =>
   async ({ request }: { request: Request }): Promise<Response> => {

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { foldKey, refuseAmbiguous, refuseOtherId } from './ambiguous.ts'
+import { decidingIn, refuseAmbiguous, refuseOtherId } from './ambiguous.ts'
 import { groupTypes } from './lists.ts'
 
 /** Checks what of "create asset" is the gateway's to check; the rest the upstream validates. */
@@ -18,15 +18,20 @@ export const readNewAsset = (body: JsonBody): { readonly group: string; readonly
 
 /** The body without `GroupType`, which is the gateway's own parameter there. */
 export const withoutGroupType = (body: JsonBody): JsonBody =>
-  body.edit((json) => json.without((key) => foldKey(key) === 'grouptype'))
+  body.edit((json) =>
+    json.edit(
+      decidingIn(json).flatMap(({ meant, key, object }) =>
+        object === 0 && meant === 'grouptype' ? [[key, undefined]] : [],
+      ),
+    ),
+  )
 
 /** Every group that a body names, at any depth and in any spelling: each must be the caller's. What is no text names none that anybody has. */
 export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[] => {
   const named: (string | undefined)[] = []
-  for (const { key, value } of [...json.objects()].flatMap((object) => object.members())) {
-    const folded = foldKey(key)
-    if (folded === 'groupid') named.push(value.string())
-    if (folded === 'groupids')
+  for (const { meant, value } of decidingIn(json)) {
+    if (meant === 'groupid') named.push(value.string())
+    if (meant === 'groupids')
       named.push(...(value.isArray ? value.elements().map((id) => id.string()) : [value.string()]))
   }
   return named

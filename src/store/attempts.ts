@@ -1,13 +1,15 @@
 import type { Attempt, AttemptStore, Counter } from '../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
-const sweepMs = 60_000
+const sweepMs = 1_000
+/** As many that count no more are deleted at once, within somebody's login: more than an attack adds in the meantime, and what takes a few milliseconds. */
+const sweepAtOnce = 1_000
 /** No row has it: keys are hashes. */
 const none = ''
 
 /**
- * Failed logins. A statement that counts repeats what lets it: of two that found a counter open, the second finds it as the first has left it. The name
- * comes before the address in every batch, so that no two can wait for each other.
+ * Failed logins. A statement that counts repeats what lets it: of two that found a counter open, the second finds it as the first has left it. They count in
+ * the order that the port demands, so that no two can wait for each other.
  */
 export const attempts = (database: Database): AttemptStore => {
   let sweptAt = 0
@@ -17,7 +19,13 @@ export const attempts = (database: Database): AttemptStore => {
     sweptAt = now
     await database.query(sql`
       delete from login_attempts
-      where forget_at <= ${now}`)
+      where key in (
+        select key
+        from login_attempts
+        where forget_at <= ${now}
+        order by forget_at
+        limit ${sweepAtOnce}
+      )`)
   }
 
   const giveBack = async ({ id, counters }: Attempt, cleared: string = none): Promise<void> => {
@@ -25,50 +33,47 @@ export const attempts = (database: Database): AttemptStore => {
       sql`
         delete from login_attempts
         where key = ${cleared}`,
-      ...counters
-        .filter((counter) => counter !== undefined)
-        .flatMap(({ key }) => [
-          sql`
-            update login_attempts
-            set failures = failures - 1, blocked_until = case when counted_by = ${id} then 0 else blocked_until end
-            where key = ${key}`,
-          sql`
-            delete from login_attempts
-            where key = ${key}
-            and failures <= 0`,
-        ]),
+      ...counters.flatMap(({ key }) => [
+        sql`
+          update login_attempts
+          set failures = failures - 1, blocked_until = case when counted_by = ${id} then 0 else blocked_until end
+          where key = ${key}`,
+        sql`
+          delete from login_attempts
+          where key = ${key}
+          and failures <= 0`,
+      ]),
     ])
   }
 
-  /** 0 when neither is. */
-  const blockedUntil = async (first: string, second: string): Promise<number> => {
+  /** 0 when none is. */
+  const blockedUntil = async ([first, second, third, fourth]: Attempt['counters']): Promise<number> => {
     const [row] = await database.query<{ until?: number }>(sql`
       select max(blocked_until) as until
       from login_attempts
-      where key = ${first}
-      or key = ${second}`)
+      where key in (${first.key}, ${second?.key ?? none}, ${third?.key ?? none}, ${fourth?.key ?? none})`)
     return row?.until ?? 0
   }
 
   return {
     async takeAttempt(attempt) {
-      const { id, now } = attempt
+      const { id, now, counters } = attempt
       await sweep(now)
-      const [first, second] = attempt.counters
-      const other = second?.key ?? none
-      const blocked = await blockedUntil(first.key, other)
+      const blocked = await blockedUntil(counters)
       // Most of an attack ends here, without a write and without a lock.
       if (blocked > now) return blocked
-      const rows = await database.batch([
-        forget(first.key, now),
-        count(first, { id, now }),
-        ...(second ? [forget(second.key, now), count(second, { id, now, ifCounted: first.key })] : []),
-      ])
-      const counted = rows[1]?.length === 1
-      if (counted && (!second || rows[3]?.length === 1)) return undefined
-      // Another one, under another name, was quicker to use up the address.
-      if (counted) await giveBack({ ...attempt, counters: [first] })
-      return await blockedUntil(first.key, other)
+      const rows = await database.batch(
+        counters.flatMap((counter, nth) => [
+          forget(counter.key, now),
+          count(counter, { id, now, ifCounted: counters[nth - 1]?.key }),
+        ]),
+      )
+      const refused = counters.findIndex((_, nth) => rows[2 * nth + 1]?.length !== 1)
+      if (refused === -1) return undefined
+      // Another one, under another name, was quicker to use up a network.
+      const [first, ...others] = counters.slice(0, refused)
+      if (first) await giveBack({ ...attempt, counters: [first, ...others] })
+      return await blockedUntil(counters)
     },
 
     returnAttempt: giveBack,

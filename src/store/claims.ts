@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
 import { Taken } from './error.ts'
-import { raiseRevision } from './revision.ts'
+import { groupChanged, groupsChanged } from './revision.ts'
 
 interface Made {
   readonly id: string
@@ -28,19 +28,22 @@ export const claims = (database: Database): ClaimStore => {
 
   const own = async (claim: Claim, group: Made): Promise<boolean> => {
     const owned = await unlessTaken(() =>
-      database.query(sql`
-        insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
-        values (
-          ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
-          ${group.createdAt}, ${claim.dueAt}
-        )
-        on conflict (id) do update
-        set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
-        where groups.state <> 'owned'
-        or groups.group_id = excluded.group_id
-        returning id`),
+      database.batch([
+        sql`
+          insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
+          values (
+            ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
+            ${group.createdAt}, ${claim.dueAt}
+          )
+          on conflict (id) do update
+          set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
+          where groups.state <> 'owned'
+          or groups.group_id = excluded.group_id
+          returning id`,
+        ...groupsChanged(claim.user),
+      ]),
     )
-    return owned?.length === 1
+    return owned?.[0]?.length === 1
   }
 
   const rename = async (claim: Claim): Promise<boolean> => {
@@ -78,7 +81,7 @@ export const claims = (database: Database): ClaimStore => {
             and renamed.name = ${claim.name}
             and renamed.state = 'owned'
           )`,
-        raiseRevision,
+        ...groupChanged(claim.renames, claim.user),
       ]),
     )
     return changed?.[1]?.length === 1
@@ -125,6 +128,20 @@ export const claims = (database: Database): ClaimStore => {
       return made.length === 1 ? { ...wanted, id, state: 'pending' } : undefined
     },
 
+    // The condition of its index, word for word: else SQLite does not use it.
+    async isUnsettled({ user, type, name }) {
+      const holders = await database.query(sql`
+        select id
+        from groups
+        where user_id = ${user}
+        and type = ${type}
+        and name = ${name}
+        and state = 'pending'
+        and state <> 'unresolved'
+        and ended_at is not null`)
+      return holders.length > 0
+    },
+
     async confirm(claim, group) {
       if (claim.renames === undefined ? await own(claim, group) : await rename(claim)) return true
       const kept = await unresolve(claim, claim.dueAt, group.id)
@@ -136,6 +153,14 @@ export const claims = (database: Database): ClaimStore => {
     async release(claim) {
       await database.query(sql`
         delete from groups
+        where id = ${claim.id}
+        and state <> 'owned'`)
+    },
+
+    async keep(claim, endedAt, dueAt) {
+      await database.query(sql`
+        update groups
+        set ended_at = ${endedAt}, due_at = ${dueAt}
         where id = ${claim.id}
         and state <> 'owned'`)
     },
@@ -162,7 +187,7 @@ export const claims = (database: Database): ClaimStore => {
             and state <> 'owned'
             and due_at <= ${now}
             returning id, user_id as "user", type, name, description, renames, state, created_at as "createdAt",
-              due_at as "dueAt"`,
+              due_at as "dueAt", ended_at as "endedAt"`,
         ),
       )
       return leased.flat() as unknown as Claim[]
@@ -174,25 +199,28 @@ export const claims = (database: Database): ClaimStore => {
         return (await rename(claim)) ? 'adopted' : 'taken'
       }
       const adopted = await unlessTaken(() =>
-        database.query(sql`
-          insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
-          select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
-            ${group.createdAt}, ${claim.dueAt}
-          where not exists (
-            select 1
-            from groups rival
-            where rival.type = ${claim.type}
-            and rival.name = ${claim.name}
-            and rival.state <> 'owned'
-            and rival.id <> ${claim.id}
-          )
-          on conflict (id) do update
-          set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
-          where groups.state <> 'owned'
-          or groups.group_id = excluded.group_id
-          returning id`),
+        database.batch([
+          sql`
+            insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
+            select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
+              ${group.createdAt}, ${claim.dueAt}
+            where not exists (
+              select 1
+              from groups rival
+              where rival.type = ${claim.type}
+              and rival.name = ${claim.name}
+              and rival.state <> 'owned'
+              and rival.id <> ${claim.id}
+            )
+            on conflict (id) do update
+            set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
+            where groups.state <> 'owned'
+            or groups.group_id = excluded.group_id
+            returning id`,
+          ...groupsChanged(claim.user),
+        ]),
       )
-      if (adopted?.length === 1) return 'adopted'
+      if (adopted?.[0]?.length === 1) return 'adopted'
       return adopted !== undefined && (await hasRival(claim)) ? 'rival' : 'taken'
     },
 

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto'
 import type { Group } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
 import { Taken } from './error.ts'
-import { raiseRevision } from './revision.ts'
+import { groupChanged } from './revision.ts'
 
 /** Why a group was not adopted by hand: it has an owner; its new owner has, or is making, another one of that type and name. */
 export type Refused = 'group taken' | 'name taken'
 
 /** Who owns which group, and where assets lie. */
 export const groups = (database: Database) => {
-  const group = async (id: string): Promise<Group | undefined> => {
+  const group = async (id: string, user?: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
       select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
         nullif(dated, 0) as dated
       from groups
       where group_id = ${id}
+      and user_id = coalesce(${user}, user_id)
       and state = 'owned'`)
     return found
   }
@@ -22,6 +23,7 @@ export const groups = (database: Database) => {
   return {
     group,
 
+    // SQLite uses a partial index for whoever repeats its condition, word for word (https://www.sqlite.org/partialindex.html, section 3).
     async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
       const found = await database.query<Group>(sql`
         select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
@@ -29,16 +31,19 @@ export const groups = (database: Database) => {
         from groups
         where user_id = ${user}
         and type = coalesce(${type}, type)
-        and state = 'owned'`)
+        and state = 'owned'
+        and state <> 'unresolved'`)
       // Not in the statement: databases differ in the order of texts.
       return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     },
 
-    async groupOfAsset(asset: string): Promise<string | undefined> {
+    async groupOfAsset(asset: string, user?: string): Promise<string | undefined> {
       const [found] = await database.query<{ group: string }>(sql`
-        select group_id as "group"
+        select assets.group_id as "group"
         from assets
-        where id = ${asset}`)
+        left join groups on groups.group_id = assets.group_id and groups.state = 'owned'
+        where assets.id = ${asset}
+        and coalesce(groups.user_id, '') = coalesce(${user}, groups.user_id, '')`)
       return found?.group
     },
 
@@ -57,7 +62,7 @@ export const groups = (database: Database) => {
         )`)
     },
 
-    async removeGroup(id: string): Promise<void> {
+    async removeGroup({ id, user }: Pick<Group, 'id' | 'user'>): Promise<void> {
       await database.batch([
         sql`
           delete from assets
@@ -66,18 +71,18 @@ export const groups = (database: Database) => {
           delete from groups
           where group_id = ${id}
           and state = 'owned'`,
-        raiseRevision,
+        ...groupChanged(id, user),
       ])
     },
 
-    async describeGroup(id: string, description: string): Promise<void> {
+    async describeGroup({ id, user }: Pick<Group, 'id' | 'user'>, description: string): Promise<void> {
       await database.batch([
         sql`
           update groups
           set description = ${description}
           where group_id = ${id}
           and state = 'owned'`,
-        raiseRevision,
+        ...groupChanged(id, user),
       ])
     },
 
@@ -128,7 +133,7 @@ export const groups = (database: Database) => {
               and state = 'owned'
             )
             returning id`,
-          raiseRevision,
+          ...groupChanged(id, user),
         ])
         return settled?.length || added?.length ? undefined : 'group taken'
       } catch (error) {

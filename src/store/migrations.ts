@@ -129,6 +129,65 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index face_verifications_by_due on face_verifications (kind, due_at) where due_at is not null`,
     sql`create index face_verifications_by_age on face_verifications (created_at)`,
   ],
+  [
+    // `due_at`: of a response in the background whose usage has not been recorded. Users may be a host app's, so nothing refers to them.
+    sql`
+      create table text_objects (
+        kind text not null check (kind in ('response', 'conversation', 'item')),
+        id text not null,
+        user_id text not null,
+        token_id text,
+        upstream text not null,
+        model text not null,
+        created_at bigint not null,
+        expires_at bigint not null,
+        due_at bigint,
+        primary key (kind, id)
+      )`,
+    sql`create index text_objects_by_end on text_objects (expires_at)`,
+    sql`create index text_objects_by_due on text_objects (due_at) where due_at is not null`,
+  ],
+  [sql`alter table groups add column ended_at bigint`],
+  [
+    // What each revision changed: a process that remembers answers drops these, and no others.
+    sql`
+      create table changes (
+        revision bigint not null,
+        kind text not null,
+        key text not null,
+        primary key (revision, kind, key)
+      )`,
+  ],
+  [
+    // What happened stays, whatever becomes of whom it happened to, so nothing is referred to.
+    sql`
+      create table audit_entries (
+        id text primary key,
+        at bigint not null,
+        action text not null,
+        user_id text,
+        user_name text,
+        token_id text,
+        kind text,
+        target text,
+        address text,
+        status integer,
+        reason text,
+        times bigint not null
+      )`,
+    sql`create index audit_entries_by_time on audit_entries (at, id)`,
+  ],
+  [
+    // Whoever counts what a user has, and adds to it, changes that user's row first: so one at a time does.
+    sql`create table user_turns (user_id text primary key, turn bigint not null)`,
+    sql`create index tokens_working on tokens (user_id, expires_at) where revoked_at is null`,
+    sql`create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null`,
+    sql`create index tokens_by_expiry on tokens (expires_at) where expires_at is not null`,
+    sql`create index face_verifications_of_user on face_verifications (user_id, expires_at)`,
+  ],
+  [sql`create index tokens_by_age on tokens (user_id, created_at)`, sql`drop index tokens_of_user`],
+  // Batches of usage that have been added: one that is tried again, because nobody knows whether it was, is added once.
+  [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
 ]
 
 /** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */

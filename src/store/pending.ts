@@ -16,7 +16,7 @@ export const pending = (database: Database) => ({
     return database.query<OpenClaim>(sql`
       select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
         groups.description, groups.renames, groups.state, groups.group_id as "group",
-        groups.created_at as "createdAt", groups.due_at as "dueAt"
+        groups.created_at as "createdAt", groups.due_at as "dueAt", groups.ended_at as "endedAt"
       from groups
       left join users on users.id = groups.user_id
       where groups.state <> 'owned'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LoginUser, Session, SessionStore } from '../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
+import { takeTurn } from './turns.ts'
 
 /** For the batch that disables a user or replaces the password: a user who is enabled again has to log in again. */
 export const endSessionsOf = (userName: string): Statement => sql`
@@ -11,6 +12,9 @@ export const endSessionsOf = (userName: string): Statement => sql`
     where name = ${userName}
   )`
 
+/** As many that are over are deleted whenever one begins. */
+const sweepAtOnce = 100
+
 /** Sessions, by their hashes. `userByName` is that of `users`. */
 export const sessions = (database: Database): Omit<SessionStore, 'userByName'> => {
   const end = (hash: string): Statement => sql`
@@ -18,11 +22,22 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
     where hash = ${hash}`
 
   return {
-    async addSession({ hash, user, password, createdAt, idleUntil, endsAt }, ended = []) {
-      const [, added] = await database.batch([
+    async addSession(
+      { hash, user, password, createdAt, idleUntil, endsAt },
+      ended = [],
+      most = Number.MAX_SAFE_INTEGER,
+    ) {
+      const [, , added] = await database.batch([
+        takeTurn(user),
         sql`
           delete from sessions
-          where idle_until <= ${createdAt}`,
+          where hash in (
+            select hash
+            from sessions
+            where idle_until <= ${createdAt}
+            order by idle_until
+            limit ${sweepAtOnce}
+          )`,
         sql`
           insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
           select cast(${hash} as text), id, cast(${digest(password)} as text), cast(${createdAt} as bigint),
@@ -41,6 +56,23 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
               where hash = ${hash}
             )`,
         ),
+        // The new one is one of them.
+        sql`
+          delete from sessions
+          where hash in (
+            select hash
+            from sessions
+            where user_id = ${user}
+            and hash <> ${hash}
+            order by created_at desc, hash
+            limit ${Number.MAX_SAFE_INTEGER}
+            offset ${most - 1}
+          )
+          and exists (
+            select 1
+            from sessions
+            where hash = ${hash}
+          )`,
       ])
       return added?.length === 1
     },

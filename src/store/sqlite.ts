@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type Database, numbered, type Row, type Statement, toRow } from './database.ts'
@@ -74,7 +74,7 @@ export const openSqlite = (path: string): Database => {
 }
 
 const connect = (path: string): DatabaseSync => {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+  if (path !== ':memory:') makePrivate(path)
   const database = new DatabaseSync(path)
   try {
     database.exec('pragma busy_timeout = 2000')
@@ -85,6 +85,24 @@ const connect = (path: string): DatabaseSync => {
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/**
+ * Makes the file, and the folders that are missing, for the owner alone; files from before are closed to all others. SQLite gives the files that it puts beside
+ * (`-wal`, `-shm`) the permissions of the file itself.
+ */
+const makePrivate = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
+  // SQLite puts them beside the file itself, where a link leads to it.
+  const file = realpathSync(path)
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+    try {
+      if (existsSync(each)) chmodSync(each, 0o600)
+    } catch {
+      // Somebody else's file, or a file system without permissions: whoever put it there has decided.
+    }
   }
 }
 

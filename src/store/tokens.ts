@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../plugins/api-token/store.ts'
 import { type Database, sql } from './database.ts'
-import { raiseRevision } from './revision.ts'
+import { tokenAdded, tokenRevoked } from './revision.ts'
+import { takeTurn } from './turns.ts'
 
 /** What is kept of a token. Times are milliseconds since 1970. */
 export interface Token {
@@ -18,6 +19,27 @@ export interface Token {
   readonly revokedAt?: number
 }
 
+/** What is kept of a new token. `user` is the id of one that exists; `hash` the hex SHA-256 of the whole token. */
+type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
+
+interface AddToken {
+  /** The new token's id. */
+  (token: NewToken): Promise<string>
+  /**
+   * Undefined, and nothing, when the user has so many already that work, or has been given ten times as many within a day: in all processes together, however many are
+   * made at once.
+   */
+  (token: NewToken, most: number): Promise<string | undefined>
+}
+
+/** Ended tokens are kept so long, for whoever looks into the list for what has become of one. */
+const endedKeptMs = 30 * 86_400_000
+/** As many of them are deleted whenever a token is added: more than are made. */
+const sweepAtOnce = 100
+/** Who makes tokens only to revoke them fills no database. So many for each that may work at once. */
+const perDay = 10
+const dayMs = 86_400_000
+
 /** Tokens, by their hashes. */
 export const tokens = (database: Database) => ({
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
@@ -31,41 +53,106 @@ export const tokens = (database: Database) => ({
     return owner
   },
 
-  /** The new token's id. `user` is the id of one that exists; `hash` the hex SHA-256 of the whole token. */
-  async addToken(
-    token: { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>,
-  ): Promise<string> {
-    const id = randomUUID()
-    await database.query(sql`
-      insert into tokens (id, user_id, hash, start, label, created_at, expires_at)
-      values (
-        ${id}, ${token.user}, ${token.hash}, ${token.start}, ${token.label}, ${token.createdAt}, ${token.expiresAt}
-      )`)
-    return id
+  addToken: (async (
+    { user, hash, start, label, createdAt, expiresAt }: NewToken,
+    most?: number,
+  ): Promise<string | undefined> => {
+    const before = createdAt - endedKeptMs
+    const [, added] = await database.batch([
+      takeTurn(user),
+      // Three counts, each of which an index answers.
+      sql`
+        insert into tokens (id, user_id, hash, start, label, created_at, expires_at)
+        select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
+          cast(${label} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint)
+        where (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and revoked_at is null
+          and expires_at is null
+        ) + (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and revoked_at is null
+          and expires_at > ${createdAt}
+        ) < cast(${most ?? Number.MAX_SAFE_INTEGER} as bigint)
+        and (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and created_at > ${createdAt - dayMs}
+        ) < cast(${most ?? Number.MAX_SAFE_INTEGER} as bigint) * ${perDay}
+        returning id`,
+      sql`
+        delete from tokens
+        where id in (
+          select id
+          from tokens
+          where revoked_at < ${before}
+          order by revoked_at
+          limit ${sweepAtOnce}
+        )`,
+      sql`
+        delete from tokens
+        where id in (
+          select id
+          from tokens
+          where expires_at < ${before}
+          order by expires_at
+          limit ${sweepAtOnce}
+        )`,
+      ...tokenAdded(hash),
+    ])
+    return added?.[0] === undefined ? undefined : String(added[0].id)
+  }) as AddToken,
+
+  /** Oldest first: of one user (by id), those that work at a time; or of that user or everybody all that there are, ended ones for 30 days and more. */
+  async listTokens(user?: string, workingAt?: number): Promise<readonly Token[]> {
+    const found = await database.query<Token>(
+      user === undefined
+        ? sql`
+            select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+              tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+            from tokens
+            join users on users.id = tokens.user_id
+            order by tokens.created_at, tokens.id`
+        : workingAt === undefined
+          ? sql`
+              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              from tokens
+              join users on users.id = tokens.user_id
+              where tokens.user_id = ${user}
+              order by tokens.created_at, tokens.id`
+          : sql`
+              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              from tokens
+              join users on users.id = tokens.user_id
+              where tokens.user_id = ${user}
+              and tokens.revoked_at is null
+              and (tokens.expires_at is null or tokens.expires_at > ${workingAt})
+              order by tokens.created_at, tokens.id`,
+    )
+    return found
   },
 
-  /** Oldest first; of one user (by id) or of all. */
-  async listTokens(user?: string): Promise<readonly Token[]> {
-    return database.query<Token>(sql`
-      select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
-        tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
-      from tokens
-      join users on users.id = tokens.user_id
-      where users.id = coalesce(${user}, users.id)
-      order by tokens.created_at, tokens.id`)
-  },
-
-  /** False when there is no such token, or it is not that user's (by id). One that is revoked already stays so since then. Raises the revision. */
-  async revokeToken(id: string, now: number, user?: string): Promise<boolean> {
+  /**
+   * Since when it is revoked: now, or earlier for one that was already. Undefined when there is no such token, or it is not that user's (by id). Raises the revision,
+   * where it was not revoked.
+   */
+  async revokeToken(id: string, now: number, user?: string): Promise<number | undefined> {
     const [revoked] = await database.batch([
       sql`
         update tokens
         set revoked_at = coalesce(revoked_at, ${now})
         where id = ${id}
         and user_id = coalesce(${user}, user_id)
-        returning id`,
-      raiseRevision,
+        returning revoked_at as since`,
+      ...tokenRevoked(id, now),
     ])
-    return revoked?.length === 1
+    return revoked?.[0] && Number(revoked[0].since)
   },
 })

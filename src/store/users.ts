@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, type Statement, sql } from './database.ts'
-import { raiseRevision } from './revision.ts'
+import { userChanged } from './revision.ts'
 import { endSessionsOf } from './sessions.ts'
+import { takeTurnByName } from './turns.ts'
 
 /** Somebody who may call. Times are milliseconds since 1970. */
 export interface User {
@@ -17,8 +18,9 @@ export interface User {
 
 /** The users of an installation that has none of its own. */
 export const users = (database: Database) => {
-  const change = async (statement: Statement, ...more: readonly Statement[]): Promise<boolean> => {
-    const [changed] = await database.batch([statement, ...more, raiseRevision])
+  const change = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
+    // A token that is added meanwhile is added before all this, and is among those that are said to have changed, or after it.
+    const [, changed] = await database.batch([takeTurnByName(name), ...statements, ...userChanged(name)])
     return changed?.length === 1
   }
 
@@ -52,6 +54,7 @@ export const users = (database: Database) => {
     /** False when there is no such user. A user who is disabled already stays so since then; sessions end. Raises the revision. */
     disableUser: (name: string, now: number): Promise<boolean> =>
       change(
+        name,
         sql`
           update users
           set disabled_at = coalesce(disabled_at, ${now})
@@ -63,6 +66,7 @@ export const users = (database: Database) => {
     /** False when there is no such user. Ends sessions too: one may have begun at the very moment in which the user was disabled. Raises the revision. */
     enableUser: (name: string): Promise<boolean> =>
       change(
+        name,
         sql`
           update users
           set disabled_at = null
@@ -74,6 +78,7 @@ export const users = (database: Database) => {
     /** Replaces the hash of a user's password, and ends sessions. False when there is no such user. Raises the revision. */
     setPassword: (name: string, password: string): Promise<boolean> =>
       change(
+        name,
         sql`
           update users
           set password = ${password}

@@ -1,19 +1,56 @@
 import { isEnded } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
-import { type Database, sql } from './database.ts'
+import { type Database, type Statement, sql } from './database.ts'
+import { takeTurn } from './turns.ts'
+
+const release = (reserved: string): Statement => sql`
+  delete from face_verifications
+  where id = ${reserved}
+  and kind = 'reserved'`
 
 /** Face verifications. Each statement that changes one names what it was, so that of two that meet one finds it changed. */
 export const verifications = (database: Database): VerificationStore => ({
-  async addVerification(wanted) {
+  async reserveVerification({ id, user, createdAt, expiresAt }, most) {
+    const [, reserved] = await database.batch([
+      takeTurn(user),
+      sql`
+        insert into face_verifications (id, user_id, kind, status, created_at, expires_at, lease_until, asks)
+        select cast(${id} as text), cast(${user} as text), 'reserved', 'waiting_user', cast(${createdAt} as bigint),
+          cast(${expiresAt} as bigint), 0, 0
+        where (
+          select count(*)
+          from face_verifications
+          where user_id = ${user}
+          and expires_at > ${createdAt}
+          and status not in ('verified', 'failed', 'expired')
+        ) < cast(${most} as bigint)
+        returning id`,
+    ])
+    if (reserved?.length === 1) return undefined
+    const [first] = await database.query<{ end?: number }>(sql`
+      select min(expires_at) as "end"
+      from face_verifications
+      where user_id = ${user}
+      and expires_at > ${createdAt}
+      and status not in ('verified', 'failed', 'expired')`)
+    return first?.end ?? createdAt
+  },
+
+  async releaseReservation(id) {
+    await database.query(release(id))
+  },
+
+  async addVerification(wanted, reserved) {
     const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = wanted
-    await database.query(sql`
+    const add = sql`
       insert into face_verifications (
         id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
       )
       values (
         ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
       )
-      on conflict (id) do nothing`)
+      on conflict (id) do nothing`
+    await database.batch(reserved === undefined ? [add] : [add, release(reserved)])
     const [kept] = await database.query<{ user: string }>(sql`
       select user_id as "user"
       from face_verifications

@@ -157,6 +157,15 @@ eachDatabase('admin', (database) => {
       expect(await store.group('a')).toBeUndefined()
     })
 
+    test('pending shows what a name of several lines, or of a terminal’s commands, is made of', async () => {
+      const { name, id } = await user()
+      const wanted = { user: id, type: 'AIGC', createdAt: 1, dueAt: 2 }
+      await store.claim({ ...wanted, name: 'a\nforged\tline\u001b[2J\u009b1m\u202e\u2028b' })
+      const lines = (await run('group pending')).out.filter((line) => line.includes(name))
+      expect(lines).toHaveLength(1)
+      expect(lines[0]?.split('\t')[3]).toBe('a\\u000aforged\\u0009line\\u001b[2J\\u009b1m\\u202e\\u2028b')
+    })
+
     test('pending lists open claims, release drops one, adopt settles one', async () => {
       const { name, id } = await user()
       const wanted = { user: id, type: 'AIGC', createdAt: 1_000, dueAt: 2_000 }

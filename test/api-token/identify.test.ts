@@ -45,6 +45,11 @@ const scene = () => {
     pass(ms: number) {
       now += ms
     },
+    /** Makes a token that had been thought of before; whether the revision rises is the store's affair. */
+    begin(token: string, telling: boolean) {
+      owners.set(hashToken(token), { user: 'ann', token: 'token-2' })
+      if (telling) revision++
+    },
     fail() {
       down = true
     },
@@ -91,6 +96,91 @@ describe('a token says who is calling', () => {
       expect(await identify(asking(header))).toBeUndefined()
     expect(await identify(asking(undefined, { cookie: 'token=sk-aaaaaaaaaa' }))).toBeUndefined()
     expect(asked).toEqual([])
+  })
+})
+
+describe('a token that nobody knows', () => {
+  test('is asked for once in a while, however often it comes, and refused at once', async () => {
+    const { options, asked, pass } = scene()
+    const identify = identifyByToken(options)
+    const request = asking(`Bearer ${createToken()}`)
+    expect(await identify(request)).toBeUndefined()
+    for (let use = 0; use < 100; use++) expect(identify(request)).toBeUndefined()
+    expect(asked.length).toBe(1)
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      pass(100)
+      await identify(request)
+    }
+    expect(asked.length).toBeGreaterThanOrEqual(30)
+    expect(asked.length).toBeLessThanOrEqual(61)
+  })
+
+  test('works as soon as the revision says that it was made, and where that says nothing within two seconds', async () => {
+    for (const [telling, within] of [
+      [true, 900],
+      [false, 2_000],
+    ] as const) {
+      for (let waited = 0; waited < 2_000; waited += 130) {
+        const { options, begin, pass } = scene()
+        const identify = identifyByToken(options)
+        const token = createToken()
+        await identify(asking(`Bearer ${createToken()}`))
+        pass(waited)
+        expect(await identify(asking(`Bearer ${token}`))).toBeUndefined()
+        begin(token, telling)
+        pass(within)
+        expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+      }
+    }
+  })
+
+  test('is refused while it was being looked for, and works when it was made meanwhile', async () => {
+    const { options, begin, pass } = scene()
+    const { store } = options
+    const answer = Promise.withResolvers<undefined>()
+    let late = true
+    const slow = { ...store, ownerOf: (hash: string) => (late ? answer.promise : store.ownerOf(hash)) }
+    const identify = identifyByToken({ ...options, store: slow })
+    const token = createToken()
+    const refused = identify(asking(`Bearer ${token}`))
+    await Bun.sleep(0)
+    late = false
+    begin(token, true)
+    pass(900)
+    await identify(asking(`Bearer ${createToken()}`))
+    answer.resolve(undefined)
+    expect(await refused).toBeUndefined()
+    expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+  })
+
+  test('drives out none that works, however many are made up', async () => {
+    const { options, issue, asked } = scene()
+    const identify = identifyByToken(options)
+    const token = issue()
+    await identify(asking(`Bearer ${token}`))
+    for (let nth = 0; nth < 25_000; nth++) await identify(asking(`Bearer sk-made-up-${nth}`))
+    asked.length = 0
+    expect(identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+    // The oldest of the others have gone, the newest are still there.
+    await identify(asking('Bearer sk-made-up-24999'))
+    expect(asked).toEqual([])
+    await identify(asking('Bearer sk-made-up-0'))
+    expect(asked).toEqual([hashToken('sk-made-up-0')])
+  })
+
+  test('that cannot be looked for is no unknown one', async () => {
+    const { options, issue } = scene()
+    const { store } = options
+    let down = true
+    const failing = {
+      ...store,
+      ownerOf: (hash: string) => (down ? Promise.reject(new Error('down')) : store.ownerOf(hash)),
+    }
+    const identify = identifyByToken({ ...options, store: failing })
+    const request = asking(`Bearer ${issue()}`)
+    await Promise.try(() => identify(request)).catch(() => {})
+    down = false
+    expect(await identify(request)).toMatchObject({ user: 'ann' })
   })
 })
 

@@ -5,7 +5,7 @@ import {
   type ConsoleTokensOptions,
   consoleTokens,
 } from '../../plugins/api-token/console-tokens.ts'
-import { apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
+import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
 import { ask, openHouse, publicUrl, refusal, sameOrigin } from '../web-session/house.ts'
@@ -148,13 +148,13 @@ describe('one has so many tokens', () => {
     const house = await openHouse()
     // Every question waits a turn, as with a database elsewhere.
     const slow: ConsoleTokenStore = {
-      addToken: async (token) => {
+      addToken: async (token, most) => {
         await Bun.sleep(1)
-        return house.store.addToken(token)
+        return house.store.addToken(token, most)
       },
-      listTokens: async (user) => {
+      listTokens: async (user, now) => {
         await Bun.sleep(1)
-        return house.store.listTokens(user)
+        return house.store.listTokens(user, now)
       },
       revokeToken: house.store.revokeToken,
     }
@@ -163,7 +163,35 @@ describe('one has so many tokens', () => {
     expect(await store.listTokens()).toEqual([])
     await Promise.all(Array.from({ length: 20 }, () => ask(app, 'POST', path, asAnn)))
     const kept = (await house.store.listTokens(house.ann)).filter(({ revokedAt }) => revokedAt === undefined)
-    expect(kept.length).toBeLessThanOrEqual(3)
+    expect(kept).toHaveLength(3)
+  })
+})
+
+describe('whoever makes tokens and revokes them, over and over', () => {
+  test('is told after ten times as many as may work to come again later', async () => {
+    const { app, asAnn } = await open({ mostTokens: 2 })
+    const statuses: number[] = []
+    let last: Awaited<ReturnType<typeof ask>> | undefined
+    for (let nth = 0; nth < 22; nth++) {
+      last = await ask(app, 'POST', path, asAnn)
+      statuses.push(last.status)
+      if (last.status === 200) await ask(app, 'DELETE', `${path}/${last.json.token.id}`, asAnn)
+    }
+    expect(statuses).toEqual([...Array(20).fill(200), 429, 429])
+    expect(last?.json).toEqual(refusal('too many tokens were made within a day; try again later'))
+    expect(last?.headers.get('retry-after')).toBe('3600')
+  })
+
+  test('is in the audit trail once for each: not for every time that a token is revoked again', async () => {
+    const told: string[] = []
+    const audit: Audit = { note() {}, record: async ({ action }) => void told.push(action) }
+    const { app, asAnn, clock } = await open({ audit })
+    const { id } = (await ask(app, 'POST', path, asAnn)).json.token
+    for (let times = 0; times < 5; times++) {
+      clock.now += 1
+      expect((await ask(app, 'DELETE', `${path}/${id}`, asAnn)).status).toBe(200)
+    }
+    expect(told).toEqual(['token.create', 'token.revoke'])
   })
 })
 

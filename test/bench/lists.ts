@@ -97,6 +97,7 @@ const openGateway = async (upstream: BenchUpstream) => {
     text: { upstreams: [], identify: () => undefined },
     people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: { kind: 'rest' } },
     health: { database: () => store.ready(), draining: () => false },
+    limits: {},
     metricsToken: undefined,
     log: silent,
   })

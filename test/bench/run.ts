@@ -1,14 +1,15 @@
-/** `bun run bench NAME`: prints figures, asserts nothing. CPU time rather than wall time, and ratios within one run: the machine may be busy. */
-import { front } from './front.ts'
+/** `bun run bench`: prints figures, asserts nothing. CPU time rather than wall time, and ratios within one run: the machine may be busy. */
+import { bodies } from './bodies.ts'
+import { costs } from './costs.ts'
 import { limits } from './limits.ts'
 import { lists } from './lists.ts'
+import { usage } from './options.ts'
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { front, limits, lists }
+const others: Readonly<Record<string, () => Promise<void>>> = { bodies, limits, lists }
 
-const name = process.argv[2] ?? ''
-const bench = benches[name]
-if (!bench) {
-  console.error(`usage: bun run bench ${Object.keys(benches).join(' | ')}`)
-  process.exit(2)
-}
-await bench()
+const args = process.argv.slice(2)
+const [name = ''] = args
+const other = others[name]
+if (args.includes('--help')) console.log(`${usage}\nother benches: bun run bench ${Object.keys(others).join(' | ')}`)
+else if (other) await other()
+else await costs(args)

@@ -194,3 +194,19 @@ for (const way of ways) {
     })
   }
 }
+
+test('a conversation goes on by references to what the upstream keeps, and only for whom it began', async () => {
+  for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
+    await using clients = await openWay(way)
+    const first = await generateText({ model: modelsOf(clients).responses(model), prompt: 'hi' })
+    const goOn = (apiKey: string) =>
+      generateText({
+        model: modelsOf({ ...clients, apiKey }).responses(model),
+        messages: [{ role: 'user', content: 'hi' }, ...first.response.messages, { role: 'user', content: 'again' }],
+      })
+    expect((await goOn(clients.apiKey)).text).toStartWith('You wrote: “again”.')
+    expect(clients.asked().at(-1)?.body).toContain('item_reference')
+    expect(await thrown(goOn(clients.bob.token))).toMatchObject({ statusCode: 404, isRetryable: false })
+    expect(clients.asked()).toHaveLength(2)
+  }
+})

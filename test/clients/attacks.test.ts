@@ -299,7 +299,7 @@ describe('much of everything', () => {
   }, 20_000)
 
   test('a hundred streams at once, of both protocols, are all whole', async () => {
-    await using clients = await openClients()
+    await using clients = await openClients({ limiting: { user: { maxStreams: 100 } } })
     const { direct, emulator, openai } = clients
     const own = await direct.chat.completions.create({ model, messages: hello('90 tokens') })
     // All of them are under way before one goes on.

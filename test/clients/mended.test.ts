@@ -5,7 +5,7 @@ import { openWorkplace } from '../support/workplace.ts'
 import { all, hello, model, openClients, thrown, until } from './clients.ts'
 
 /*
- * Expected: reading 8, "a success status whose body is not the JSON object expected: 502", and P10, P12, P17 of the pains: an error, or nothing, under status 200.
+ * Expected: "a success status whose body is not the JSON object expected: 502", and P10, P12, P17 of the pains: an error, or nothing, under status 200.
  * It once was so: a plain call to an upstream that answers plainly hands such an object on with status 200; only `{"error":{…}}` is noticed. The official client then gives a
  * completion without `choices`. The same answers to a stream, and through the bridge, are 502 already.
  */
@@ -44,7 +44,7 @@ test('a choice whose index is null is the first, in a stream too', async () => {
 })
 
 /*
- * Expected: reading 8, an answer that makes no sense is `upstream returned an invalid response`. It once was so: an event beyond 16 MiB is `Seedance upstream unavailable`, since
+ * Expected: an answer that makes no sense is `upstream returned an invalid response`. It once was so: an event beyond 16 MiB is `Seedance upstream unavailable`, since
  * `asProblem` takes everything that it does not know for a connection that failed. (Low.)
  */
 test('an event that is too large is an invalid answer', async () => {
@@ -76,7 +76,7 @@ test('a health check in HTTP/1.0 needs no Host', async () => {
   expect(await askRaw(clients.gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toStartWith('HTTP/1.1 200')
 })
 
-/* Expected: reading 38, errors below /v1 have the shape of the text protocol. It once was so: what the front itself refuses has the shape of the asset library. (Low.) */
+/* Expected: errors below /v1 have the shape of the text protocol. It once was so: what the front itself refuses has the shape of the asset library. (Low.) */
 test('a request below /v1 that no server should have to understand is refused in the shape of the protocol', async () => {
   await using clients = await openClients()
   const said = await askRaw(

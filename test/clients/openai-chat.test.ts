@@ -243,12 +243,14 @@ test("one's own asset can be looked at, and nobody else's", async () => {
     })
   expect((await look(asset)).choices[0]?.finish_reason).toBe('stop')
   expect(JSON.stringify(clients.asked()[0]?.json)).toContain(`asset://${asset}`)
-  for (const id of [foreign, 'asset-20260101000000-aaaaa', '']) {
+  for (const id of [foreign, 'asset-20260101000000-aaaaa']) {
     expect(await thrown(look(id))).toMatchObject({
       ...{ status: 403, type: 'permission_error', code: 'asset_not_found' },
       param: 'messages[0].content[1].image_url.url',
     })
   }
+  // No id at all is no address.
+  expect(await thrown(look(''))).toMatchObject({ status: 400, param: 'messages[0].content[1].image_url.url' })
   expect(clients.asked()).toHaveLength(1)
 })
 

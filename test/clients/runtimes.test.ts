@@ -19,7 +19,6 @@ for (const { runtime, getBodies } of [
     let openai: OpenAI
     let direct: OpenAI
     let given: { baseURL: string; apiKey: string }
-    let ann: string
     const asked = () => place.emulator.calls.filter(({ kind }) => kind === 'text')
     const struck = ({ emulator }: Workplace) => emulator.faults
 
@@ -27,9 +26,17 @@ for (const { runtime, getBodies } of [
       place = await openWorkplace('sqlite', { text: { msPerDelta: 0 } })
       const { url, key } = place.emulator.text
       const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, TEXT_TIMEOUT_SECONDS: '1' }
-      server = await place.start({ ...text, GET_BODIES: getBodies, MAX_BODY_BYTES: '3000000' }, runtime)
+      server = await place.start(
+        {
+          ...text,
+          GET_BODIES: getBodies,
+          MAX_BODY_BYTES: '3000000',
+          USER_MAX_STREAMS: '200',
+          USER_MAX_REQUESTS: '200',
+        },
+        runtime,
+      )
       const user = await place.addUser('ann')
-      ann = user.id
       given = { baseURL: `${server.url}/v1`, apiKey: user.token }
       openai = new OpenAI({ ...given, maxRetries: 0 })
       direct = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 })
@@ -65,23 +72,15 @@ for (const { runtime, getBodies } of [
     })
 
     test('what they were answered is what is written down', async () => {
-      const before = await spent()
-      const { usage } = await openai.chat.completions.create({ model, messages: hello('77 tokens') })
-      const after = await spent()
-      expect(after).toEqual({
-        ...{ calls: before.calls + 1, unreported: before.unreported },
-        input: before.input + (usage?.prompt_tokens ?? 0),
-        output: before.output + 77,
-      })
+      const bob = await place.addUser('bob')
+      const own = new OpenAI({ ...given, apiKey: bob.token, maxRetries: 0 })
+      const { usage } = await own.chat.completions.create({ model, messages: hello('77 tokens') })
+      const spent = () => place.store.listUsage({ user: bob.id })
+      // By the server, a moment after the answer.
+      await until(async () => (await spent()).length > 0)
+      const written = { calls: 1, unreported: 0, inputTokens: usage?.prompt_tokens, outputTokens: 77 }
+      expect(await spent()).toMatchObject([written])
     })
-
-    const spent = async () => {
-      const [row] = await place.store.listUsage({ user: ann })
-      return {
-        ...{ calls: row?.calls ?? 0, unreported: row?.unreported ?? 0 },
-        ...{ input: row?.inputTokens ?? 0, output: row?.outputTokens ?? 0 },
-      }
-    }
 
     test('models are found by names with slashes and blanks', async () => {
       const { data } = await openai.models.list()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { arkLimits, type Config, type Environment, readConfig, readDatabaseUrl } from '../../src/config.ts'
+import { arkLimits, type Config, type Environment, readAdminConfig, readConfig } from '../../src/config.ts'
 
 const valid = (env: Environment): Config => {
   const config = readConfig(env)
@@ -20,13 +20,30 @@ describe('config', () => {
         publicUrl: undefined,
         getBodies: true,
         maxBodyBytes: 67_108_864,
+        maxSmallBodyBytes: 1_048_576,
         drainMs: 210_000,
         workers: 1,
+        trustedProxies: [],
       },
+      limits: {
+        maxRequests: 4_096,
+        maxStreams: 16_384,
+        maxUnreadBodyBytes: 536_870_912,
+        user: { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 134_217_728 },
+      },
+      people: { maxTokens: 100, maxSessions: 20, maxFaceChecks: 5 },
+      audit: { keepMs: 90 * 86_400_000 },
       store: { url: 'sqlite:data/sluice.db' },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
-      text: { upstream: undefined, timeoutMs: 200_000, defaultMaxTokens: 4_096 },
+      text: {
+        upstream: undefined,
+        timeoutMs: 200_000,
+        defaultMaxTokens: 4_096,
+        objectsKeptMs: 30 * 86_400_000,
+        allowedFields: [],
+        presetAssets: [],
+      },
       sessionSecrets: [],
       metricsToken: undefined,
       logLevel: 'info',
@@ -57,7 +74,22 @@ describe('config', () => {
         TEXT_DEFAULT_MAX_TOKENS: '0',
         TEXT_HEARTBEAT_SECONDS: '15',
         SESSION_SECRET: 'one-one-one-one-one, two-two-two-two-two',
+        TEXT_OBJECT_DAYS: '7',
+        TEXT_ALLOWED_FIELDS: 'file_id, vector_store_ids,file_id',
+        TEXT_PRESET_ASSETS: 'asset-preset-1,asset-preset-2',
         MAX_BODY_BYTES: '1024',
+        MAX_SMALL_BODY_BYTES: '512',
+        TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32',
+        MAX_REQUESTS: '1',
+        MAX_STREAMS: '2',
+        MAX_UNREAD_BODY_BYTES: '3',
+        USER_MAX_REQUESTS: '4',
+        USER_MAX_STREAMS: '5',
+        USER_MAX_UNREAD_BODY_BYTES: '6',
+        USER_MAX_TOKENS: '7',
+        USER_MAX_SESSIONS: '8',
+        USER_MAX_FACE_CHECKS: '9',
+        AUDIT_DAYS: '0',
         DRAIN_SECONDS: '0',
         METRICS_TOKEN: 'metrics-token',
         LOG_LEVEL: 'silent',
@@ -69,9 +101,19 @@ describe('config', () => {
         publicUrl: 'https://sluice.example',
         getBodies: false,
         maxBodyBytes: 1024,
+        maxSmallBodyBytes: 512,
         drainMs: 0,
         workers: 4,
+        trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       },
+      limits: {
+        maxRequests: 1,
+        maxStreams: 2,
+        maxUnreadBodyBytes: 3,
+        user: { maxRequests: 4, maxStreams: 5, maxUnreadBodyBytes: 6 },
+      },
+      people: { maxTokens: 7, maxSessions: 8, maxFaceChecks: 9 },
+      audit: { keepMs: 0 },
       store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require' },
       media: {
         segment: 'seed-2',
@@ -86,6 +128,9 @@ describe('config', () => {
         timeoutMs: 1_000,
         defaultMaxTokens: undefined,
         heartbeatMs: 15_000,
+        objectsKeptMs: 7 * 86_400_000,
+        allowedFields: ['file_id', 'vector_store_ids'],
+        presetAssets: ['asset-preset-1', 'asset-preset-2'],
       },
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
@@ -143,6 +188,13 @@ describe('config', () => {
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite:x.db' })).toEqual([])
   })
 
+  test('a small body is no larger than a large one', () => {
+    expect(problemsOf({ MAX_BODY_BYTES: '100', MAX_SMALL_BODY_BYTES: '101' })).toEqual([
+      'MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES',
+    ])
+    expect(valid({ MAX_BODY_BYTES: '100' }).http.maxSmallBodyBytes).toBe(100)
+  })
+
   test('all problems are told, each in one line', () => {
     const problems = problemsOf({ PORT: 'x', WORKERS: '0', TEXT_UPSTREAM_URL: 'ftp://x/v1', LOG_LEVEL: 'loud' })
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
@@ -175,6 +227,15 @@ describe('config', () => {
     ['TEXT_HEARTBEAT_SECONDS', ['-1', 'x']],
     ['SESSION_SECRET', ['short', 'long-enough-for-a-secret,short', 'long-enough-for-a-secret,']],
     ['MAX_BODY_BYTES', ['0', '2147483648', '64MB']],
+    ['MAX_SMALL_BODY_BYTES', ['0', '1.5', '1MB']],
+    ['MAX_REQUESTS', ['0', '-1', 'x']],
+    ['USER_MAX_STREAMS', ['0', '1e3']],
+    ['USER_MAX_TOKENS', ['0', 'x']],
+    ['TRUSTED_PROXIES', ['localhost', '10.0.0.0/33', '::1/129', '1.2.3', '10.0.0.1/', '10.0.0.1;10.0.0.2']],
+    ['AUDIT_DAYS', ['-1', '1.5', '36501']],
+    ['TEXT_OBJECT_DAYS', ['0', 'x']],
+    ['TEXT_ALLOWED_FIELDS', ['file id', 'a/b']],
+    ['TEXT_PRESET_ASSETS', ['asset://x', 'a b']],
     ['DRAIN_SECONDS', ['-1', '90000', 'x']],
     ['METRICS_TOKEN', ['a b', 'é']],
     ['LOG_LEVEL', ['loud', 'INFO']],
@@ -185,11 +246,17 @@ describe('config', () => {
     }
   })
 
-  test('the address of the database is read alone, for administration', () => {
-    expect(readDatabaseUrl({ PORT: 'x' })).toBe('sqlite:data/sluice.db')
-    expect(readDatabaseUrl({ DATABASE_URL: 'sqlite:x.db' })).toBe('sqlite:x.db')
-    expect(readDatabaseUrl({ DATABASE_URL: 'x' })).toEqual({
-      problems: [expect.stringContaining('DATABASE_URL must be')],
+  test('administration reads the address of the database and how long the audit trail is kept, and nothing else', () => {
+    expect(readAdminConfig({ PORT: 'x' })).toEqual({
+      store: { url: 'sqlite:data/sluice.db' },
+      audit: { keepMs: 90 * 86_400_000 },
+    })
+    expect(readAdminConfig({ DATABASE_URL: 'sqlite:x.db', AUDIT_DAYS: '0' })).toEqual({
+      store: { url: 'sqlite:x.db' },
+      audit: { keepMs: 0 },
+    })
+    expect(readAdminConfig({ DATABASE_URL: 'x', AUDIT_DAYS: 'y' })).toEqual({
+      problems: [expect.stringContaining('DATABASE_URL must be'), expect.stringContaining('AUDIT_DAYS must be')],
     })
   })
 })

@@ -66,7 +66,8 @@ export const visit = async (
       trouble.push(`${message.text()} ${message.location().url}`)
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  // Shorter than any test may take: the runner ends the browser with a test that takes too long, and all that come after.
+  page.setDefaultTimeout(15_000)
   await page.goto(`${house.url}/console`)
   return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }
 }

@@ -34,7 +34,7 @@ const tabTo = async (page: Page, wanted: string, most = 30): Promise<void> => {
   throw new Error(`${wanted} is not among ${seen.join(', ')}`)
 }
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(30_000)
 
 describe.skipIf(!hasBrowser)('by keyboard alone', () => {
   let browser: Browser

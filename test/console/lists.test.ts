@@ -21,7 +21,7 @@ const countLooks = (page: Page): (() => number) => {
 /** Whatever the page has asked for before, it has asked for now. */
 const asked = `fetch('/healthz').then(() => true)`
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(30_000)
 
 describe.skipIf(!hasBrowser)('lists', () => {
   let browser: Browser
@@ -44,6 +44,52 @@ describe.skipIf(!hasBrowser)('lists', () => {
     await page.getByLabel('Order').selectOption('Oldest first')
     await page.getByText('24 of 30').waitFor()
     expect(await page.locator('.rows h2').first().textContent()).toBe('group 0')
+  })
+
+  test('keep what was done since an asset was asked for, and what they were narrowed down to', async () => {
+    await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
+    const groupId = await withGroup(house, 'holidays')
+    const { id } = house.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
+    house.emulator.library.addAsset({ groupId, name: 'done' })
+    await using visiting = await visit(browser, house)
+    const { page } = visiting
+    await login(page)
+    /** Lets the page have the answer to its next look, which the server gives at once, after something else was done. */
+    const meanwhile = async (act: () => Promise<void>) => {
+      const looking = Promise.withResolvers<void>()
+      const done = Promise.withResolvers<void>()
+      await page.route(`**/assets/${id}`, async (route) => {
+        if (route.request().method() !== 'GET') return route.continue()
+        const response = await route.fetch()
+        looking.resolve()
+        await done.promise
+        await route.fulfill({ response })
+      })
+      const looked = page.waitForResponse(
+        (response) => response.request().method() === 'GET' && response.url().endsWith(id),
+      )
+      await looking.promise
+      await act()
+      done.resolve()
+      await looked
+      await page.unroute(`**/assets/${id}`)
+      await page.evaluate(asked)
+    }
+    await page.getByRole('link', { name: 'holidays' }).click()
+    await meanwhile(async () => {
+      await page.getByRole('button', { name: 'Rename slow' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('late')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { name: 'late' }).waitFor()
+    })
+    expect(await page.getByRole('heading', { name: 'late' }).count()).toBe(1)
+    await meanwhile(async () => {
+      await page.getByRole('search').getByLabel('Name').fill('done')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByText('1 of 1').waitFor()
+    })
+    expect(await page.getByRole('heading', { name: 'late' }).count()).toBe(0)
+    expect(await page.getByText('1 of 1').count()).toBe(1)
   })
 
   test('ask for assets only as long as one is being processed, and not while nobody looks', async () => {

@@ -87,8 +87,9 @@ describe.skipIf(!hasBrowser)('the default server, the vendor’s page and a brow
       await page.getByRole('table').getByText('console').waitFor()
 
       const cookies = await context.cookies()
-      expect(cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite])).toEqual([
+      expect(cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]).sort()).toEqual([
         ['session', true, 'Lax'],
+        ['session-device', true, 'Lax'],
       ])
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Log in' }).waitFor()

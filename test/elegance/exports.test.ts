@@ -4,11 +4,12 @@ import { doors } from './sources.ts'
 
 /** What can be imported from each subpath, sorted: a change here is a change of the package's surface. */
 const surface: Readonly<Record<string, readonly string[]>> = {
-  '.': ['Problem', 'assetLibrary', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
+  '.': ['Problem', 'assetLibrary', 'createAudit', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
   './metrics': ['createMetrics', 'metrics'],
   './store': ['StoreError', 'openStore'],
-  './emulator': ['DOCUMENTED_LIMITS', 'outcomeByUrl', 'startEmulator'],
+  './emulator': ['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['Freshness', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
+  './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consolePages'],
   './face-verification': ['faceVerification', 'isEnded', 'statuses', 'wayTo'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
@@ -19,6 +20,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'cutPage',
     'deliverBody',
     'instantKey',
+    'instantKeyOf',
     'instantOf',
     'listPage',
     'paginationNormalizer',
@@ -34,8 +36,10 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'errorStatus',
     'readFirst',
     'openStream',
+    'parseEvent',
     'readFrames',
     'relayFrames',
+    'relaySource',
     'responseHeaders',
     'sseRelay',
     'streamHeaders',

@@ -9,6 +9,10 @@ import { codeOf, sources } from './sources.ts'
 const table = [
   ['POST', '/chat/completions'],
   ['POST', '/responses'],
+  ['GET', '/responses/:response_id'],
+  ['DELETE', '/responses/:response_id'],
+  ['POST', '/responses/:response_id/cancel'],
+  ['GET', '/responses/:response_id/input_items'],
   ['GET', '/models'],
   ['GET', '/models/:model'],
 ] as const
@@ -48,7 +52,7 @@ describe('text generation is the table of contents of its document', () => {
 
   for (const [method, path] of table) {
     test(`${method} ${path} lets nobody in without a credential, in the shape of the protocol`, async () => {
-      expect(await ask(textOf('one'), `/v1${path.replace(':model', 'm')}`, { method })).toEqual([
+      expect(await ask(textOf('one'), `/v1${path.replace(/:\w+/, 'm')}`, { method })).toEqual([
         401,
         shape('not authenticated', 'authentication_error', 'invalid_api_key'),
       ])
@@ -61,7 +65,7 @@ describe('text generation is the table of contents of its document', () => {
       405,
       shape('method not allowed', 'invalid_request_error'),
     ])
-    for (const path of ['/v1', '/v1/', '/v1/completions', '/v1/responses/r1']) {
+    for (const path of ['/v1', '/v1/', '/v1/completions', '/v1/responses/r1/r2', '/v1/conversations/c1']) {
       expect([path, await ask(app, path, as('ann'))]).toEqual([
         path,
         [404, shape('not found', 'invalid_request_error')],

@@ -5,7 +5,7 @@ import * as door from '../../src/emulator/index.ts'
 const FOLDER = new URL('../../src/emulator/', import.meta.url)
 
 test('the door offers exactly this', () => {
-  expect(Object.keys(door).sort()).toEqual(['DOCUMENTED_LIMITS', 'outcomeByUrl', 'startEmulator'])
+  expect(Object.keys(door).sort()).toEqual(['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'])
 })
 
 test('the emulator leans on node modules and itself alone', () => {

@@ -16,12 +16,22 @@ export const chat = (content: string, more: object = {}) => ({
   ...more,
 })
 
-/** Calls without the official client. A string or bytes go out as they are. */
-export const post = async (emulator: Emulator, path: string, body: unknown, headers: Record<string, string> = {}) => {
+/** Posts without the official client. A string or bytes go out as they are. */
+export const post = (emulator: Emulator, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  call(emulator, 'POST', path, { 'content-type': 'application/json', ...headers }, body)
+
+/** Calls without the official client. */
+export const call = async (
+  emulator: Emulator,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: unknown,
+) => {
   const response = await fetch(emulator.text.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${emulator.text.key}`, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    method,
+    headers: { authorization: `Bearer ${emulator.text.key}`, ...headers },
+    body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
   })
   const text = await response.text()
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form

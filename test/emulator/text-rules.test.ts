@@ -58,11 +58,12 @@ const CHAT: readonly (readonly [body: unknown, status: number, param: string | n
   [chat('x', { top_p: 2 }), 400, 'top_p', 'decimal_above_max_value'],
   [chat('x', { max_tokens: 0 }), 400, 'max_tokens', 'integer_below_min_value'],
   [chat('x', { max_tokens: 1.5 }), 400, 'max_tokens', 'invalid_type'],
-  [chat('x', { max_tokens: 32_769 }), 400, 'max_tokens', 'integer_above_max_value'],
+  [chat('x', { max_tokens: 32_769 }), 400, 'max_tokens', 'invalid_value'],
   [chat('x', { max_tokens: 1, max_completion_tokens: 1 }), 400, 'max_tokens', 'invalid_parameter_combination'],
   [chat('x '.repeat(1100), { model: 'emulated-small' }), 400, 'messages', 'context_length_exceeded'],
   [chat('x', { stream: 'yes' }), 400, 'stream', 'invalid_type'],
   [chat('x', { stream: true, model: 'emulated-no-stream' }), 400, 'stream', 'unsupported_value'],
+  [chat('x', { model: 'emulated-no-stream-options', stream: true, stream_options: {} }), 400, null, null],
   [chat('x', { stream_options: { include_usage: true } }), 400, 'stream_options', 'invalid_value'],
   [chat('x', { tools: {} }), 400, 'tools', 'invalid_type'],
   [chat('x', { tools: [{ type: 'web_search' }] }), 400, 'tools[0].type', 'invalid_value'],
@@ -108,7 +109,7 @@ const RESPONSES: typeof CHAT = [
   ],
   [{ model: MODEL, input: 'x', max_output_tokens: 0 }, 400, 'max_output_tokens', 'integer_below_min_value'],
   [{ model: MODEL, input: 'x', temperature: 1.2 }, 400, 'temperature', 'decimal_above_max_value'],
-  [{ model: MODEL, input: 'x', background: true }, 400, 'background', 'unsupported_value'],
+  [{ model: MODEL, input: 'x', background: true, store: false }, 400, 'background', 'invalid_value'],
   [
     { model: MODEL, input: 'x', previous_response_id: 'resp_x' },
     400,
@@ -145,6 +146,25 @@ describe('what makes no sense is refused by the name of the field', () => {
       })
     }
   }
+
+  test('what a model refuses is worded as the original words it', async () => {
+    const words = async (body: object) => (await post(emulator, '/chat/completions', body)).json.error.message
+    expect(await words(chat('x', { model: 'emulated-2k', max_tokens: 4096 }))).toBe(
+      'max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas you provided 4096.',
+    )
+    expect(await words(chat('x', { model: 'emulated-2k', max_completion_tokens: 2049 }))).toStartWith(
+      'max_tokens is too large: 2049.',
+    )
+    expect(await words(chat('x', { model: 'emulated-no-stream', stream: true }))).toBe(
+      "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported.",
+    )
+    const options = { stream: true, stream_options: { include_usage: true } }
+    expect(await words(chat('x', { model: 'emulated-no-stream-options', ...options }))).toBe(
+      'Unrecognized request argument supplied: stream_options.',
+    )
+    const plain = chat('x', { model: 'emulated-no-stream-options', stream: true })
+    expect((await post(emulator, '/chat/completions', plain)).text).toEndWith('data: [DONE]\n\n')
+  })
 
   test('null counts as absent, as clients send it', async () => {
     const nothing = {

@@ -104,6 +104,8 @@ export const scene = async (
     publicUrl,
     clock,
     log,
+    // Tests share their users.
+    maxOpen: 1_000_000,
     ...options,
     upstream: counted(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
     store,

@@ -53,9 +53,9 @@ describe('secrets', () => {
     const { ann, ask, vendor, store } = await scene()
     const kept: string[] = []
     const { addVerification } = store
-    store.addVerification = (wanted) => {
+    store.addVerification = (wanted, reserved) => {
       kept.push(JSON.stringify(wanted))
-      return addVerification(wanted)
+      return addVerification(wanted, reserved)
     }
     const id = (await ann.create()).json.verification_id
     const { link = '', callback = '' } = vendor.sessions.get(vendor.token) ?? {}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isEnded, type Status, statuses, wayTo } from '../../plugins/face-verification/index.ts'
 
-/** "Face verification status" of the document, and the two moves of reading 37. */
+/** "Face verification status" of the document, and two moves more: its life was over, or its callback said no. */
 const legal: readonly string[] = [
   'waiting_user callback_received',
   'callback_received resolving',

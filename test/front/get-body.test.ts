@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { readQueryBody } from '../../plugins/shared/body.ts'
+import { hasQueryBody, readQueryBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { front, host, json } from './wire.ts'
 
 /** Says what the app would read of a GET's body. */
 const reading = async (request: Request): Promise<Response> => {
   try {
-    return Response.json([new URL(request.url).search, readQueryBody(request, 1000)?.raw ?? null])
+    const body = hasQueryBody(request) ? await readQueryBody(request, 1000) : undefined
+    return Response.json([new URL(request.url).search, body?.raw ?? null])
   } catch (error) {
     if (error instanceof Problem) return error.toResponse()
     throw error

@@ -74,6 +74,43 @@ describe('a caller who leaves is noticed', () => {
     await cancelled.promise
   })
 
+  /** A response with a stream that goes on for as long as it is read. */
+  const endless = (cancelled: () => void) =>
+    new Response(
+      new ReadableStream({
+        async pull(controller) {
+          await new Promise<void>((resolve) => setImmediate(resolve))
+          controller.enqueue(bytes('data: 1\n\n'))
+        },
+        cancel: cancelled,
+      }),
+      events,
+    )
+
+  test('before its stream began: the stream is cancelled', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    await using served = await front(async ({ signal }) => {
+      asked.resolve()
+      await aborted(signal)
+      return endless(cancelled.resolve)
+    })
+    const wire = served.dial()
+    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await asked.promise
+    wire.socket.destroy()
+    await cancelled.promise
+  })
+
+  test('with the head of a stream, when that is all it asked for: the stream is cancelled', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    await using served = await front(() => endless(cancelled.resolve))
+    const wire = served.dial()
+    wire.write(`HEAD / HTTP/1.1\r\n${host}\r\n`)
+    await wire.until('text/event-stream')
+    await cancelled.promise
+  })
+
   test('in the middle of its own request: the app reads an error, or is not asked', async () => {
     const failed = Promise.withResolvers<unknown>()
     await using served = await front(async (request) => {

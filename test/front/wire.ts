@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { createFront } from '../../src/front.ts'
+import { createFront, type FrontOptions } from '../../src/front.ts'
 
 export interface Front extends AsyncDisposable {
   readonly port: number
@@ -12,9 +12,9 @@ export interface Front extends AsyncDisposable {
 /** A front before a handler, on a real socket. */
 export const front = async (
   handle: (request: Request) => Response | Promise<Response>,
-  maxQueryBodyBytes = 1000,
+  options: Omit<FrontOptions, 'handle'> = {},
 ): Promise<Front> => {
-  const server = createFront({ handle, maxQueryBodyBytes })
+  const server = createFront({ handle, ...options })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const wires: Wire[] = []
@@ -128,3 +128,24 @@ export class Wire {
 
 export const host = 'Host: gateway\r\n'
 export const json = 'Content-Type: application/json\r\n'
+
+/** More than a kernel keeps on both sides of a connection between a program that does not read and one that writes. */
+export const bufferedBytes = 16_000_000
+
+/** Writes until nothing more is taken, or `most` has been. */
+export const pour = (wire: Wire, most: number): Promise<number> =>
+  new Promise((resolve) => {
+    const chunk = 'x'.repeat(1_000_000)
+    let taken = 0
+    const push = () => {
+      const timer = setTimeout(() => resolve(taken), 500)
+      wire.socket.write(chunk, (error) => {
+        clearTimeout(timer)
+        if (error) return resolve(taken)
+        taken += chunk.length
+        if (taken < most) push()
+        else resolve(taken)
+      })
+    }
+    push()
+  })

@@ -46,7 +46,8 @@ export const createGroup = step(
       ('GroupType' in more && more.GroupType !== 'AIGC' ? 'GroupType only supports AIGC' : undefined)
     if (fault) return checkRefused(reply, 400, fault)
     const text = String(name)
-    if (model.isTaken(user, 'AIGC', text)) return checkRefused(reply, 400, messages.taken)
+    const holder = model.holderOf(user, 'AIGC', text)
+    if (holder) return checkRefused(reply, 400, messages[holder])
 
     const outcome = outcomeOf(trouble, 200, 'create')
     checkOutcome(reply, outcome)
@@ -116,7 +117,8 @@ export const updateGroup = step(
       return checkRefused(reply, 403, messages.group)
     }
     const renamed = name !== null && name !== own.name
-    if (renamed && model.isTaken(user, own.type, name)) return checkRefused(reply, 400, messages.taken)
+    const holder = renamed ? model.holderOf(user, own.type, name) : undefined
+    if (holder) return checkRefused(reply, 400, messages[holder])
 
     const status = own.upstream ? (name === null && description === null ? 400 : 200) : 404
     const outcome = outcomeOf(trouble, status, 'change')

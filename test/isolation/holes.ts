@@ -23,7 +23,10 @@ export const holes: Readonly<Record<string, Hole>> = {
   }),
 
   'the type of a group does not matter': ({ store }) => ({
-    store: { ...store, groupsOf: (user) => store.groupsOf(user) },
+    store: {
+      ...store,
+      groupsOf: async (user) => (await store.groupsOf(user)).map((group) => ({ ...group, type: 'AIGC' })),
+    },
   }),
 
   'the type of a group does not matter for its assets': ({ emulator }) => ({

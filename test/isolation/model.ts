@@ -88,11 +88,10 @@ export class Model {
     return [...this.assets.values()].filter((asset) => !this.ownsAsset(user, asset.id))
   }
 
-  /** Whether a user has, or is making, a group of that type and name. */
-  isTaken(user: number, type: GroupType, name: string): boolean {
-    return (
-      this.blocked.has(blockedName(user, type, name)) || this.groupsOf(user, type).some((group) => group.name === name)
-    )
+  /** Whether a creation or renaming of whose end nobody knows holds the name, or a group has it; undefined: neither. */
+  holderOf(user: number, type: GroupType, name: string): 'unsettled' | 'taken' | undefined {
+    if (this.blocked.has(blockedName(user, type, name))) return 'unsettled'
+    return this.groupsOf(user, type).some((group) => group.name === name) ? 'taken' : undefined
   }
 
   block(user: number, type: GroupType, name: string): void {

@@ -18,7 +18,7 @@ export const addFace = step(
     assert.ok(owner)
     const createdAt = world.now()
     const refused = await world.store.adoptGroup({ id, user: owner.id, type: 'LivenessFace', name, createdAt })
-    const adopted = !model.isTaken(user, 'LivenessFace', name)
+    const adopted = model.holderOf(user, 'LivenessFace', name) === undefined
     assert.equal(refused === undefined, adopted, 'adopts a group exactly when its name is free')
     const whose = adopted ? user : undefined
     model.groups.set(id, {

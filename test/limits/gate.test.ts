@@ -4,6 +4,7 @@ import { silent } from '../../plugins/shared/problem.ts'
 import { Gate, type GateOptions, Unsent } from '../../plugins/upstream-proxy/gate.ts'
 import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
 import { type Place, type Places, rateOf } from '../../plugins/upstream-proxy/places.ts'
+import { Waited } from '../../plugins/upstream-proxy/waited.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = {}) => {
@@ -16,9 +17,9 @@ const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = 
   })
   const log: string[] = []
   /** Enters, and notes what comes of it. */
-  const enter = async (user?: string, signal?: AbortSignal): Promise<Place | undefined> => {
+  const enter = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<Place | undefined> => {
     try {
-      const place = await gate.enter(user, signal)
+      const place = await gate.enter(user, signal, { waited })
       log.push(`${user} enters`)
       return place
     } catch (error) {
@@ -28,8 +29,8 @@ const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = 
     }
   }
   /** A call that takes no time. */
-  const call = async (user?: string, signal?: AbortSignal): Promise<void> => {
-    const place = await enter(user, signal)
+  const call = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<void> => {
+    const place = await enter(user, signal, waited)
     if (place) gate.leave(place, true)
   }
   const said = () => log.splice(0)
@@ -44,6 +45,34 @@ describe('a gate', () => {
     await settled()
     expect(said()).toEqual(['a enters', 'a enters'])
     expect(clock.pending).toBe(0)
+  })
+
+  test('lets the calls of one request wait together for as long as one may', async () => {
+    const { clock, call, said } = open({ perSecond: 1, queueMs: 2_500 })
+    const inARow = async (user: string, waited?: Waited) => {
+      for (let nth = 0; nth < 4; nth++) await call(user, undefined, waited)
+    }
+    void inARow('a', new Waited())
+    await clock.pass(10_000)
+    expect(said()).toEqual(['a enters', 'a enters', 'a enters', 'a 429 after 2'])
+    // Each on its own, they may all wait.
+    void inARow('b')
+    await clock.pass(10_000)
+    expect(said()).toEqual(['b enters', 'b enters', 'b enters', 'b enters'])
+  })
+
+  test('counts waits at the same time once, and lets who has no patience left enter where nobody has to wait', async () => {
+    const { clock, call, said } = open({ perSecond: 1, queueMs: 3_500 })
+    const waited = new Waited()
+    for (let nth = 0; nth < 4; nth++) void call('a', undefined, waited)
+    await clock.pass(5_000)
+    expect(said()).toEqual(['a enters', 'a enters', 'a enters', 'a enters'])
+    expect(Math.round(waited.until(clock.now()) / 1_000)).toBe(3)
+    void call('a', undefined, waited)
+    await settled()
+    for (let nth = 0; nth < 2; nth++) void call('a', undefined, waited)
+    await clock.pass(5_000)
+    expect(said()).toEqual(['a enters', 'a 429 after 1', 'a 429 after 2'])
   })
 
   test('serves those who wait in turn by user, whatever their numbers', async () => {

@@ -31,6 +31,18 @@ describe('a gateway under limits', () => {
     expect((await creating).status).toBe(200)
   })
 
+  test('lets a list of many calls wait no longer than one call may, and says when to come again', async () => {
+    await using routes = await openRoutes({ limits: { perSecond: { ListAssets: 5 }, queueMs: 1_500 } })
+    const { ann, emulator, calls } = routes
+    const groupId = await newGroup(ann, 'a')
+    for (let nth = 0; nth < 3_000; nth++) emulator.library.addAsset({ groupId, name: 'a cat' })
+    calls()
+    const reply = await ann.ask('GET', '/assets?Name=cat')
+    expect(said(reply)).toEqual(refusal(429, 'too many requests wait for the upstream'))
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(calls().length).toBeLessThan(20)
+  })
+
   test.each([
     ['reads', 'GetAsset', 'GET'],
     ['changes', 'UpdateAsset', 'PATCH'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryPlaces, type Operation, type Places, Unsent } from '../../plugins/upstream-proxy/index.ts'
+import { Waited } from '../../plugins/upstream-proxy/waited.ts'
 import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted.ts'
 
 const ok = json('{"Result":{"Id":"x"}}')
@@ -43,6 +44,21 @@ describe('a limited action', () => {
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
     for (let call = 0; call < 20; call++) await send(create)
     expect(asked).toEqual([])
+  })
+
+  test('waits for each of those who share a call as long as their own request may still wait', async () => {
+    await using upstream = await scripted(ok)
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, queueMs: 5_000 } })
+    await Promise.all(Array.from({ length: 5 }, (_, nth) => send(read(`warm ${nth}`))))
+    const waited = new Waited()
+    waited.begin(0)
+    waited.end(5_000)
+    const [impatient, patient] = await Promise.allSettled([
+      send(read('a'), { user: 'ann', waited }),
+      send(read('a'), { user: 'bob', waited: new Waited() }),
+    ])
+    expect(impatient).toMatchObject({ status: 'rejected', reason: { status: 429 } })
+    expect(patient.status).toBe('fulfilled')
   })
 
   test('is refused when its queue is too long, before anything is sent', async () => {

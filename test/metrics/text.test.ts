@@ -10,10 +10,11 @@ const lines = async ({ registry }: ReturnType<typeof createMetrics>) =>
 
 test('tokens are added up by model and kind, and calls by whether tokens were reported', async () => {
   const metrics = createMetrics()
-  metrics.text({ model: 'a', tokens })
-  metrics.text({ model: 'a', tokens: { ...none, input: 1 } })
-  metrics.text({ model: 'a', tokens: undefined })
-  metrics.text({ model: 'b', tokens: undefined })
+  metrics.text({ model: 'a', taken: true, tokens })
+  metrics.text({ model: 'a', taken: true, tokens: { ...none, input: 1 } })
+  metrics.text({ model: 'a', taken: true, tokens: undefined })
+  metrics.text({ model: 'b', taken: true, tokens: undefined })
+  await lines(metrics)
   expect(await lines(metrics)).toEqual([
     'sluice_text_calls_total{model="a",reported="true"} 2',
     'sluice_text_calls_total{model="a",reported="false"} 1',
@@ -27,8 +28,8 @@ test('tokens are added up by model and kind, and calls by whether tokens were re
 
 test('beyond 200 models all others have one label, and those that have their own keep it', async () => {
   const metrics = createMetrics()
-  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, tokens })
-  metrics.text({ model: 'm-0', tokens })
+  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, taken: true, tokens })
+  metrics.text({ model: 'm-0', taken: true, tokens })
   const said = await lines(metrics)
   const models = new Set(said.map((line) => /model="([^"]*)"/.exec(line)?.[1]))
   expect(models.size).toBe(201)
@@ -36,6 +37,18 @@ test('beyond 200 models all others have one label, and those that have their own
   expect(said).toContain('sluice_text_calls_total{model="m-199",reported="true"} 1')
   expect(said).toContain('sluice_text_calls_total{model="other",reported="true"} 100')
   expect(said).toContain('sluice_text_tokens_total{model="other",kind="input"} 100000')
+})
+
+test('a model that no upstream has taken a call for has no label of its own, and takes none away from others', async () => {
+  const metrics = createMetrics()
+  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `invented-${nth}`, taken: false, tokens: undefined })
+  metrics.text({ model: 'a', taken: true, tokens })
+  metrics.text({ model: 'a', taken: false, tokens: undefined })
+  expect((await lines(metrics)).filter((line) => line.startsWith('sluice_text_calls_total'))).toEqual([
+    'sluice_text_calls_total{model="other",reported="false"} 300',
+    'sluice_text_calls_total{model="a",reported="true"} 1',
+    'sluice_text_calls_total{model="a",reported="false"} 1',
+  ])
 })
 
 test.each([
@@ -46,13 +59,13 @@ test.each([
   ['257 characters', 'x'.repeat(257)],
 ])('a name with %s has no label of its own', async (_, model) => {
   const metrics = createMetrics()
-  metrics.text({ model, tokens: undefined })
+  metrics.text({ model, taken: true, tokens: undefined })
   expect(await lines(metrics)).toEqual(['sluice_text_calls_total{model="other",reported="false"} 1'])
 })
 
 test('an unusual but plain name has a label of its own', async () => {
   const metrics = createMetrics()
-  for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)]) metrics.text({ model, tokens: undefined })
+  for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)]) metrics.text({ model, taken: true, tokens: undefined })
   const said = await lines(metrics)
   expect(said).toHaveLength(3)
   expect(said[0]).toBe('sluice_text_calls_total{model="a/\\"b\\"\\\\c",reported="false"} 1')
@@ -60,6 +73,6 @@ test('an unusual but plain name has a label of its own', async () => {
 
 test('two sets of metrics count apart', async () => {
   const [one, other] = [createMetrics(), createMetrics()]
-  one.text({ model: 'a', tokens })
+  one.text({ model: 'a', taken: true, tokens })
   expect(await lines(other)).toEqual([])
 })

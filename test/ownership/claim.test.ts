@@ -101,17 +101,28 @@ describe('what fails leaves nothing stranded', () => {
     expect(await refusal(create(store, async () => 'g'))).toBe('made')
   })
 
-  test('the upstream without a word: the name is held until the claim is due', async () => {
+  test('the upstream without a word: the name is held, the next try hears why, and the claim is due in a second', async () => {
     const store = new MemoryStore()
     await refusal(create(store, () => Promise.reject(new Failed('unknown'))))
-    expect([...store.open.values()]).toMatchObject([{ state: 'pending', dueAt: 61_000 }])
-    expect(await refusal(create(store, async () => 'g'))).toStartWith('400')
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 3000 }])
+    expect(await refusal(create(store, async () => 'g'))).toBe(
+      '400 an earlier request for the same Name and GroupType is still being settled; try again shortly',
+    )
+    expect(await refusal(create(store, async () => 'g', { user: 'bob' }))).toBe('made')
+  })
+
+  test('the store, when asked why the name is held: the caller hears of the store', async () => {
+    const store = new MemoryStore()
+    await create(store, async () => 'g')
+    store.broken.add('isUnsettled')
+    expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to check asset group')
   })
 
   test('the store after the upstream’s failure: the caller hears of the upstream, the claim stays', async () => {
     for (const [effect, method] of [
       ['none', 'release'],
       ['doubtful', 'doubt'],
+      ['unknown', 'keep'],
     ] as const) {
       const store = new MemoryStore()
       store.broken.add(method)
@@ -124,7 +135,7 @@ describe('what fails leaves nothing stranded', () => {
     const store = new MemoryStore()
     store.broken.add('confirm')
     expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to record asset group')
-    expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats' }])
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats', endedAt: 2000, dueAt: 3000 }])
     expect(store.owned.size).toBe(0)
   })
 

@@ -49,7 +49,7 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     this.places.set(asset, group)
   }
 
-  async removeGroup(id: string) {
+  async removeGroup({ id }: Pick<Group, 'id'>) {
     this.#note('removeGroup')
     this.owned.delete(id)
     for (const [asset, group] of this.places) if (group === id) this.places.delete(asset)
@@ -64,10 +64,11 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     }
   }
 
-  async describeGroup(id: string, description: string) {
+  async describeGroup({ id }: Pick<Group, 'id'>, description: string) {
     this.#note('describeGroup')
     const group = this.owned.get(id)
     if (group) this.owned.set(id, { ...group, description })
+    this.raise()
   }
 
   async revision() {
@@ -102,12 +103,31 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     }
     const { user, type, name, description = present?.description } = claim
     this.owned.set(id, { id, user, type, name, description, createdAt })
+    this.raise()
     return true
   }
 
   async release(claim: Claim) {
     this.#note('release')
     this.open.delete(claim.id)
+  }
+
+  async isUnsettled({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>) {
+    this.#note('isUnsettled')
+    return [...this.open.values()].some(
+      (claim) =>
+        claim.state === 'pending' &&
+        claim.endedAt !== undefined &&
+        claim.user === user &&
+        claim.type === type &&
+        claim.name === name,
+    )
+  }
+
+  async keep(claim: Claim, endedAt: number, dueAt: number) {
+    this.#note('keep')
+    const open = this.open.get(claim.id)
+    if (open) this.open.set(claim.id, { ...open, endedAt, dueAt })
   }
 
   async doubt(claim: Claim, dueAt: number) {

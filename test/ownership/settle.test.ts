@@ -38,7 +38,9 @@ const scene = async (claims: readonly Partial<Claim>[], made: readonly Made[]) =
 describe('a claim that is due is settled', () => {
   test('one group fits: it is the claimant’s', async () => {
     const { store, options, outcomes } = await scene([{}], [{ id: 'g', createdAt: 1_001_000 }])
-    await settle(options)
+    const told: string[] = []
+    await settle({ ...options, onAdopted: ({ user, name }, group) => told.push(`${group} of ${user}, ${name}`) })
+    expect(told).toEqual(['g of ann, cats'])
     expect(outcomes).toEqual(['adopted'])
     expect([...store.owned.values()]).toMatchObject([{ id: 'g', user: 'ann', name: 'cats', createdAt: 1_001_000 }])
     expect(store.open.size).toBe(0)
@@ -114,6 +116,64 @@ describe('a claim that is due is settled', () => {
       await settle(options)
       expect([...store.open.values()][0]?.dueAt).toBe(2_000_000 + Math.min(wait, 3_600_000))
     }
+  })
+})
+
+describe('a claim whose time is not over, because the upstream may still be at it,', () => {
+  const early = (now: number) => ({ now: () => now, callMs: 60_000 })
+  const ended = { dueAt: 1_001_000, endedAt: 1_000_000 }
+
+  test('is fulfilled as soon as one group fits', async () => {
+    const { store, options, outcomes } = await scene([ended], [{ id: 'g', createdAt: 1_000_500 }])
+    await settle({ ...options, ...early(1_001_000) })
+    expect(outcomes).toEqual(['adopted'])
+    expect([...store.owned.values()]).toMatchObject([{ id: 'g', user: 'ann' }])
+  })
+
+  test('keeps its name otherwise, and is looked at ever more rarely until its time is over', async () => {
+    const cases: readonly (readonly Made[])[] = [
+      [],
+      [
+        { id: 'g-1', createdAt: 1_000_000 },
+        { id: 'g-2', createdAt: 1_000_000 },
+      ],
+    ]
+    for (const made of cases) {
+      const { store, options, outcomes } = await scene([ended], made)
+      const looks: number[] = []
+      for (let due = ended.dueAt; due < 1_060_000; due = (await store.nextDue()) ?? 0) {
+        looks.push(due - 1_000_000)
+        await settle({ ...options, ...early(due) })
+        expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 1_000_000 }])
+      }
+      expect(looks).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000])
+      expect(new Set(outcomes)).toEqual(new Set(['kept']))
+      expect(await store.nextDue()).toBe(1_060_000)
+      await settle({ ...options, ...early(1_060_000) })
+      expect(outcomes.at(-1)).toBe(made.length === 0 ? 'released' : 'ambiguous')
+      expect(await store.claim(wanted)).toBeDefined()
+    }
+  })
+
+  test('is not fulfilled while another claim could have made the group', async () => {
+    const { store, options, outcomes } = await scene([ended, { user: 'bob' }], [{ id: 'g', createdAt: 1_000_500 }])
+    await settle({ ...options, ...early(1_001_000) })
+    expect(outcomes).toEqual(['kept'])
+    expect(store.owned.size).toBe(0)
+  })
+
+  test('is looked at again soon when the upstream or the store could not be asked', async () => {
+    const { store, options } = await scene([ended], [])
+    await settle({ ...options, ...early(1_004_000), find: () => Promise.reject(new Error('down')) })
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', dueAt: 1_008_000 }])
+  })
+
+  test('as a renaming: keeps the new name until then', async () => {
+    const { store, options, outcomes } = await scene([{ ...ended, renames: 'g' }], [])
+    store.add({ id: 'g', user: 'ann', name: 'dogs' })
+    await settle({ ...options, ...early(1_001_000) })
+    expect(outcomes).toEqual(['kept'])
+    expect(await store.claim(wanted)).toBeUndefined()
   })
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { ownership } from 'sluice/ownership'
 import { deliverBody, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { MemoryStore } from '../ownership/memory.ts'
 import { rules } from './asking.ts'
 
 const app = () =>
@@ -8,7 +10,7 @@ const app = () =>
     .use(paginationNormalizer({ secrets: ['s'], maxBodyBytes: 200 }))
     .get('/things', ({ listing }) => ({ ...listing.filter, size: listing.pageSize }), { lists: rules })
 
-const get = async (query: string, headers: Record<string, string> = {}, body?: string | Uint8Array) => {
+const get = async (query: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
   const request = new Request(`http://localhost/things${query}`, { headers })
   if (body !== undefined) deliverBody(request, typeof body === 'string' ? new TextEncoder().encode(body) : body)
   const response = await app().handle(request)
@@ -83,4 +85,41 @@ describe('a body on GET is read, or refused, never lost', () => {
   test('one that is too large is refused', async () => {
     expect(await get('', json, `{"a":"${'x'.repeat(200)}"}`)).toEqual(refusal(413, 'request body is too large'))
   })
+})
+
+describe('with somebody to say who is calling, the body of nobody known is not read', () => {
+  const identify = (request: Request) => (request.headers.has('authorization') ? { user: 'ann' } : undefined)
+  const store = new MemoryStore()
+  const guarded = new Elysia()
+    .use(paginationNormalizer({ secrets: ['s'], identify }))
+    .use(ownership({ identify, store, locate: async () => ({ group: undefined, evidence: undefined }) }))
+    .get('/first', ({ listing }) => ({ size: listing.pageSize }), { caller: true, lists: rules })
+    .get('/last', ({ listing }) => ({ size: listing.pageSize }), { lists: rules, caller: true })
+    .get('/none', ({ listing }) => ({ size: listing.pageSize }), { lists: rules })
+
+  for (const order of ['first', 'last', 'none'] as const) {
+    test(`wherever the guard of the route stands: ${order}`, async () => {
+      let read = 0
+      const asking = async (headers: Record<string, string>) => {
+        const request = new Request(`http://localhost/${order}`, { headers: { ...json, ...headers } })
+        const body = new ReadableStream<Uint8Array>(
+          {
+            pull(controller) {
+              read++
+              controller.enqueue(new TextEncoder().encode('{"PageSize":7}'))
+              controller.close()
+            },
+          },
+          { highWaterMark: 0 },
+        )
+        deliverBody(request, body)
+        const response = await guarded.handle(request)
+        return [response.status, await response.json()]
+      }
+      expect(await asking({})).toEqual([401, expect.objectContaining({ success: false })])
+      expect(read).toBe(0)
+      expect(await asking({ authorization: 'Bearer x' })).toEqual([200, { size: 7 }])
+      expect(read).toBe(1)
+    })
+  }
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { comparePositions, instantKey } from '../../plugins/pagination-normalizer/index.ts'
+import { comparePositions, instantKey, instantKeyOf } from '../../plugins/pagination-normalizer/index.ts'
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0')
 
@@ -31,6 +31,15 @@ const instant = fc.record({
 })
 
 describe('times are ordered as instants', () => {
+  test('and what is an instant already has the key of its spelling', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: Date.UTC(1, 1), max: Date.UTC(9998, 1) }), (time) => {
+        expect(instantKeyOf(time)).toBe(instantKey(new Date(time).toISOString()))
+      }),
+    )
+    expect(instantKeyOf(-1)).toBe(instantKey('1969-12-31T23:59:59.999Z'))
+  })
+
   test('all spellings of one instant have one key', () => {
     fc.assert(
       fc.property(instant, ({ time, minutes, fraction }) => {

@@ -55,22 +55,26 @@ describe('a cookie over the wire', () => {
     expect((await send(server.url, 'GET', `/api/session?${cookie}`)).status).toBe(401)
   })
 
-  test('goes over https alone where that is how browsers come, and the origin is that one', async () => {
+  test('goes over https alone where that is how browsers come, no neighbour can plant another one, and the origin is that one', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const publicUrl = 'https://sluice.example'
     const server = await office.start({ PUBLIC_URL: publicUrl })
     const reply = await login(server.url, 'ann', { origin: publicUrl })
-    expect(reply.headers.get('set-cookie')).toMatch(
-      /^session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    expect(reply.headers.get('set-cookie')?.split(',')[0]).toMatch(
+      /^__Host-session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
+    // What a page of another host of the domain can set for all of them.
+    const planted = (await login(server.url, 'ann', { origin: publicUrl })).headers.get('set-cookie')?.split(';')[0]
+    expect(await who(server.url, `${planted?.replace('__Host-', '')}; session=x; ${cookieOf(reply)}`)).toBe(200)
+    expect(await who(server.url, `${planted?.replace('__Host-', '')}`)).toBe(401)
     expect((await login(server.url, 'ann', { origin: 'http://sluice.example' })).status).toBe(403)
     expect((await login(server.url, 'ann')).status).toBe(403)
     const cookie = cookieOf(reply)
     const out = (origin: string) => send(server.url, 'DELETE', '/api/session', undefined, { cookie, origin })
     expect((await out(server.url)).status).toBe(403)
     const gone = await out(publicUrl)
-    expect(gone.headers.get('set-cookie')).toBe('session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure')
+    expect(gone.headers.get('set-cookie')).toBe('__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure')
   })
 
   test('outlives a restart, and a new secret before the old one; not the old one’s end', async () => {

@@ -1,15 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, said, send } from './office.ts'
+import {
+  arkOf,
+  browse,
+  faces,
+  login,
+  newToken,
+  type Office,
+  openOffice,
+  password,
+  said,
+  send,
+  until,
+} from './office.ts'
 
 describe('people at a server on Deno', () => {
   let office: Office
   let server: ServerProcess
   beforeAll(async () => {
     office = await openOffice()
-    for (const name of ['ann', 'bob']) await office.addPerson(name)
-    server = await office.start(arkOf(office), 'deno')
+    for (const name of ['ann', 'bob', 'cyd']) await office.addPerson(name)
+    server = await office.start({ ...arkOf(office), TRUSTED_PROXIES: '127.0.0.0/8, 2001:db8:ffff::/48' }, 'deno')
   }, 30_000)
   afterAll(() => office[Symbol.asyncDispose]())
 
@@ -39,7 +51,7 @@ describe('people at a server on Deno', () => {
     const out = await ann.ask('DELETE', '/api/session')
     expect(out.headers.get('set-cookie')).toBe('session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax')
     expect((await ann.ask('GET', '/api/session')).status).toBe(401)
-  })
+  }, 60_000)
 
   test('are refused as on Bun', async () => {
     const bob = await browse(server, 'bob')
@@ -80,5 +92,24 @@ describe('people at a server on Deno', () => {
     const late = await login(server.url, 'bob')
     expect(said(late)).toEqual(refusal(429, 'too many failed logins; try again later'))
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
-  }, 20_000)
+  }, 60_000)
+
+  test('are known again by their browser and by where they come from, and what they do is written down', async () => {
+    const { id } = (await login(server.url, 'cyd', { 'x-forwarded-for': '6.6.6.6, 203.0.113.5:80' })).json.user
+    const [, device = ''] = (await login(server.url, 'cyd')).headers.get('set-cookie')?.split(',') ?? []
+    const cookie = device.split(';', 1)[0]?.trim() ?? ''
+    const stranger = { 'x-forwarded-for': '2001:db8::5, 2001:db8:ffff::1, ::ffff:127.0.0.9' }
+    for (let tries = 0; tries < 6; tries++) await login(server.url, 'cyd', stranger, 'wrong')
+    expect((await login(server.url, 'cyd')).status).toBe(429)
+    expect((await login(server.url, 'cyd', { cookie })).status).toBe(200)
+    const written = async () =>
+      (await office.store.listAudit({ user: id })).map(({ action, address }) => `${action} ${address}`).sort()
+    await until(async () => (await written()).length === 10)
+    expect(await written()).toEqual([
+      ...Array(5).fill('session.fail 2001:db8::5'),
+      'session.lockout 127.0.0.1',
+      'session.lockout 2001:db8::5',
+      ...['session.login 127.0.0.1', 'session.login 127.0.0.1', 'session.login 203.0.113.5'],
+    ])
+  }, 60_000)
 })

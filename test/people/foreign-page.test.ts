@@ -30,7 +30,12 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
       'an empty one': { origin: '' },
       'another port': { origin: 'http://127.0.0.1:1' },
       'another scheme': { origin: `https://127.0.0.1:${port}` },
-      'another name of the same machine': { origin: `http://localhost:${port}` },
+      'another name of the same machine, at another port': { origin: 'http://localhost:1' },
+      'another address of the same machine': { origin: `http://127.0.0.2:${port}` },
+      'a name that leads to this machine': {
+        origin: `http://rebound.example:${port}`,
+        host: `rebound.example:${port}`,
+      },
       'a longer name': { origin: `${server.url}.evil.example` },
       'the address in its path': { origin: `https://evil.example/${server.url}` },
       'the address as a user': { origin: `http://127.0.0.1:${port}@evil.example` },
@@ -92,6 +97,17 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     }
   })
 
+  test('is told the right address for the right password, and nothing for another', async () => {
+    const foreign = { 'content-type': 'application/json', origin: 'http://192.168.0.7:3000' }
+    const message = async (given: string) => {
+      const reply = await send(server.url, 'POST', '/api/session', { name: 'ann', password: given }, foreign)
+      expect([reply.status, reply.headers.get('set-cookie')]).toEqual([403, null])
+      return reply.json.error.message
+    }
+    expect(await message(password)).toContain(`log in at ${server.url}`)
+    expect(await message('wrong')).not.toContain(server.url)
+  })
+
   test('may read nothing either: no answer lets another origin see it', async () => {
     for (const path of ['/api/session', '/api/tokens', '/api/usage', `${faces}/x`]) {
       for (const method of ['GET', 'OPTIONS']) {
@@ -105,8 +121,14 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     }
   })
 
-  test('of the own origin changes what it wants, by either header', async () => {
-    for (const headers of [{ origin: server.url }, { 'sec-fetch-site': 'same-origin' }] as Record<string, string>[]) {
+  test('of the own origin changes what it wants, by either header and by any name of this machine', async () => {
+    const { port } = new URL(server.url)
+    for (const headers of [
+      { origin: server.url },
+      { 'sec-fetch-site': 'same-origin' },
+      { origin: `http://localhost:${port}`, host: `localhost:${port}` },
+      { origin: `http://[::1]:${port}`, host: `[::1]:${port}` },
+    ] as Record<string, string>[]) {
       const { cookie } = ann
       expect((await send(server.url, 'POST', '/api/tokens', {}, { cookie, ...headers })).status).toBe(200)
       expect((await send(server.url, 'POST', faces, {}, { cookie, ...headers })).status).toBe(200)

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/index.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { type Browser, browse, cookieOf, login, newToken, type Office, openOffice, said, send } from './office.ts'
 
-/** A revocation takes effect everywhere within it (contract section 3). */
+/** A revocation takes effect everywhere within it. */
 const secondMs = 1_000
 
 describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one database (%s) is told', (kind) => {
@@ -13,7 +13,11 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
     office = await openOffice(kind)
-    const environment = { TEXT_UPSTREAM_URL: office.emulator.text.url, TEXT_UPSTREAM_KEY: office.emulator.text.key }
+    const environment = {
+      TEXT_UPSTREAM_URL: office.emulator.text.url,
+      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+      TRUSTED_PROXIES: '127.0.0.1',
+    }
     servers = [await office.start(environment), await office.start(environment)]
   }, 60_000)
   afterAll(() => office[Symbol.asyncDispose]())

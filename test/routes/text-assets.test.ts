@@ -63,10 +63,8 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
     const { ann, bob, emulator, url } = routes
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
     const nobodys = emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id }).id
-    const own = await newAsset(ann, await newGroup(ann, 'a'))
     routes.calls()
-    const odd = [`${own}/../${foreign}`, `${own}?x`, `${own}%2f`, '', ' ', `${own}#${foreign}`, `/${own}`]
-    for (const id of [foreign, nobodys, 'asset-20260101000000-zzzzz', ...odd]) {
+    for (const id of [foreign, nobodys, 'asset-20260101000000-zzzzz']) {
       for (const [kind, block] of Object.entries(blocks)) {
         const param = { image: 'image_url.url', video: 'video_url.url', frames: 'video[1]' }[kind]
         expect([id, await post(url, ann, '/chat/completions', chatWith(block(`asset://${id}`)))]).toEqual([
@@ -74,11 +72,42 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
           refused(`messages[0].content[1].${param}`),
         ])
       }
-      expect(await post(url, ann, '/responses', { ...responseWith(`ASSET://${id}`), stream: true })).toEqual(
+      expect(await post(url, ann, '/responses', { ...responseWith(`asset://${id}`), stream: true })).toEqual(
         refused('input[0].content[0].image_url'),
       )
     }
     expect(routes.calls().filter(({ action }) => action.startsWith('Create'))).toEqual([])
+  })
+
+  test('is 400 in any spelling but one, whoever’s the asset is', async () => {
+    await using routes = await openRoutes({ kindOf })
+    const { ann, bob, url } = routes
+    const foreign = await newAsset(bob, await newGroup(bob, 'a'))
+    const own = await newAsset(ann, await newGroup(ann, 'a'))
+    routes.calls()
+    const odd = [`${own}/../${foreign}`, `${own}?x`, `${own}%2f`, '', ' ', `${own}#${foreign}`, `/${own}`]
+    const addresses = [
+      ...odd.map((id) => `asset://${id}`),
+      `ASSET://${foreign}`,
+      `asset:${own}`,
+      `%61sset://${foreign}`,
+    ]
+    for (const address of [
+      ...addresses,
+      `ａsset://${foreign}`,
+      `\u0000asset://${foreign}`,
+      foreign,
+      `file:///${foreign}`,
+    ]) {
+      for (const block of Object.values(blocks)) {
+        expect([address, await post(url, ann, '/chat/completions', chatWith(block(address)))]).toMatchObject([
+          address,
+          { status: 400 },
+        ])
+      }
+      expect(await post(url, ann, '/responses', responseWith(address))).toMatchObject({ status: 400 })
+    }
+    expect(routes.calls()).toEqual([])
   })
 
   test('is refused as unknown, not forwarded, while the asset upstream is down', async () => {

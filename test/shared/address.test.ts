@@ -1,47 +1,76 @@
-import { expect, test } from 'bun:test'
-import { addressOf, deliverAddress } from '../../plugins/shared/address.ts'
+import { describe, expect, test } from 'bun:test'
+import { createAddressOf, deliverAddress, readAddress } from '../../plugins/shared/address.ts'
 
-const from = (peer: string | undefined, forwarded?: string) => {
+const from = (peer: string | undefined, forwarded?: string, trusted?: readonly string[]) => {
   const request = new Request('http://localhost', {
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
   })
   deliverAddress(request, peer)
-  return addressOf(request)
+  return createAddressOf(trusted)(request)
 }
 
-test('a peer from the open is who it is, whatever it says', () => {
-  expect(from('203.0.113.7', '1.2.3.4')).toBe('203.0.113.7')
-  expect(from('2001:db8::1', '1.2.3.4')).toBe('2001:db8::1')
-  expect(from('172.32.0.1', '1.2.3.4')).toBe('172.32.0.1')
-})
+describe('where a request comes from', () => {
+  test('is its peer, wherever that is, whatever it says: nobody is believed that is not named', () => {
+    for (const peer of ['203.0.113.7', '2001:db8::1', '127.0.0.1', '::1', '10.1.2.3', '192.168.0.9', 'fd00::1']) {
+      expect([peer, from(peer, '1.2.3.4')]).toEqual([peer, peer])
+      expect([peer, from(peer, '1.2.3.4', ['198.51.100.1', '2001:db8:9::/48'])]).toEqual([peer, peer])
+    }
+  })
 
-test('a proxy close by is believed, in what it added itself', () => {
-  for (const peer of [
-    '127.0.0.1',
-    '::1',
-    '10.1.2.3',
-    '192.168.0.9',
-    '172.16.0.1',
-    '::ffff:127.0.0.1',
-    'fd00::1',
-    'fe80::1',
-  ]) {
-    expect([peer, from(peer, '1.2.3.4, 203.0.113.7')]).toEqual([peer, '203.0.113.7'])
-    expect([peer, from(peer)]).toEqual([peer, peer])
-  }
-})
+  test('is what a named proxy added, and nothing that stood there before', () => {
+    const trusted = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']
+    for (const peer of ['127.0.0.1', '10.1.2.3', '::1', 'fd12::7', '::ffff:127.0.0.1', '::ffff:a01:203']) {
+      expect([peer, from(peer, '1.2.3.4, 203.0.113.7', trusted)]).toEqual([peer, '203.0.113.7'])
+    }
+    for (const peer of ['127.0.0.2', '11.0.0.1', '::2', 'fe80::1', '::ffff:11.0.0.1']) {
+      expect(from(peer, '1.2.3.4', trusted)).toBe(readAddress(peer))
+    }
+  })
 
-test('what was not said is not known', () => {
-  expect(from(undefined, '1.2.3.4')).toBeUndefined()
-})
+  test('behind a chain of named proxies is the first from the right that is none of them', () => {
+    const trusted = ['10.0.0.0/8', '2001:db8:a::/48']
+    expect(from('10.0.0.1', '6.6.6.6, 203.0.113.7, 10.0.0.2, 10.0.0.3', trusted)).toBe('203.0.113.7')
+    expect(from('10.0.0.1', '6.6.6.6, 203.0.113.7, 2001:db8:a::5, ::ffff:10.0.0.3', trusted)).toBe('203.0.113.7')
+    expect(from('10.0.0.1', '10.9.9.9, 203.0.113.7', trusted)).toBe('203.0.113.7')
+    expect(from('10.0.0.1', '10.0.0.4, 10.0.0.5', trusted)).toBe('10.0.0.4')
+    expect(from('10.0.0.1', undefined, trusted)).toBe('10.0.0.1')
+  })
 
-test('an address is one address, whatever port a proxy names with it', () => {
-  for (const [said, address] of [
-    ['203.0.113.7:40001', '203.0.113.7'],
-    ['[2001:db8::1]:40001', '2001:db8::1'],
-    ['[2001:db8::1]', '2001:db8::1'],
-    ['2001:db8::1', '2001:db8::1'],
-  ] as const) {
-    expect(from('127.0.0.1', `1.2.3.4, ${said}`)).toBe(address)
-  }
+  test('is the proxy itself where the proxy wrote no address', () => {
+    for (const word of [
+      'unknown',
+      '',
+      '_hidden',
+      '1.2.3',
+      '1.2.3.4.5',
+      '999.1.1.1',
+      'evil.test',
+      '1.2.3.4:x',
+      '[::1',
+      '-',
+    ]) {
+      expect([word, from('127.0.0.1', `203.0.113.7, ${word}`, ['127.0.0.1'])]).toEqual([word, '127.0.0.1'])
+      expect(from('127.0.0.1', `203.0.113.7, ${word}, 10.0.0.9`, ['127.0.0.1', '10.0.0.9'])).toBe('10.0.0.9')
+    }
+  })
+
+  test('is one address, however it is written and whatever port is named with it', () => {
+    for (const [said, address] of [
+      ['203.0.113.7:40001', '203.0.113.7'],
+      ['::ffff:203.0.113.7', '203.0.113.7'],
+      ['::FFFF:cb00:7107', '203.0.113.7'],
+      ['[::ffff:203.0.113.7]:1', '203.0.113.7'],
+      ['[2001:db8::1]:40001', '2001:db8::1'],
+      ['[2001:db8::1]', '2001:db8::1'],
+      ['2001:0DB8:0:0::1', '2001:db8::1'],
+      ['fe80::1%eth0', 'fe80::1'],
+    ] as const) {
+      expect(from('127.0.0.1', `1.2.3.4, ${said}`, ['127.0.0.1'])).toBe(address)
+    }
+  })
+
+  test('is not known where the server did not say', () => {
+    expect(from(undefined, '1.2.3.4', ['0.0.0.0/0', '::/0'])).toBeUndefined()
+    expect(from('unix:', '1.2.3.4', ['0.0.0.0/0', '::/0'])).toBe('unix:')
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
-import { requireIdentity } from '../../plugins/shared/identify.ts'
+import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
 import { identity } from '../../plugins/shared/identity.ts'
 import { Problem, problemBody, renderProblems, silent } from '../../plugins/shared/problem.ts'
 
@@ -108,18 +108,26 @@ describe('everything that goes wrong has one shape', () => {
 
 describe('nobody in particular is 401', () => {
   test('with a challenge, and one answer for every reason', async () => {
-    const refused = await requireIdentity(() => undefined, new Request('http://localhost/')).catch(
-      (error: Problem) => error,
-    )
-    expect(refused).toBeInstanceOf(Problem)
-    expect(refused).toMatchObject({
+    const refusal = {
+      name: 'Problem',
       status: 401,
       message: 'not authenticated',
       headers: { 'www-authenticate': 'Bearer' },
-    })
-    expect(await requireIdentity(async () => ({ user: 'ann' }), new Request('http://localhost/'))).toEqual({
-      user: 'ann',
-    })
+    }
+    const request = () => new Request('http://localhost/')
+    const refused = (identify: Identify) =>
+      Promise.try(() => requireIdentity(identify, request())).catch((error: Problem) => error)
+    expect(await refused(() => undefined)).toMatchObject(refusal)
+    expect(await refused(async () => undefined)).toMatchObject(refusal)
+    expect(await requireIdentity(async () => ({ user: 'ann' }), request())).toEqual({ user: 'ann' })
+  })
+
+  test('and whoever is known is known at once, a thenable being waited for like any promise', async () => {
+    const request = new Request('http://localhost/')
+    expect(requireIdentity(() => ({ user: 'ann' }), request)).toEqual({ user: 'ann' })
+    const thenable = Object.fromEntries([['then', (resolve: (nobody: undefined) => void) => resolve(undefined)]])
+    const refused = Promise.try(() => requireIdentity(() => thenable as unknown as Promise<undefined>, request))
+    expect(await refused.catch((error: Problem) => error)).toMatchObject({ status: 401 })
   })
 })
 
@@ -130,4 +138,16 @@ describe('objects are told apart by a number', () => {
     expect(identity(one)).not.toBe(identity(other))
     expect(identity(() => 1)).not.toBe(identity(() => 1))
   })
+})
+
+test('hooks that are told of an answer are told its status', async () => {
+  const told = Promise.withResolvers<unknown>()
+  const app = new Elysia()
+    .onError(renderProblems(problemBody()))
+    .onAfterResponse(({ set }) => told.resolve(set.status))
+    .get('/', () => {
+      throw problem
+    })
+  expect((await get(app)).status).toBe(418)
+  expect(await told.promise).toBe(418)
 })

@@ -15,7 +15,7 @@ const scene = (limit?: number) => {
     },
     { now: () => now },
   )
-  const memory = new Remembered<string>(freshness, limit)
+  const memory = new Remembered<string>(freshness, { limit })
   return {
     counts,
     values,
@@ -47,6 +47,16 @@ describe('what is remembered costs nothing', () => {
     const { get, counts } = scene()
     for (let use = 0; use < 100; use++) expect(await get()).toBe('value')
     expect(counts).toEqual({ revision: 1, loads: 1 })
+  })
+
+  test('and is an answer, not a promise of one', async () => {
+    const { get, pass } = scene()
+    await get()
+    expect(get()).toBe('value')
+    pass(899)
+    expect(get()).toBe('value')
+    pass(1000)
+    expect(get()).toBeInstanceOf(Promise)
   })
 
   test('a busy process asks for the revision at most twice a second', async () => {
@@ -233,6 +243,144 @@ describe('memory is bounded', () => {
     expect(counts.loads).toBe(4)
     await load('a')
     expect(counts.loads).toBe(5)
+  })
+
+  test('a thousandth of a full memory goes at a time, and no more', async () => {
+    const { memory, get } = scene(3_000)
+    await get()
+    for (let key = 1; key <= 3_000; key++) memory.learn(String(key), 'learned')
+    const kept = Array.from({ length: 3_000 }, (_, key) => String(key + 1)).filter(
+      (key) => memory.get(key, async () => undefined) === 'learned',
+    )
+    // Gone with the first of all, which `get` has left.
+    expect(kept).toHaveLength(2_998)
+    expect(kept[0]).toBe('3')
+  })
+})
+
+describe('a store that says what has changed', () => {
+  /** Two kinds of answers, and a store that names what it takes away, unless it is told to be silent about it. */
+  const telling = () => {
+    let now = 0
+    let value = 0
+    let silent = false
+    const changes: { at: number; kind: string; key: string }[] = []
+    const freshness = new Freshness(
+      async (since = 0) => (silent ? value : { value, changes: changes.filter(({ at }) => at > since) }),
+      { now: () => now },
+    )
+    const loads: string[] = []
+    const tokens = new Remembered<string>(freshness, { kind: 'token', absentMs: 100_000 })
+    const assets = new Remembered<string>(freshness, { kind: 'group', namedBy: (group) => group })
+    const load = (name: string) => async () => {
+      loads.push(name)
+      return name
+    }
+    return {
+      loads,
+      tokens,
+      pass: (ms: number) => {
+        now += ms
+      },
+      change: (kind: string, key: string) => changes.push({ at: ++value, kind, key }),
+      hush: () => {
+        silent = true
+      },
+      async all() {
+        loads.length = 0
+        for (const key of ['a', 'b', 'c']) await tokens.get(key, load(key))
+        for (const [asset, group] of [
+          ['1', 'x'],
+          ['2', 'x'],
+          ['3', 'y'],
+        ])
+          await assets.get(asset ?? '', load(group ?? ''))
+        return [...loads]
+      },
+    }
+  }
+
+  test('costs the rest nothing', async () => {
+    const { all, change, pass } = telling()
+    expect(await all()).toEqual(['a', 'b', 'c', 'x', 'x', 'y'])
+    change('token', 'b')
+    pass(1000)
+    expect(await all()).toEqual(['b'])
+    change('group', 'x')
+    change('token', 'x')
+    pass(1000)
+    expect(await all()).toEqual(['x', 'x'])
+    pass(1000)
+    expect(await all()).toEqual([])
+  })
+
+  test('ends the absence of what it names, and no other', async () => {
+    const { tokens, change, pass } = telling()
+    const asked: string[] = []
+    const ask = (key: string) =>
+      tokens.get(key, async () => {
+        asked.push(key)
+        return undefined
+      })
+    for (const key of ['x', 'y', 'x', 'y']) expect(await ask(key)).toBeUndefined()
+    expect(asked).toEqual(['x', 'y'])
+    change('token', 'x')
+    pass(1000)
+    for (const key of ['x', 'y', 'x', 'y']) expect(await ask(key)).toBeUndefined()
+    expect(asked).toEqual(['x', 'y', 'x'])
+    tokens.forget('y')
+    tokens.learn('x', 'here')
+    expect([await ask('y'), await ask('x')]).toEqual([undefined, 'here'])
+    expect(asked).toEqual(['x', 'y', 'x', 'y'])
+  })
+
+  test('loses everything when it cannot say', async () => {
+    const { all, change, pass, hush } = telling()
+    await all()
+    hush()
+    change('token', 'b')
+    pass(1000)
+    expect(await all()).toEqual(['a', 'b', 'c', 'x', 'x', 'y'])
+  })
+
+  test('an answer from before a change does not outlive it, whenever the change is seen', async () => {
+    for (const seenBefore of [true, false]) {
+      const { all, tokens, change, pass, loads } = telling()
+      await all()
+      change('token', 'late')
+      pass(1000)
+      await all()
+      const answer = Promise.withResolvers<string>()
+      const late = tokens.get('late', () => answer.promise)
+      await settled()
+      change('token', 'late')
+      if (seenBefore) {
+        pass(1000)
+        await all()
+      }
+      answer.resolve('old')
+      expect(await late).toBe('old')
+      pass(1000)
+      expect(await tokens.get('late', async () => 'new')).toBe('new')
+      expect(loads).not.toContain('late')
+    }
+  })
+})
+
+describe('what somebody else has asked for shows itself to nobody', () => {
+  test('an answer that does not fit is asked for again, every time, and not kept', async () => {
+    const { memory, counts } = scene()
+    const load = async () => {
+      counts.loads++
+      return 'of ann'
+    }
+    const mine = (name: string) => (value: string) => value === `of ${name}`
+    await memory.get('key', load, mine('ann'))
+    await memory.get('key', load, mine('ann'))
+    expect(counts.loads).toBe(1)
+    for (let again = 0; again < 3; again++) await memory.get('key', load, mine('bob'))
+    for (let again = 0; again < 3; again++) await memory.get('other', load, mine('bob'))
+    expect(counts.loads).toBe(7)
   })
 })
 

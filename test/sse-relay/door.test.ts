@@ -33,6 +33,8 @@ describe('in a stranger’s app', () => {
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       'x-request-id': 'r1',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
     })
     const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader()
     expect((await reader.read()).value).toEqual(bytesOf(': /x?y\r\n\r\n'))

@@ -108,3 +108,43 @@ test('a status is read from the words of the protocol', () => {
     ['invalid_api_key', 'model_not_found', 'insufficient_quota', 'made up'].map((code) => errorStatus({ code })),
   ).toEqual([401, 404, 429, 502])
 })
+
+describe('what comes before the first event', () => {
+  /** A stream of comments, of so many bytes each, that never ends. */
+  const commenting = (bytes: number) => {
+    const state = { given: 0, cancelled: false }
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (state.given > 10_000_000) return controller.close()
+          state.given += bytes
+          controller.enqueue(new TextEncoder().encode(`:${'x'.repeat(bytes - 3)}\n\n`))
+        },
+        cancel() {
+          state.cancelled = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return { state, body }
+  }
+
+  test('is kept up to a bound', async () => {
+    for (const bytes of [4, 1_000, 100_000]) {
+      const { state, body } = commenting(bytes)
+      await expect(readFirst(readFrames(body), { maxBytesBefore: 200_000 })).rejects.toThrow('more than 200000 bytes')
+      expect(state.given).toBeLessThanOrEqual(200_000 + 2 * bytes)
+    }
+  })
+
+  test('ends the upstream call where it is too much', async () => {
+    const { state, body } = commenting(100_000)
+    const app = new Elysia()
+      .use(sseRelay({ firstEvent: answerError }))
+      .get('/', ({ relay }) =>
+        relay(async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })),
+      )
+    expect((await app.handle(new Request('http://localhost/'))).status).toBeGreaterThanOrEqual(500)
+    expect(state.cancelled).toBe(true)
+  })
+})

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
 import { createFront } from '../../src/front.ts'
+import { withDirectBody } from '../../src/server/direct.ts'
 
 export interface Listening extends AsyncDisposable {
   readonly url: string
@@ -38,17 +39,21 @@ export const bareUpstream = (answer: (socket: Socket) => void): Promise<Listenin
 
 type Handle = (request: Request) => Response | Promise<Response>
 
+const onBun = async (handle: Handle): Promise<Listening> => {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: handle })
+  return {
+    port: server.port ?? 0,
+    url: `http://127.0.0.1:${server.port}`,
+    [Symbol.asyncDispose]: async () => server.stop(true),
+  }
+}
+
 /** The servers that the plugin has to serve behind. */
 export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listening>>> = {
-  'the runtime’s own server': async (handle) => {
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: handle })
-    return {
-      port: server.port ?? 0,
-      url: `http://127.0.0.1:${server.port}`,
-      [Symbol.asyncDispose]: async () => server.stop(true),
-    }
-  },
-  'the front': (handle) => listening(createFront({ handle, maxQueryBodyBytes: 1000 }), new Set()),
+  'the runtime’s own server': (handle) => onBun(handle),
+  'the runtime’s own server, with direct bodies': (handle) =>
+    onBun(async (request) => withDirectBody(await handle(request))),
+  'the front': (handle) => listening(createFront({ handle }), new Set()),
 }
 
 /** A client that is nothing but a connection. */

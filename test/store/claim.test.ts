@@ -64,6 +64,44 @@ eachDatabase('claim', (database) => {
     })
   })
 
+  describe('keep', () => {
+    test('holds the name, says so from then on, and moves the time of the next look', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      expect(await store.isUnsettled(made)).toBe(false)
+      await store.keep(made, 1_500, 1_600)
+      expect(await store.claim(wanted(user))).toBeUndefined()
+      for (const [asked, unsettled] of [
+        [made, true],
+        [{ ...made, user: randomUUID() }, false],
+        [{ ...made, type: 'LivenessFace' }, false],
+        [{ ...made, name: 'Cats' }, false],
+      ] as const) {
+        expect(await other.isUnsettled(asked)).toBe(unsettled)
+      }
+      const kept = { ...made, endedAt: 1_500, dueAt: 1_600 }
+      expect(await store.openClaims()).toContainEqual(kept)
+      expect(await other.lease(1_600, 5_000)).toContainEqual({ ...kept, dueAt: 5_000 })
+    })
+
+    test('leaves a group alone that was made of the claim meanwhile', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
+      await store.keep(made, 1_500, 1_600)
+      expect(await store.group(`g-${user}`)).toBeDefined()
+      expect(await store.isUnsettled(made)).toBe(false)
+    })
+
+    test('brings no claim back that was released meanwhile', async () => {
+      const user = randomUUID()
+      const made = await claim(user)
+      await store.release(made)
+      await store.keep(made, 1_500, 1_600)
+      expect(await store.claim(wanted(user))).toBeDefined()
+    })
+  })
+
   describe('doubt', () => {
     test('frees the name and keeps the claim', async () => {
       const user = randomUUID()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -18,6 +18,57 @@ test('the folder of a file is made', async () => {
   await store.migrate()
   await store.ready()
   await store.close()
+})
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+/** All that a store that is in use has on the disk. */
+const filesOf = (path: string) => [path, `${path}-wal`, `${path}-shm`]
+
+test('files and folders are made for their owner alone, whatever the umask', async () => {
+  const before = process.umask(0)
+  try {
+    const path = join(folder, 'private', 'data', 'there.db')
+    const store = openStore(`sqlite:${path}`)
+    await store.migrate()
+    await store.addUser({ name: 'ann', createdAt: 1 })
+    for (const file of filesOf(path)) expect([file, await modeOf(file)]).toEqual([file, '600'])
+    for (const made of ['private', 'private/data']) expect(await modeOf(join(folder, made))).toBe('700')
+    await store.close()
+  } finally {
+    process.umask(before)
+  }
+})
+
+test('files from before are closed to others, and their folder stays as it is', async () => {
+  const shared = join(folder, 'shared')
+  await mkdir(shared)
+  await chmod(shared, 0o755)
+  const path = join(shared, 'there.db')
+  const older = new DatabaseSync(path)
+  older.exec('pragma journal_mode = wal; create table kept (value text); insert into kept values (1)')
+  for (const file of filesOf(path)) await chmod(file, 0o644)
+  const store = openSqlite(path)
+  expect(await store.query(sql`select value from kept`)).toEqual([{ value: '1' }])
+  for (const file of filesOf(path)) expect([file, await modeOf(file)]).toEqual([file, '600'])
+  expect(await modeOf(shared)).toBe('755')
+  await store.close()
+  older.close()
+})
+
+test('files that a link leads to are closed to others where they are', async () => {
+  const place = join(folder, 'place')
+  await mkdir(place)
+  const path = join(place, 'there.db')
+  const older = new DatabaseSync(path)
+  older.exec('pragma journal_mode = wal; create table kept (value text)')
+  for (const file of filesOf(path)) await chmod(file, 0o644)
+  await symlink(path, join(folder, 'link.db'))
+  const store = openSqlite(join(folder, 'link.db'))
+  expect(await store.query(sql`select value from kept`)).toEqual([])
+  for (const file of filesOf(path)) expect([file, await modeOf(file)]).toEqual([file, '600'])
+  await store.close()
+  older.close()
 })
 
 test('a folder that cannot be made is no error before the first question', async () => {

@@ -42,7 +42,7 @@ test('on a frozen server every question rejects within the deadline, and once it
     for (let round = 0; round < 3; round++) {
       const asking = Promise.all([
         many<unknown>(30, () => store.revision()),
-        many<unknown>(10, () => store.removeGroup('none')),
+        many<unknown>(10, () => store.removeGroup({ id: 'none', user: 'ann' })),
         many<unknown>(10, () => claim(randomUUID())),
       ])
       expect(await elapsed(asking)).toBeLessThan(deadlineMs + 300)

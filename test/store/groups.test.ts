@@ -43,7 +43,7 @@ eachDatabase('groups', (database) => {
   test('a group is described anew', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
     await own(user, id)
-    await store.describeGroup(id, 'new')
+    await store.describeGroup({ id, user: 'ann' }, 'new')
     expect(await store.group(id)).toEqual({
       id,
       user,
@@ -69,7 +69,7 @@ eachDatabase('groups', (database) => {
     await store.recordAsset(asset, first)
     await store.recordAsset(asset, second)
     expect(await store.groupOfAsset(asset)).toBe(first)
-    await store.removeGroup(first)
+    await store.removeGroup({ id: first, user: 'ann' })
     await store.recordAsset(asset, first)
     await store.recordAsset(asset, second)
     expect(await store.groupOfAsset(asset)).toBe(second)
@@ -80,7 +80,7 @@ eachDatabase('groups', (database) => {
     await own(user, id)
     await store.recordAsset(asset, id)
     const before = await store.revision()
-    await store.removeGroup(id)
+    await store.removeGroup({ id, user: 'ann' })
     expect(await store.group(id)).toBeUndefined()
     expect(await store.groupOfAsset(asset)).toBeUndefined()
     expect(await store.revision()).toBeGreaterThan(before)
@@ -91,7 +91,7 @@ eachDatabase('groups', (database) => {
     const [user, other, id] = [randomUUID(), randomUUID(), randomUUID()]
     await own(user, id)
     await expect(own(other, id)).rejects.toThrow('not owned')
-    await store.removeGroup(id)
+    await store.removeGroup({ id, user: 'ann' })
     expect(await store.openClaims()).toContainEqual(expect.objectContaining({ user: other, group: id }))
   })
 
@@ -99,7 +99,7 @@ eachDatabase('groups', (database) => {
     const [first, second, asset] = [randomUUID(), randomUUID(), randomUUID()]
     await own(randomUUID(), first)
     await expect(own(randomUUID(), first)).rejects.toThrow('not owned')
-    await store.removeGroup(first)
+    await store.removeGroup({ id: first, user: 'ann' })
     await store.recordAsset(asset, first)
     await store.recordAsset(asset, second)
     expect(await store.groupOfAsset(asset)).toBe(second)

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eachDatabase } from '../support/database.ts'
 
@@ -38,4 +40,12 @@ eachDatabase('processes', (database) => {
     expect(new Set(leased).size).toBe(40)
     expect(new Set(results.map((result) => result.secret)).size).toBe(1)
   }, 60_000)
+})
+
+test.each(Object.entries(runtimes))('a file that %s makes is for its owner alone', async (_, command) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-modes-'))
+  const path = join(folder, 'data', 'there.db')
+  await run(command, `sqlite:${path}`)
+  expect([await stat(path), await stat(join(folder, 'data'))].map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o700])
+  await rm(folder, { recursive: true })
 })

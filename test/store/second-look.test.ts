@@ -10,12 +10,13 @@ const group = { id: 'g', createdAt: 1 }
 /** A database whose index refuses the first so many statements, as it does to the slower of two that insert one record at once. */
 const refusing = (times: number): Database => {
   let asked = 0
+  const ask = () => {
+    if (++asked <= times) throw new Taken(new Error('duplicate key'))
+    return [{ id: 'c' }]
+  }
   return {
-    query: async <Result>() => {
-      if (++asked <= times) throw new Taken(new Error('duplicate key'))
-      return [{ id: 'c' }] as Result[]
-    },
-    batch: async () => [],
+    query: async <Result>() => ask() as Result[],
+    batch: async () => [ask()],
     exclusively: async () => {},
     close: async () => {},
   }

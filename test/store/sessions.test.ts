@@ -24,7 +24,7 @@ const counter = (more: Partial<Counter> = {}): Counter => ({
   ...more,
 })
 
-const attempt = (now: number, ...counters: [Counter, Counter?]): Attempt => ({ id: randomUUID(), counters, now })
+const attempt = (now: number, ...counters: [Counter, ...Counter[]]): Attempt => ({ id: randomUUID(), counters, now })
 
 eachDatabase('sessions', (place) => {
   let store: ReturnType<typeof storeOn>
@@ -137,7 +137,7 @@ eachDatabase('sessions', (place) => {
 
   describe('attempts', () => {
     /** What so many in a row get. */
-    const take = async (count: number, now: number, ...counters: [Counter, Counter?]) => {
+    const take = async (count: number, now: number, ...counters: [Counter, ...Counter[]]) => {
       const outcomes: (number | undefined)[] = []
       for (let nth = 0; nth < count; nth++) outcomes.push(await store.takeAttempt(attempt(now, ...counters)))
       return outcomes
@@ -178,6 +178,34 @@ eachDatabase('sessions', (place) => {
       const fresh = counter({ free: 2 })
       expect(await take(1, 10, name, fresh)).toEqual([1_010])
       expect(await take(3, 10, fresh)).toEqual([undefined, undefined, 1_010])
+    })
+
+    test('under four keys count under all of them, or under none, whichever is used up', async () => {
+      for (const used of [0, 1, 2, 3]) {
+        const four = Array.from({ length: 4 }, (_, nth) => counter({ free: nth === used ? 2 : 9 }))
+        const [first = counter(), ...others] = four
+        expect([used, ...(await take(4, 10, first, ...others))]).toEqual([used, undefined, undefined, 1_010, 1_010])
+        for (const [nth, each] of four.entries()) {
+          if (nth !== used) expect((await take(8, 10, each)).at(-1)).toBe(1_010)
+          if (nth !== used) expect((await take(1, 10, each))[0]).toBe(1_010)
+        }
+      }
+    })
+
+    test('of many at once under four keys get no further than the smallest lets them, and charge the others no more', async () => {
+      const networks = [counter({ free: 40 }), counter({ free: 7 }), counter({ free: 40 })]
+      const names = Array.from({ length: 40 }, () => counter())
+      const outcomes = await Promise.all(
+        names.map((name, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, name, ...networks))),
+      )
+      expect(outcomes.filter((until) => until === undefined)).toHaveLength(7)
+      const failures = await database.query<{ failures: number }>(sql`
+        select failures
+        from login_attempts
+        where key in (${networks[0]?.key}, ${networks[1]?.key}, ${networks[2]?.key})`)
+      expect(failures.map((row) => row.failures)).toEqual([7, 7, 7])
+      const charged = await Promise.all(names.map((name) => take(5, 10, name)))
+      expect(charged.filter((each) => each.at(-1) !== undefined)).toHaveLength(7)
     })
 
     test('of many at once get no further than are free', async () => {
@@ -272,6 +300,33 @@ eachDatabase('sessions', (place) => {
       await take(1, 1_900_000_000_000, old)
       await take(1, 1_900_000_060_000, counter())
       expect(await rows(old.key)).toBe(0)
+    })
+
+    test('that a long attack has left are forgotten some at a time: nobody’s login takes long for it', async () => {
+      await database.query(sql`
+        with recursive numbers (number) as (
+          select 1
+          union all
+          select number + 1
+          from numbers
+          where number < 1500
+        )
+        insert into login_attempts (key, failures, blocked_until, forget_at, counted_by)
+        select 'left ' || number, 1, 0, 5, 'x'
+        from numbers`)
+      const left = async () => {
+        const [row] = await database.query<{ count: number }>(sql`
+          select count(*) as count
+          from login_attempts
+          where key like 'left %'`)
+        return Number(row?.count)
+      }
+      const counts: number[] = []
+      for (const second of [1, 2]) {
+        await take(1, 1_950_000_000_000 + second * 1_000, counter())
+        counts.push(await left())
+      }
+      expect(counts).toEqual([500, 0])
     })
   })
 

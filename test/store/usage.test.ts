@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../src/store/database.ts'
+import { type Database, sql } from '../../src/store/database.ts'
+import { StoreError } from '../../src/store/error.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
+import { usage } from '../../src/store/usage.ts'
+import { until } from '../routes/routes.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 const noon = Date.UTC(2026, 8, 21, 12)
@@ -29,7 +32,8 @@ eachDatabase('usage', (database) => {
       model: nth % 4 === 0 ? 'b' : 'a',
       tokens: nth % 10 === 0 ? undefined : { input: nth, cachedInput: 1, output: 2 * nth, reasoning: 2 },
     }))
-    await Promise.all(calls.map((call, nth) => (nth % 2 ? store : other).recordUsage(call)))
+    for (const [nth, call] of calls.entries()) (nth % 2 ? store : other).recordUsage(call)
+    await Promise.all([store.flushUsage(), other.flushUsage()])
     const sumsOf = (model: string) => {
       const own = calls.filter((call) => call.model === model)
       const reported = own.flatMap((call) => call.tokens ?? [])
@@ -47,9 +51,9 @@ eachDatabase('usage', (database) => {
   test('a call whose tokens were not reported counts as a call, and as unreported', async () => {
     const user = randomUUID()
     const row = { user, model: 'm', day: '2026-09-21' }
-    await store.recordUsage({ ...entry(user), tokens: undefined })
+    store.recordUsage({ ...entry(user), tokens: undefined })
     expect(await store.listUsage({ user })).toEqual([{ ...row, calls: 1, unreported: 1, ...nothing }])
-    await store.recordUsage(entry(user))
+    store.recordUsage(entry(user))
     expect(await store.listUsage({ user })).toEqual([{ ...row, calls: 2, unreported: 1, ...counted }])
   })
 
@@ -57,7 +61,7 @@ eachDatabase('usage', (database) => {
     const user = randomUUID()
     const midnight = Date.UTC(2026, 8, 22)
     for (const at of [midnight - 1, midnight, midnight + 1, midnight + 86_400_000 - 1, midnight + 86_400_000]) {
-      await store.recordUsage({ ...entry(user), at })
+      store.recordUsage({ ...entry(user), at })
     }
     const days = (await store.listUsage({ user })).map(({ day, calls }) => ({ day, calls }))
     expect(days).toEqual([
@@ -69,7 +73,7 @@ eachDatabase('usage', (database) => {
 
   test('days are chosen from the first to the last, both included', async () => {
     const user = randomUUID()
-    for (const day of [1, 2, 3, 4]) await store.recordUsage({ ...entry(user), at: Date.UTC(2026, 0, day) })
+    for (const day of [1, 2, 3, 4]) store.recordUsage({ ...entry(user), at: Date.UTC(2026, 0, day) })
     const days = async (filter: { since?: string; until?: string }) =>
       (await store.listUsage({ user, ...filter })).map(({ day }) => Number(day.slice(-2)))
     expect(await days({ since: '2026-01-02', until: '2026-01-03' })).toEqual([2, 3])
@@ -95,7 +99,7 @@ eachDatabase('usage', (database) => {
       { user: annId, token, model: 'B', ...early },
       { user: annId, ...early },
     ]) {
-      await store.recordUsage({ ...entry(more.user), ...more })
+      store.recordUsage({ ...entry(more.user), ...more })
     }
     const rest = { calls: 1, unreported: 0, ...counted }
     const first = { day: '2020-01-01', ...rest }
@@ -117,14 +121,15 @@ eachDatabase('usage', (database) => {
 
   test('the revision does not rise', async () => {
     const before = await store.revision()
-    await store.recordUsage(entry(randomUUID()))
+    store.recordUsage(entry(randomUUID()))
+    await store.flushUsage()
     expect(await store.revision()).toBe(before)
   })
 
   describe('a model', () => {
     const recorded = async (...models: readonly string[]) => {
       const user = randomUUID()
-      for (const model of models) await store.recordUsage({ ...entry(user), model })
+      for (const model of models) store.recordUsage({ ...entry(user), model })
       return (await store.listUsage({ user })).map(({ model, calls }) => ({ model, calls }))
     }
 
@@ -148,9 +153,12 @@ eachDatabase('usage', (database) => {
     test('is one of 100 that a token has in a day; further ones are counted together', async () => {
       const user = randomUUID()
       const record = (model: string, more = {}) => store.recordUsage({ ...entry(user), model, ...more })
-      for (let nth = 0; nth < 103; nth++) await record(`model-${nth}`)
-      await record('model-7')
-      await record('model-102')
+      for (let nth = 0; nth < 103; nth++) {
+        record(`model-${nth}`)
+        await store.flushUsage()
+      }
+      record('model-7')
+      record('model-102')
       const rows = await store.listUsage({ user })
       const calls = new Map(rows.map((row) => [row.model, row.calls]))
       expect(calls.size).toBe(101)
@@ -159,14 +167,108 @@ eachDatabase('usage', (database) => {
       expect(calls.get('other')).toBe(4)
       expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).toBe(105_000)
 
-      await record('new', { token: 't' })
-      await record('new', { at: noon + 86_400_000 })
-      await store.recordUsage({ ...entry(randomUUID()), model: 'new' })
+      record('new', { token: 't' })
+      record('new', { at: noon + 86_400_000 })
+      store.recordUsage({ ...entry(randomUUID()), model: 'new' })
       const fresh = (await store.listUsage({ user })).filter(({ model }) => model === 'new')
       expect(fresh.map(({ token, day }) => ({ token, day }))).toEqual([
         { token: 't', day: '2026-09-21' },
         { token: undefined, day: '2026-09-22' },
       ])
+    })
+  })
+
+  test('a text that no database keeps is refused, and stops nobody’s', async () => {
+    const user = randomUUID()
+    store.recordUsage(entry(user))
+    for (const odd of ['\0', '\ud800']) {
+      expect(() => store.recordUsage({ ...entry(user), user: odd })).toThrow(TypeError)
+      expect(() => store.recordUsage({ ...entry(user), token: odd })).toThrow(TypeError)
+    }
+    expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([1])
+  })
+
+  test('ids too long for an index are refused, and stop nobody’s', async () => {
+    const user = randomUUID()
+    // Random, for texts that repeat are compressed, and of four bytes a character.
+    const longest = Array.from({ length: 300 }, (_, nth) =>
+      String.fromCodePoint(0x10000 + ((nth * 48_271) % 65_521)),
+    ).join('')
+    const ids = Array.from({ length: 200 }, () => randomUUID()).join('')
+    expect(() => store.recordUsage({ ...entry(ids), model: longest })).toThrow(TypeError)
+    expect(() => store.recordUsage({ ...entry(user), token: ids.slice(0, 1_465) })).toThrow(TypeError)
+    expect(() => store.recordUsage({ ...entry('é'.repeat(751)) })).toThrow(TypeError)
+    store.recordUsage({ ...entry(user), token: ids.slice(0, 1_464), model: longest })
+    store.recordUsage(entry(user))
+    expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([1, 1])
+  })
+
+  test('another process sees it when it is written: without being asked, and when the store closes', async () => {
+    const user = randomUUID()
+    const calls = async () => (await other.listUsage({ user }))[0]?.calls
+    store.recordUsage(entry(user))
+    await until(async () => (await calls()) === 1)
+    const closing = await database.open()
+    closing.recordUsage(entry(user))
+    await closing.close()
+    expect(await calls()).toBe(2)
+  })
+
+  describe('a batch that was written, which nobody heard,', () => {
+    const open = () =>
+      database.kind === 'sqlite' ? openSqlite(database.url.slice(7)) : openPostgres(database.url, { deadlineMs: 3_000 })
+
+    test('counts once', async () => {
+      const user = randomUUID()
+      const asked = open()
+      let attempts = 0
+      const deaf: Database = {
+        ...asked,
+        async batch(statements) {
+          attempts++
+          const rows = await asked.batch(statements)
+          if (attempts === 1) throw new StoreError('the database did not answer in time')
+          return rows
+        },
+      }
+      const used = usage(deaf)
+      used.recordUsage(entry(user))
+      expect(await used.flushUsage().catch((error: unknown) => error)).toBeInstanceOf(StoreError)
+      used.recordUsage(entry(user))
+      await used.flushUsage()
+      expect(attempts).toBe(3)
+      expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([2])
+      await used.closeUsage()
+      await asked.close()
+    })
+
+    test('counts once when it is still being written, and leaves nothing behind that grows', async () => {
+      const user = randomUUID()
+      const asked = open()
+      let attempts = 0
+      const late: Promise<unknown>[] = []
+      const hasty: Database = {
+        ...asked,
+        async batch(statements) {
+          const written = asked.batch(statements)
+          if (++attempts !== 1) return written
+          late.push(written.catch(() => {}))
+          throw new StoreError('the database did not answer in time')
+        },
+      }
+      const used = usage(hasty)
+      const count = async () => Number((await asked.query(sql`select count(*) as n from text_usage_batches`))[0]?.n)
+      const before = await count()
+      for (let nth = 0; nth < 5; nth++) {
+        used.recordUsage(entry(user))
+        await used.flushUsage().catch(() => {})
+      }
+      await used.flushUsage()
+      await Promise.all(late)
+      expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([5])
+      expect(await count()).toBe(before + 1)
+      await used.closeUsage()
+      await asked.close()
     })
   })
 
@@ -182,7 +284,7 @@ eachDatabase('usage', (database) => {
     const migrated = openStore(url)
     await migrated.migrate()
     expect(await migrated.ownerOf('h')).toEqual({ user: 'u', token: 't' })
-    await migrated.recordUsage({ ...entry('u'), token: 't' })
+    migrated.recordUsage({ ...entry('u'), token: 't' })
     const known = { user: 'u', userName: 'ann', token: 't', tokenStart: 'sk-abcdef' }
     expect(await migrated.listUsage()).toEqual([
       { ...known, model: 'm', day: '2026-09-21', calls: 1, unreported: 0, ...counted },

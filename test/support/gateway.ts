@@ -42,6 +42,8 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
   readonly people?: Partial<AppOptions['people']>
+  readonly limiting?: AppOptions['limits']
+  readonly metricsToken?: string
 }
 
 /** A gateway on a real socket, before an emulated upstream without rate limits, on a database in memory unless told otherwise. */
@@ -50,7 +52,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const emulator = given && 'faults' in given ? given : await startEmulator({ limits: {}, processingMs: 0, ...given })
   const store = options.store ?? openStore('sqlite::memory:')
   await store.migrate()
-  const freshness = new Freshness(() => store.revision())
+  const freshness = new Freshness((since) => store.revision(since))
   let url = ''
   const app = createApp({
     gateway: {
@@ -65,6 +67,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       upstreams: [emulator.text],
       identify: identifyByToken({ store, freshness }),
       usage: store,
+      objects: store,
       ...options.text,
     },
     people: {
@@ -74,13 +77,14 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       face: { kind: 'rest' },
       ...options.people,
     },
+    limits: options.limiting ?? {},
     health: { database: () => store.ready(), draining: () => false },
-    metricsToken: undefined,
+    metricsToken: options.metricsToken,
     log: options.log ?? silent,
   })
   const handle = options.around?.(app) ?? app
   const refuse = refusalIn(options.segment)
-  const front = createFront({ handle, maxQueryBodyBytes: options.maxBodyBytes ?? 2 ** 20, refuse })
+  const front = createFront({ handle, refuse })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 

@@ -33,12 +33,12 @@ process.on('exit', () => {
 })
 
 const commands = {
-  bun: () => [process.execPath, 'src/server.ts'],
+  bun: () => [process.execPath, 'src/server/start.ts'],
   deno: () => [denoBinary(), 'run', '-A', 'src/server.ts'],
 } as const
 
 /** The program itself: signals do not pass the script that npm puts before it. */
-const denoBinary = (): string => {
+export const denoBinary = (): string => {
   const [found] = globSync('node_modules/@deno/*/deno', { cwd: root })
   if (!found) throw new Error('deno is not installed')
   return found

@@ -3,6 +3,7 @@ import { type TextGenerationOptions, textGeneration, type UsageEntry } from '../
 /** What an upstream was asked. */
 export interface Asked {
   readonly url: string
+  readonly method: string
   readonly headers: Headers
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of every shape
@@ -21,6 +22,7 @@ export interface TextApp {
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>
   get(path: string): Promise<Response>
+  ask(path: string, init: RequestInit): Promise<Response>
 }
 
 /** The plugin before an upstream that answers as it is told, without any socket between them. Whoever has an authorization is `ann`, with the token `t1`. */
@@ -38,17 +40,18 @@ export const openApp = (
       const text = init.body === undefined || init.body === null ? '' : await new Response(init.body).text()
       const signal = init.signal ?? new AbortController().signal
       const json: unknown = text === '' ? undefined : JSON.parse(text)
-      const call: Asked = { url, headers: new Headers(init.headers), text, json, signal }
+      const call: Asked = { url, method: init.method ?? 'GET', headers: new Headers(init.headers), text, json, signal }
       asked.push(call)
       signal.throwIfAborted()
       return answer(call)
     },
     ...options,
   })
-  const ask = (path: string, init: RequestInit) => app.handle(new Request(`http://localhost/v1${path}`, init))
+  const ask = async (path: string, init: RequestInit) => app.handle(new Request(`http://localhost/v1${path}`, init))
   return {
     asked,
     usage,
+    ask,
     post: (path, body, { headers, signal } = {}) =>
       ask(path, {
         method: 'POST',

@@ -119,6 +119,8 @@ describe('what comes back', () => {
         'retry-after': '7',
         'x-request-id': 'req-7',
         'x-ratelimit-remaining-requests': '0',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox",
       })
     }
   })

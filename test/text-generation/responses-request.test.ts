@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Json, readJson, toJson } from '../../plugins/shared/json.ts'
+import { readJson, toJson } from '../../plugins/shared/json.ts'
 import type { RequestRules } from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
@@ -98,13 +98,26 @@ describe('what the document allows, and what client libraries send beyond it, pa
 
   for (const request of accepted) {
     test(JSON.stringify(request), () => {
-      expect(checkResponsesRequest(toJson(request))).toEqual({ model: 'm', stream: false, background: false })
+      expect(checkResponsesRequest(toJson(request))).toEqual({
+        model: 'm',
+        stream: false,
+        background: false,
+        stores: true,
+      })
     })
   }
 
   test('a relay learns whether to stream, and whether the answer is fetched later', () => {
     const request = toJson({ ...minimal, stream: true, background: true })
-    expect(checkResponsesRequest(request)).toEqual({ model: 'm', stream: true, background: true })
+    expect(checkResponsesRequest(request)).toEqual({ model: 'm', stream: true, background: true, stores: true })
+  })
+
+  test('an upstream keeps an answer unless it is told not to', () => {
+    const stores = (store: unknown) => checkResponsesRequest(toJson({ ...minimal, store })).stores
+    expect([stores(null), stores(true), stores(false)]).toEqual([true, true, false])
+    expect(() => checkResponsesRequest(readJson('{"model":"m","input":"x","store":false,"store":true}'))).toThrow(
+      'store is given more than once',
+    )
   })
 
   test('whatever object comes, it is accepted or refused', () => {
@@ -141,7 +154,7 @@ describe('a request that is made to stream keeps every other byte', () => {
     ['{"stream":null}', '{"stream":true}'],
   ] as const) {
     test(before, () => {
-      const once = asResponsesStream(new Json(before))
+      const once = asResponsesStream(readJson(before))
       expect(once.raw).toBe(after)
       expect(asResponsesStream(once)).toBe(once)
     })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseExact } from '../../plugins/text-generation/exact.ts'
+import { parseExact } from '../../plugins/shared/exact.ts'
 import { readTokens } from '../../plugins/text-generation/usage.ts'
 
 const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }

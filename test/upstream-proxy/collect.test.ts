@@ -24,6 +24,7 @@ const answering = (answer: (operation: Operation, call: number) => string): Upst
         headers: new Headers(),
         bytes: new TextEncoder().encode(text),
         json: readJson(text),
+        fields: undefined,
       } as Answer
     },
   }
@@ -60,7 +61,7 @@ describe('groups are described by the upstream', () => {
     const upstream: Upstream = {
       async send(_, who) {
         given.push(who)
-        return { status: 200, headers: new Headers(), bytes: new Uint8Array(), json: readJson(page([])) }
+        return { status: 200, headers: new Headers(), bytes: new Uint8Array(), json: readJson(page([])), fields: {} }
       },
     }
     await describeGroups(upstream, 'AIGC', groups(101), caller)

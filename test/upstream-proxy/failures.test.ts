@@ -239,7 +239,7 @@ describe('an upstream’s error is the caller’s to read', () => {
   test('unless it echoes the account’s credential, in its body or its headers', async () => {
     for (const step of [
       json(`{"message":"bad key Bearer ${key}"}`, 401),
-      json('{}', 403, { 'x-debug': `authorization=${key}` }),
+      json('{}', 403, { 'x-request-id': `authorization=${key}` }),
     ]) {
       await using upstream = await scripted(step)
       const error = await failure(upstream.upstream().send(read))

@@ -98,7 +98,7 @@ describe('rest: the gateway’s own paths', () => {
   test('ProjectName goes, at the top and in Filter, in any case; all else stays byte for byte', async () => {
     const text = '{ "b": 1.0,"ProjectName":"p", "Filter" : { "projectname":1,"x" : [ 1 ] } , "a":12345678901234567890 }'
     const { body } = await built(kind, { action: 'CreateAsset', group: own('g'), body: bodyOf(text) })
-    expect(body).toBe('{"b": 1.0,"Filter":{"x" : [ 1 ]},"a":12345678901234567890}')
+    expect(body).toBe('{ "b": 1.0,"Filter" : {"x" : [ 1 ] } , "a":12345678901234567890 }')
     expect(
       await built(kind, { action: 'CreateAsset', group: own('g'), body: bodyOf('{"x":{"ProjectName":1} }') }),
     ).toMatchObject({

@@ -8,11 +8,11 @@ import { ask, nobody, openHouse, refusal } from './house.ts'
 const wrong = refusal('wrong name or password')
 
 describe('a login', () => {
-  test('with the right password says who one is and sets one cookie', async () => {
+  test('with the right password says who one is and sets two cookies: the session, and the browser’s own', async () => {
     const { login, ann } = await openHouse()
     const reply = await login()
     expect([reply.status, reply.json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
-    expect(reply.headers.getSetCookie()).toHaveLength(1)
+    expect(reply.headers.getSetCookie().map((cookie) => cookie.split('=', 1)[0])).toEqual(['session', 'session-device'])
     expect(reply.headers.get('cache-control')).toBe('no-store')
   })
 

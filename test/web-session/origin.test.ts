@@ -91,13 +91,78 @@ describe('a login', () => {
     })
   }
   for (const headers of foreign) {
-    test(`may not come with ${said(headers)}, nor is anything checked`, async () => {
+    test(`may not come with ${said(headers)}: with the right password it is told the address, with another one nothing`, async () => {
       const { login, checked } = await openHouse()
-      const { status, json } = await login('ann', 'right', headers)
-      expect([status, json]).toEqual([403, refused])
-      expect(checked).toEqual([])
+      const right = await login('ann', 'right', headers)
+      const told = `this page is not at the address of this service: log in at ${publicUrl}`
+      expect([right.status, right.json]).toEqual([403, refusal(told)])
+      const wrong = [await login('ann', 'wrong', headers), await login('nobody', 'right', headers)]
+      for (const { status, json } of wrong) expect([status, json]).toEqual([403, refused])
+      for (const { headers } of [right, ...wrong]) expect(headers.get('set-cookie')).toBeNull()
+      expect(checked).toEqual(['#right', '#right', undefined])
     })
   }
+
+  test('from a foreign page is counted like any other one', async () => {
+    const { login, checked } = await openHouse()
+    const evil = { origin: 'https://evil.test' }
+    const statuses: number[] = []
+    for (let tries = 0; tries < 7; tries++) statuses.push((await login('ann', 'wrong', evil)).status)
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+    expect((await login('ann', 'right', evil)).status).toBe(429)
+    expect((await login()).status).toBe(429)
+    expect(checked).toHaveLength(5)
+  })
+})
+
+describe('the names of this machine', () => {
+  const at = (name: string, port = 3_000) => `http://${name}:${port}`
+  const names = ['localhost', '127.0.0.1', '[::1]']
+
+  test('are one origin at one port, whichever of them is the public address', () => {
+    for (const own of names) {
+      for (const name of names)
+        expect([own, name, accepts({ origin: at(name) }, `${at(own)}/x`)]).toEqual([own, name, true])
+    }
+    expect(accepts({ origin: 'http://localhost' }, 'http://127.0.0.1:80')).toBe(true)
+    expect(accepts({ origin: 'https://[::1]' }, 'https://localhost')).toBe(true)
+  })
+
+  test('are not at another port, by another scheme, or for a public address elsewhere', () => {
+    for (const name of names) {
+      expect(accepts({ origin: at(name, 3_001) }, at('localhost'))).toBe(false)
+      expect(accepts({ origin: `https://${name}:3000` }, at('localhost'))).toBe(false)
+      expect(accepts({ origin: `https://${name}` }, publicUrl)).toBe(false)
+      expect(accepts({ origin: at(name) }, 'http://10.0.0.1:3000')).toBe(false)
+    }
+  })
+
+  test('are these three as a browser writes them, and no name that leads to them', () => {
+    for (const name of [
+      ...[
+        'localhost.',
+        'LOCALHOST',
+        'localhost.evil.test',
+        'evil.localhost',
+        '127.0.0.1.nip.io',
+        'localhost@evil.test',
+      ],
+      ...[
+        '127.0.0.2',
+        '127.1',
+        '0.0.0.0',
+        '[::]',
+        '[::ffff:127.0.0.1]',
+        '[::ffff:7f00:1]',
+        '[0:0:0:0:0:0:0:1]',
+        '2130706433',
+      ],
+    ]) {
+      expect([name, accepts({ origin: at(name), host: `${name}:3000` }, at('127.0.0.1'))]).toEqual([name, false])
+    }
+    // A public address that is one of those has no other name.
+    expect(accepts({ origin: at('localhost') }, at('127.0.0.2'))).toBe(false)
+  })
 })
 
 test('an address that is none is refused at once', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { networkOf } from '../../plugins/web-session/throttle.ts'
 import { sql } from '../../src/store/database.ts'
 import { nobody, openHouse, refusal } from './house.ts'
 
@@ -164,20 +163,27 @@ describe('many logins at once', () => {
   })
 })
 
-describe('one address is', () => {
-  for (const [address, network] of [
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['::FFFF:c000:0201', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:DB8:1:2::', '2001:db8:1:2'],
-    ['2001:0db8:0001:0002:ffff::1', '2001:db8:1:2'],
-    ['2001:db8::1', '2001:db8:0:0'],
-    ['fe80::1%eth0', 'fe80:0:0:0'],
-    ['::1', '0:0:0:0'],
-    ['unix:', 'unix:'],
-    ['', ''],
-  ] as const) {
-    test(`${address || 'nothing'}: ${network}`, () => expect(networkOf(address)).toBe(network))
-  }
+describe('failed logins from one network', () => {
+  const at = (address: string) => ({ 'x-from': address })
+
+  test('of IPv6 are stopped, however many addresses of it they come from: 64, 56 and 48 bits', async () => {
+    for (const [bits, most, address] of [
+      [64, 20, (nth: number) => `2001:db8:1:2::${nth.toString(16)}`],
+      [56, 80, (nth: number) => `2001:db8:1:${(nth % 256).toString(16)}::1`],
+      [48, 320, (nth: number) => `2001:db8:1:${((nth * 256) % 65_536).toString(16)}::1`],
+    ] as const) {
+      const { login, checked } = await openHouse({ addressOf: from })
+      for (let nth = 0; nth < most + 40; nth++) await login(nobody(), 'x', at(address(nth)))
+      expect([bits, checked.length]).toEqual([bits, most])
+      expect((await login('ann', 'right', at(address(5_000)))).status).toBe(429)
+      expect((await login('ann', 'right', at('2001:db8:2::1'))).status).toBe(200)
+    }
+  })
+
+  test('of IPv4 are stopped after sixteen addresses’ worth', async () => {
+    const { login, checked } = await openHouse({ addressOf: from })
+    for (let nth = 0; nth < 400; nth++) await login(nobody(), 'x', at(`192.0.2.${nth % 256}`))
+    expect(checked).toHaveLength(320)
+    expect((await login('ann', 'right', at('192.0.3.1'))).status).toBe(200)
+  })
 })

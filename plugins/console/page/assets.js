@@ -112,7 +112,7 @@ const useStatus = (list) => {
   const look = async (/** @type {Asset} */ asset) => {
     try {
       const now = await readAsset(api, asset.Id)
-      list.put(now)
+      list.refresh(asset, now)
       if (now.Status !== asset.Status) {
         say(t.assets.becomes(titleOf(now), statusOf(now)), { bad: now.Status === 'Failed' })
       }

@@ -71,6 +71,13 @@ export const usePages = (path, query) => {
         const put = known ? items.map((one) => (one.Id === item.Id ? item : one)) : [item, ...items]
         return { items: put, next, total: known ? total : total + 1 }
       }),
+    /**
+     * What was read of an item: the item has that place only if it is listed still, and nobody has changed it since it was asked for.
+     * @param {Item} asked
+     * @param {Item} item
+     */
+    refresh: (asked, item) =>
+      change((pages) => ({ ...pages, items: pages.items.map((one) => (one === asked ? item : one)) })),
     /** @param {string} id */
     remove: (id) =>
       change(({ items, next, total }) => {

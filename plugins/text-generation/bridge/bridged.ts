@@ -1,11 +1,13 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { parseExact } from '../../shared/exact.ts'
+import type { Json } from '../../shared/json.ts'
 import { createFrames, errorOf } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import type { Assembly } from '../assembly.ts'
-import { chatEvents, doneText, isCompletion, withoutStream } from '../chat/chat.ts'
-import { asStream } from '../chat/request.ts'
+import { chatEvents, doneText, isCompletion } from '../chat/chat.ts'
+import { withAdditions } from '../chat/request.ts'
 import { brokenOff, type Exchange, type Relaying } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
+import { jsonOf } from '../text-event.ts'
 import { toChatRequest } from './request.ts'
 import { type Bridge, createBridge } from './stream.ts'
 
@@ -13,25 +15,31 @@ export interface BridgedOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly maxAnswerBytes: number
-  /** Whether the upstream's streams carry usage on request. Default true. */
-  readonly reportsUsage?: boolean
 }
 
 /** A Responses request on an upstream that has chat completions only. Throws TextProblem 400 that names what cannot be carried over. */
-export const bridged = (request: Json, { now, maxAnswerBytes, reportsUsage }: BridgedOptions): Exchange => {
+export const bridged = (request: Json, { now, maxAnswerBytes }: BridgedOptions): Exchange => {
   const chat = toChatRequest(request)
   const open = () => createBridge({ request, now })
   return {
     action: 'CreateChatCompletion',
     path: '/chat/completions',
-    streamed: () => (reportsUsage === false ? chat.with('stream', toJson(true)) : asStream(chat)),
-    plain: () => withoutStream(chat),
+    body: (without) => withAdditions(chat, without),
     native: false,
     isAnswer: isCompletion,
     terminal: false,
     eventsOf: chatEvents,
     assemble: () =>
-      assembleBridged(open(), createResponsesAssembly({ request: request.value(), now, maxBytes: maxAnswerBytes })),
+      assembleBridged(
+        open(),
+        createResponsesAssembly({
+          get request() {
+            return parseExact(request.without((key) => key === 'input').raw)
+          },
+          now,
+          maxBytes: maxAnswerBytes,
+        }),
+      ),
     relay: () => relayBridged(open()),
   }
 }
@@ -77,7 +85,7 @@ const relayBridged = (bridge: Bridge): Relaying => {
       if (!event) return undefined
       if (over) return null
       if (isDone(event.data)) return encoder.encode(finish(bridge.complete))
-      const error = errorOf(event)
+      const error = errorOf(event, jsonOf(event))
       if (error) {
         over = true
         return encoder.encode(bridge.fail(messageOf(error)))

@@ -1,7 +1,7 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { errorOf } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { parseExact } from '../exact.ts'
+import { jsonOf } from '../text-event.ts'
 
 /** An object whose members are not known to be what they should be. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -26,14 +26,10 @@ export const textOf = (value: unknown): string => {
 export const readChunk = (event: SseEvent): Fields | undefined => {
   const data = event.data.trim()
   if (data === '' || data === '[DONE]') return undefined
-  const error = errorOf(event)
+  const chunk = jsonOf(event)
+  const error = errorOf(event, chunk)
   if (error) throw new StreamError('an error from the upstream', error)
-  let chunk: unknown
-  try {
-    chunk = parseExact(data)
-  } catch {
-    throw new StreamError('an event that is not JSON')
-  }
+  if (chunk === undefined) throw new StreamError('an event that is not JSON')
   if (!isFields(chunk)) throw new StreamError('an event that is not a JSON object')
   return chunk
 }

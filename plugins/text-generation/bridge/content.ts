@@ -14,7 +14,7 @@ const outputNotes = ['annotations', 'logprobs']
  * Throws TextProblem 400 for a part that chat completions do not have.
  */
 export const toContent = (content: Json, place: Place): Json => {
-  if (content.string() !== undefined) return content
+  if (content.isString) return content
   if (!content.isArray) throw place.invalid('must be a string or an array')
   const parts = content.elements().map((part, nth) => toPart(part, place.at(nth)))
   return plain(parts) ?? array(parts)

@@ -14,7 +14,7 @@ export const toMessages = (request: Json, place: Place): Json[] => {
   const messages = given(request, 'instructions') ? [system(stringAt(request, 'instructions', place))] : []
   const input = given(request, 'input')
   const at = place.at('input')
-  if (input?.string() !== undefined) return [...messages, object({ role: toJson('user'), content: input })]
+  if (input?.isString) return [...messages, object({ role: toJson('user'), content: input })]
   if (!input?.isArray) throw at.invalid('must be a string or an array of items')
   const turn = new Turn()
   input.elements().forEach((item, nth) => {

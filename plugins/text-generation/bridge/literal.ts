@@ -1,4 +1,4 @@
-import { Json } from '../../shared/json.ts'
+import { composeJson, type Json, type Piece } from '../../shared/json.ts'
 import type { Place } from './place.ts'
 
 /** Members of an object by key; undefined ones are left out. */
@@ -6,18 +6,20 @@ export type Members = Readonly<Record<string, Json | undefined>>
 
 /** An object of values that stay as they were written. */
 export const object = (members: Members): Json => {
-  const pairs = Object.entries(members).flatMap(([key, value]) =>
-    value ? [`${JSON.stringify(key)}:${value.raw}`] : [],
-  )
-  return new Json(`{${pairs.join(',')}}`)
+  const pieces: Piece[] = []
+  for (const [key, value] of Object.entries(members)) {
+    if (value) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, value)
+  }
+  return composeJson(pieces.length === 0 ? ['{}'] : [...pieces, '}'])
 }
 
-export const array = (elements: readonly Json[]): Json => new Json(`[${elements.map(({ raw }) => raw).join(',')}]`)
+export const array = (elements: readonly Json[]): Json =>
+  composeJson(['[', ...elements.flatMap((element, nth) => (nth === 0 ? [element] : [',', element])), ']'])
 
 /** A member that says something: `null` counts as absent, which is what it means in both protocols. */
 export const given = (json: Json, key: string): Json | undefined => {
   const value = json.get(key)
-  return value?.raw === 'null' ? undefined : value
+  return value?.is('null') ? undefined : value
 }
 
 /** The members that nobody here knows, which are passed on as they are. */
@@ -27,7 +29,7 @@ export const others = (json: Json, known: readonly string[]): Members =>
 /** The string of a member. Throws TextProblem 400 when it is anything else. */
 export const stringAt = (json: Json, key: string, place: Place): Json => {
   const value = given(json, key)
-  if (value?.string() === undefined) throw place.at(key).invalid('must be a string')
+  if (!value?.isString) throw place.at(key).invalid('must be a string')
   return value
 }
 

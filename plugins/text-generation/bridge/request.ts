@@ -15,8 +15,7 @@ import { toToolFields } from './tools.ts'
  * Throws TextProblem 400 whose `param` is the path of the first thing that a chat completion cannot do or say; nothing is dropped in silence.
  */
 export const toChatRequest = (request: Json): Json => {
-  const place = new Place(request.get('model')?.string() ?? '')
-  for (const [key, harmless] of Object.entries(impossible)) refuse(request, [key], place, harmless)
+  const place = refuseImpossible(request)
   const translated: Members = {
     model: request.get('model'),
     messages: array(toMessages(request, place)),
@@ -34,6 +33,13 @@ export const toChatRequest = (request: Json): Json => {
     if (Object.hasOwn(translated, key) && translated[key]) throw place.at(key).unsupported()
   }
   return object({ ...translated, ...same, ...unknown })
+}
+
+/** Throws TextProblem 400 for what a chat completion cannot do. */
+export const refuseImpossible = (request: Json): Place => {
+  const place = new Place(request.get('model')?.string() ?? '')
+  for (const [key, harmless] of Object.entries(impossible)) refuse(request, [key], place, harmless)
+  return place
 }
 
 /** What a chat completion cannot do, and the values that do not ask for it. */

@@ -1,5 +1,5 @@
+import { parseExact } from '../../shared/exact.ts'
 import type { Json } from '../../shared/json.ts'
-import { parseExact } from '../exact.ts'
 import { elementsOf, type Fields, isFields } from './chunk.ts'
 import { given, object } from './literal.ts'
 

@@ -1,4 +1,4 @@
-import { Json, toJson } from '../../shared/json.ts'
+import { type Json, toJson } from '../../shared/json.ts'
 import type { Said } from './content.ts'
 import { array, type Members, object } from './literal.ts'
 
@@ -57,7 +57,7 @@ export class Turn {
     this.#calls = []
     if (silent) return []
     // Only beside a refusal or calls may a message have no content.
-    const nothing = refusal !== undefined || calls.length > 0 ? new Json('null') : toJson('')
+    const nothing = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
     return [
       object({
         role: toJson('assistant'),

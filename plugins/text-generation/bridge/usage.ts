@@ -1,3 +1,4 @@
+import { numberIn } from '../../shared/exact.ts'
 import { type Fields, isFields } from './chunk.ts'
 
 /**
@@ -20,4 +21,4 @@ export const toResponseUsage = (usage: Fields): object | undefined => {
 
 const detailsOf = (details: unknown): Fields => (isFields(details) ? details : {})
 
-const plain = (count: unknown): number => (typeof count === 'number' ? count : 0)
+const plain = (count: unknown): number => numberIn(count) || 0

@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError } from '../assembly.ts'
-import { parseExact } from '../exact.ts'
+import { jsonOf } from '../text-event.ts'
 import { Choice } from './choice.ts'
 import { createKeep, Fields, membersOf, placeOf } from './fields.ts'
 
@@ -34,20 +34,28 @@ export const createChatAssembly = ({
 
   const createChoice = (index: number) => new Choice(index, { keep, newId: () => `call_${newId()}` })
 
-  const take = ({ choices: parts, usage, object, obfuscation: _, error: __, ...more }: Chunk): void => {
-    for (const [at, part] of Array.isArray(parts) ? parts.entries() : []) {
-      if (part === null) continue
-      const members = membersOf(part)
-      const index = placeOf(members.index ?? at)
-      // A whole completion that comes after deltas says again what they said.
-      const again = object === 'chat.completion' && members.message && !members.delta && members.finish_reason
-      const choice = (again ? undefined : choices.get(index)) ?? createChoice(index)
-      choices.set(index, choice)
-      choice.take(members)
+  const takeChoice = (part: unknown, at: number, object: unknown): void => {
+    if (part === null) return
+    const members = membersOf(part)
+    const index = placeOf(members.index ?? at)
+    const known = choices.get(index)
+    // A whole completion that comes after deltas says again what they said.
+    const again = object === 'chat.completion' && members.message && !members.delta && members.finish_reason
+    const choice = known && !again ? known : createChoice(index)
+    if (choice !== known) choices.set(index, choice)
+    choice.take(members)
+  }
+
+  const take = (chunk: Chunk): void => {
+    const { choices: parts, object } = chunk
+    if (Array.isArray(parts)) for (let at = 0; at < parts.length; at++) takeChoice(parts[at], at, object)
+    for (const key in chunk) {
+      const value = chunk[key]
+      if (ofChunks.has(key)) continue
+      if (key === 'usage' && (typeof value !== 'object' || value === null)) continue
+      // Chunks between the real ones, such as a filter's, have 0 here.
+      if (key !== 'created' || value !== 0) fields.set(key, value)
     }
-    if (typeof usage === 'object' && usage !== null) fields.set('usage', usage)
-    // Chunks between the real ones, such as a filter's, have 0 here.
-    for (const [key, value] of Object.entries(more)) if (key !== 'created' || value !== 0) fields.set(key, value)
   }
 
   const render = (ordered: readonly Choice[], cutOff: boolean): object => {
@@ -69,8 +77,9 @@ export const createChatAssembly = ({
   return {
     push(event) {
       if (ended) return
-      if (event.data.trim() === '[DONE]') ended = true
-      else if (event.data.trim() !== '' || event.type === 'error') take(readChunk(event))
+      const data = event.data.trim()
+      if (data === '[DONE]') ended = true
+      else if (data !== '' || event.type === 'error') take(readChunk(event))
     },
     get complete() {
       return choices.size > 0 && [...choices.values()].every((choice) => choice.finishReason !== undefined)
@@ -83,18 +92,20 @@ export const createChatAssembly = ({
   }
 }
 
+/** Members that say nothing of the answer, or are taken otherwise. */
+const ofChunks: ReadonlySet<string> = new Set(['choices', 'object', 'obfuscation', 'error'])
+
 type Chunk = Readonly<Record<string, unknown>>
 
 /** Throws StreamError for an error in any of the forms that the official client raises, and for what is no JSON object. */
-const readChunk = ({ type, data }: SseEvent): Chunk => {
-  let value: unknown
-  try {
-    value = parseExact(data)
-  } catch {
-    if (type !== 'error') throw new StreamError('the upstream sent an event that is not JSON')
-  }
-  if (isDeeper(value, levels)) throw new StreamError(`the upstream sent an event nested deeper than ${levels} levels`)
-  if (type === 'error' || membersOf(value).error || membersOf(value).type === 'error') throw asError(value, data)
+const readChunk = (event: SseEvent): Chunk => {
+  const { type, data } = event
+  const value = jsonOf(event)
+  if (value === undefined && type !== 'error') throw new StreamError('the upstream sent an event that is not JSON')
+  if (opensMore(data, levels) && isDeeper(value, levels))
+    throw new StreamError(`the upstream sent an event nested deeper than ${levels} levels`)
+  const members = membersOf(value)
+  if (type === 'error' || members.error || members.type === 'error') throw asError(value, data)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new StreamError('the upstream sent an event that is not a JSON object')
   }
@@ -105,10 +116,21 @@ const readChunk = ({ type, data }: SseEvent): Chunk => {
 /** What is nested deeper cannot be counted on to be written again. */
 const levels = 64
 
-const isDeeper = (value: unknown, than: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (than === 0 || Object.values(value).some((inner) => isDeeper(inner, than - 1)))
+/** Whether a text may be nested as deep as that: few have so many brackets. */
+const opensMore = (json: string, than: number): boolean => {
+  let opened = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) if (++opened > than) return true
+  }
+  return false
+}
+
+const isDeeper = (value: unknown, than: number): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  if (than === 0) return true
+  for (const key in value) if (isDeeper((value as Chunk)[key], than - 1)) return true
+  return false
+}
 
 const asError = (value: unknown, data: string): StreamError => {
   const members = membersOf(value)

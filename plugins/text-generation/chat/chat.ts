@@ -1,11 +1,13 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { errorOf, type Frame } from '../../sse-relay/index.ts'
+import type { Json } from '../../shared/json.ts'
+import { errorOf, type Frame, parseEvent } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import { toChunks } from '../bridge/answer.ts'
 import { eventText, withData } from '../event-text.ts'
+import { Likeness } from '../likeness.ts'
 import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { jsonOf, TextEvent } from '../text-event.ts'
 import { createChatAssembly } from './assembly.ts'
-import { asStream, checkChatRequest, withDefaultMaxTokens } from './request.ts'
+import { checkChatRequest, withAdditions } from './request.ts'
 
 export interface ChatOptions {
   /** Put into requests that name no maximum. Undefined: they stay as they are. */
@@ -18,13 +20,11 @@ export interface ChatOptions {
 /** `POST /v1/chat/completions`. */
 export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Protocol => ({
   check: checkChatRequest,
-  put(request, { model, includeUsage = false }, { reportsUsage }) {
-    const complete = withDefaultMaxTokens(request, defaultMaxTokens)
+  put(request, { model, includeUsage = false }) {
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
-      streamed: () => (reportsUsage === false ? complete.with('stream', toJson(true)) : asStream(complete)),
-      plain: () => withoutStream(complete),
+      body: (without) => withAdditions(request, without, defaultMaxTokens),
       native: true,
       isAnswer: isCompletion,
       terminal: false,
@@ -38,10 +38,6 @@ export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Pr
 /** Whether an object is a completion. */
 export const isCompletion = (answer: Json): boolean => answer.get('choices')?.isArray === true
 
-/** The words for a stream taken out: for an upstream that knows none. */
-export const withoutStream = (request: Json): Json =>
-  request.without((key) => key === 'stream' || key === 'stream_options')
-
 /** A completion as the stream that it would have been. */
 export const chatEvents = (completion: unknown): string =>
   [...toChunks(completion).map((chunk) => eventText(JSON.stringify(chunk))), doneText].join('')
@@ -49,19 +45,68 @@ export const chatEvents = (completion: unknown): string =>
 export const doneText = eventText('[DONE]')
 
 /**
- * Passes a chat stream on as it comes. `[DONE]` comes exactly once, after a complete stream; a broken one ends with an error (reading 41). A stream is complete
+ * Passes a chat stream on as it comes. `[DONE]` comes exactly once, after a complete stream; a broken one ends with an error. A stream is complete
  * when every choice that appeared has finished. Where the caller did not ask for usage, what the gateway's own asking brought about is taken out.
  */
-export const relayChat = (wantsUsage: boolean): Relaying => {
-  const finished = new Map<number, boolean>()
-  let usage: object | undefined
-  /** Nothing may follow: `[DONE]`, or an error. */
-  let over = false
-  const isComplete = () => finished.size > 0 && [...finished.values()].every(Boolean)
+export const relayChat = (wantsUsage: boolean): Relaying => new ChatRelay(wantsUsage)
 
-  const note = (chunk: Chunk) => {
-    if (typeof chunk.usage === 'object' && chunk.usage !== null) usage = chunk.usage
-    for (const choice of Array.isArray(chunk.choices) ? chunk.choices : []) {
+class ChatRelay implements Relaying {
+  readonly #wantsUsage: boolean
+  readonly #finished = new Map<number, boolean>()
+  /** What becomes of events that say no more than was known, by what they are like: undefined where they pass as they came. */
+  readonly #known = new Map<Likeness, Likeness | undefined>()
+  /** Nothing may follow: `[DONE]`, or an error. */
+  #over = false
+  usage: object | undefined
+
+  constructor(wantsUsage: boolean) {
+    this.#wantsUsage = wantsUsage
+  }
+
+  get complete(): boolean {
+    if (this.#finished.size === 0) return false
+    for (const finished of this.#finished.values()) if (!finished) return false
+    return true
+  }
+
+  onFrame(frame: Frame): Uint8Array | null | undefined {
+    const { event } = frame
+    if (!event) return undefined
+    if (this.#over) return null
+    const { likeness, pieces } = event instanceof TextEvent ? event : first
+    if (likeness && this.#known.has(likeness)) {
+      // What the first of them has said need not be heard again.
+      const changed = this.#known.get(likeness)
+      if (!changed) return undefined
+      if (changed.isJson(pieces)) return encoder.encode(changed.fill(pieces))
+    }
+    const json = jsonOf(event)
+    if (json === undefined && isDone(event.data)) {
+      this.#over = true
+      return this.complete ? undefined : encoder.encode(chatFailure)
+    }
+    if (errorOf(event, json)) {
+      this.#over = true
+      return undefined
+    }
+    if (typeof json !== 'object' || json === null) return undefined
+    const chunk: Chunk = json
+    this.#note(chunk)
+    const instead = this.#wantsUsage ? undefined : withoutUsage(frame, chunk)
+    if (likeness) this.#remember(likeness, chunk, instead)
+    return instead
+  }
+
+  onEnd(broken: boolean): string {
+    if (this.#over) return ''
+    this.#over = true
+    return this.complete && !broken ? doneText : chatFailure
+  }
+
+  #note({ usage, choices }: Chunk): void {
+    if (typeof usage === 'object' && usage !== null) this.usage = usage
+    const finished = this.#finished
+    for (const choice of Array.isArray(choices) ? choices : []) {
       const { finish_reason: reason, delta, ...place } = (choice ?? {}) as Choice
       const index = place.index ?? 0
       if (typeof index !== 'number' || (!finished.has(index) && finished.size >= mostChoices)) continue
@@ -71,36 +116,25 @@ export const relayChat = (wantsUsage: boolean): Relaying => {
     }
   }
 
-  return {
-    get complete() {
-      return isComplete()
-    },
-    get usage() {
-      return usage
-    },
-    onFrame(frame) {
-      if (!frame.event) return undefined
-      if (over) return null
-      if (isDone(frame.event.data)) {
-        over = true
-        return isComplete() ? undefined : encoder.encode(chatFailure)
-      }
-      if (errorOf(frame.event)) {
-        over = true
-        return undefined
-      }
-      const chunk = chunkIn(frame.event.data)
-      if (!chunk) return undefined
-      note(chunk)
-      return wantsUsage ? undefined : withoutUsage(frame, chunk)
-    },
-    onEnd(broken) {
-      if (over) return ''
-      over = true
-      return isComplete() && !broken ? doneText : chatFailure
-    },
+  #remember(likeness: Likeness, { usage }: Chunk, instead: Uint8Array | null | undefined): void {
+    if (this.#known.size === mostKnown) this.#known.clear()
+    if (usage === undefined || (usage === null && this.#wantsUsage)) this.#known.set(likeness, undefined)
+    const changed = usage === null && instead ? likenessOf(instead) : undefined
+    if (changed?.hasHolesOf(likeness)) this.#known.set(likeness, changed)
   }
 }
+
+const likenessOf = (bytes: Uint8Array): Likeness | undefined => {
+  const text = new TextDecoder().decode(bytes)
+  const event = parseEvent(text)
+  return event && Likeness.of(text, event.data)
+}
+
+/** Of an event that is like none before it. */
+const first: Pick<TextEvent, 'likeness' | 'pieces'> = { likeness: undefined, pieces: [] }
+
+/** As many as there are kinds of event that are known again. */
+const mostKnown = 8
 
 /** As many choices as the protocol allows. */
 const mostChoices = 128
@@ -115,15 +149,6 @@ interface Choice {
 interface Chunk {
   readonly choices?: unknown
   readonly usage?: unknown
-}
-
-const chunkIn = (data: string): Chunk | undefined => {
-  try {
-    const value: unknown = JSON.parse(data)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Without what only the asking for usage adds: the last chunk, which has no choices, and `"usage":null` in all others. */

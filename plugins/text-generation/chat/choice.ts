@@ -30,22 +30,12 @@ export class Choice {
   }
 
   /** Takes an element of a chunk's `choices`. */
-  take({
-    index: _,
-    delta,
-    message,
-    logprobs,
-    finish_reason: reason,
-    ...more
-  }: Readonly<Record<string, unknown>>): void {
+  take(choice: Readonly<Record<string, unknown>>): void {
+    const { delta, message, logprobs, finish_reason: reason } = choice
     if (delta ?? message) this.#grow(membersOf(delta ?? message), !delta)
-    for (const [key, value] of Object.entries(membersOf(logprobs))) {
-      this.#logprobs ??= new Fields(this.#keep, { content: null, refusal: null })
-      if (Array.isArray(value)) this.#logprobs.join(key, value)
-      else this.#logprobs.set(key, value)
-    }
+    if (logprobs) this.#growLogprobs(membersOf(logprobs))
     if (typeof reason === 'string' && reason !== '') this.#finishReason = reason
-    for (const [key, value] of Object.entries(more)) this.#more.set(key, value)
+    for (const key in choice) if (!ofChoices.has(key)) this.#more.set(key, choice[key])
   }
 
   /** As it stands in a completion. `cutOff`: as much of it as can be used, for there will be no more. */
@@ -67,9 +57,18 @@ export class Choice {
     }
   }
 
+  #growLogprobs(logprobs: Readonly<Record<string, unknown>>): void {
+    for (const [key, value] of Object.entries(logprobs)) {
+      this.#logprobs ??= new Fields(this.#keep, { content: null, refusal: null })
+      if (Array.isArray(value)) this.#logprobs.join(key, value)
+      else this.#logprobs.set(key, value)
+    }
+  }
+
   #grow(delta: Readonly<Record<string, unknown>>, whole: boolean): void {
     this.#audioEnded = isExpiry(delta)
-    for (const [key, value] of Object.entries(delta)) {
+    for (const key in delta) {
+      const value = delta[key]
       if (key === 'tool_calls') this.#toolCalls.take(Array.isArray(value) ? value : [], whole)
       else if (key === 'function_call') this.#functionCall = grow(this.#functionCall, 'arguments', value, this.#keep)
       else if (key === 'audio') this.#growAudio(value)
@@ -100,11 +99,14 @@ export class Choice {
   }
 }
 
+/** Members of a choice that are taken each in its own way. */
+const ofChoices: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason'])
+
 const partsOf = (text: string): readonly object[] => (text === '' ? [] : [{ type: 'text', text }])
 
 /** Whether a delta says nothing but when audio expires. */
 const isExpiry = (delta: Readonly<Record<string, unknown>>): boolean =>
-  namesIn(delta) === 'audio' && namesIn(membersOf(delta.audio)) === 'expires_at'
+  delta.audio !== undefined && namesIn(delta) === 'audio' && namesIn(membersOf(delta.audio)) === 'expires_at'
 
 /** Names of the members that are not null. */
 const namesIn = (members: Readonly<Record<string, unknown>>): string =>

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { numberIn } from '../../shared/exact.ts'
 import { StreamError } from '../assembly.ts'
 
 /** Takes note of bytes that are kept from now on, or no longer (negative). Throws StreamError when they become too many. */
@@ -67,6 +68,8 @@ export class Fields {
   /** The last value wins, but null and an empty text do not erase what is there. */
   set(key: string, value: unknown): void {
     const old = this.#values.get(key)
+    // Most of a chunk is what the one before it said.
+    if (old === value && value !== undefined) return
     if (value === null ? this.#values.has(key) : value === '' && old !== null && old !== undefined) return
     this.#keep(weigh(value) - (this.#values.has(key) ? weigh(old) : -weigh(key)))
     this.#values.set(key, value)
@@ -104,8 +107,7 @@ export const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 /** A place in a list of choices or tool calls. Throws StreamError unless it is a whole number from 0 to 127. */
 export const placeOf = (value: unknown): number => {
-  // A number that was kept as it was written, such as 1.0, is an object (see `parseExact`).
-  const place = typeof value === 'number' ? value : Number(membersOf(value).rawJSON)
+  const place = numberIn(value)
   if (Number.isInteger(place) && place >= 0 && place < places) return place
   throw new StreamError(`the upstream sent an index that is no whole number from 0 to ${places - 1}`)
 }

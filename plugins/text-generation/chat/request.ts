@@ -1,4 +1,5 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { type Change, type Json, toJson } from '../../shared/json.ts'
+import type { Addition } from '../additions.ts'
 import {
   checkArray,
   checkInteger,
@@ -9,12 +10,11 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
-  isString,
   type Present,
   readBoolean,
   readModel,
   refuse,
-  setMember,
+  wordOf,
 } from '../checks.ts'
 
 /** What may differ from model to model. */
@@ -33,7 +33,7 @@ export interface ChatRequest {
 }
 
 /**
- * Checks what the document names of `POST /v1/chat/completions`, in the order of its tables (reading 39). `null` counts as absent; what the document does
+ * Checks what the document names of `POST /v1/chat/completions`, in the order of its tables. `null` counts as absent; what the document does
  * not name passes, unknown block types too.
  *
  * Throws TextProblem 400 whose `param` is the first offending field, for example `messages[2].role`; also for a field that stands twice.
@@ -57,7 +57,7 @@ export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatR
   const options = fieldOf(request, 'stream_options')
   checkObject(options)
   const usage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
-  return { model, stream, includeUsage: usage?.raw === 'true' }
+  return { model, stream, includeUsage: usage?.is('true') ?? false }
 }
 
 /** The document's four roles, and two more that client libraries send. */
@@ -66,19 +66,19 @@ const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'devel
 const checkMessage = ({ param, json }: Present): void => {
   checkObject({ param, json })
   const field = demand(fieldOf(json, 'role', param))
-  const role = field.json.string()
+  const role = wordOf(field.json)
   if (!roles.includes(role)) refuse(field.param, `must be one of ${roles.join(', ')}`)
   checkContent({ param, json }, role)
   if (role !== 'tool') return
   const call = demand(fieldOf(json, 'tool_call_id', param))
-  if (!call.json.string()) refuse(call.param, 'must be a non-empty string')
+  if (!call.json.isString || call.json.bytes.length === 2) refuse(call.param, 'must be a non-empty string')
 }
 
 const checkContent = (message: Present, role: string | undefined): void => {
   const content = fieldOf(message.json, 'content', message.param)
   if (role === 'assistant' && !isPresent(content) && saysOtherwise(message)) return
   const { param, json } = demand(content)
-  if (isString(json)) return
+  if (json.isString) return
   if (!json.isArray) refuse(param, 'must be a string or an array of content blocks')
   for (const block of elementsOf({ param, json })) checkBlock(block)
 }
@@ -94,7 +94,7 @@ const checkBlock = ({ param, json }: Present): void => {
   checkObject({ param, json })
   const type = demand(fieldOf(json, 'type', param))
   checkString(type)
-  const name = type.json.string() ?? ''
+  const name = wordOf(type.json) ?? ''
   blocks.get(name)?.(demand(fieldOf(json, name, param)))
 }
 
@@ -119,19 +119,34 @@ const blocks: ReadonlyMap<string, (field: Present) => void> = new Map([
 
 const yes = toJson(true)
 
-/** The request with `max_tokens` where it names no maximum of its own, under its old or its new name. */
-export const withDefaultMaxTokens = (request: Json, max: number | undefined): Json => {
-  const named = ['max_tokens', 'max_completion_tokens'].some((key) => (request.get(key)?.raw ?? 'null') !== 'null')
-  return max === undefined || named ? request : setMember(request, 'max_tokens', toJson(max))
+/**
+ * The request with what the gateway puts in, in one edit: a stream that reports its usage, whatever the caller asked for, and `maxTokens` where it names no
+ * maximum of its own, under its old or its new name. Less what is in `without`; without `stream` it says nothing of streams at all.
+ */
+export const withAdditions = (request: Json, without: ReadonlySet<Addition>, maxTokens?: number): Json => {
+  const changes: Change[] = []
+  if (maxTokens !== undefined && !without.has('max_tokens') && !maxima.some((key) => isNamed(request, key)))
+    changes.push(['max_tokens', toJson(maxTokens)])
+  if (without.has('stream')) return request.edit([...changes, ...noStream])
+  changes.push(['stream', yes])
+  if (!without.has('stream_options')) changes.push(['stream_options', reportingUsage(request.get('stream_options'))])
+  return request.edit(changes)
 }
 
-/** The request as a streaming one that reports its usage, whatever the caller asked for. */
-export const asStream = (request: Json): Json => withUsage(setMember(request, 'stream', yes))
+/** The words for a stream taken out: for an upstream that knows none. */
+export const withoutStream = (request: Json): Json => request.edit(noStream)
 
-/** A streaming request that reports its usage; other stream options stay. Without `stream`, where upstreams refuse stream options, itself. */
-export const withUsage = (request: Json): Json => {
-  if (request.get('stream')?.raw !== 'true') return request
-  const options = request.get('stream_options')
-  const changed = options?.isObject ? setMember(options, 'include_usage', yes) : toJson({ include_usage: true })
-  return setMember(request, 'stream_options', changed)
-}
+const noStream: readonly Change[] = [
+  ['stream', undefined],
+  ['stream_options', undefined],
+]
+
+const maxima = ['max_tokens', 'max_completion_tokens']
+
+const isNamed = (request: Json, key: string): boolean => !(request.get(key)?.is('null') ?? true)
+
+/** Stream options that ask for usage; others stay. */
+const reportingUsage = (options: Json | undefined): Json =>
+  options?.isObject ? options.with('include_usage', yes) : onlyUsage
+
+const onlyUsage = toJson({ include_usage: true })

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError } from '../assembly.ts'
-import { parseExact } from '../exact.ts'
+import { jsonOf } from '../text-event.ts'
 import { cutOff, endedWith } from './cut.ts'
 import { type Answer, nothing } from './effects.ts'
 import { effects, endings } from './events.ts'
@@ -18,7 +18,7 @@ export interface ResponsesAssembly extends Assembly {
 }
 
 export interface ResponsesAssemblyOptions {
-  /** The request's body, parsed: a response that has to be made up echoes it. */
+  /** The request's body, parsed: a response that has to be made up echoes it. Read only then. */
   readonly request: unknown
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -28,12 +28,8 @@ export interface ResponsesAssemblyOptions {
   readonly maxBytes?: number
 }
 
-export const createResponsesAssembly = ({
-  request,
-  now,
-  newId = () => crypto.randomUUID().replaceAll('-', ''),
-  maxBytes = 64 * 2 ** 20,
-}: ResponsesAssemblyOptions): ResponsesAssembly => {
+export const createResponsesAssembly = (options: ResponsesAssemblyOptions): ResponsesAssembly => {
+  const { now, newId = () => crypto.randomUUID().replaceAll('-', ''), maxBytes = 64 * 2 ** 20 } = options
   const answer: Answer = { items: createItems(newId), response: undefined, end: undefined }
   let sequenceNumber = -1
   let bytes = 0
@@ -41,7 +37,7 @@ export const createResponsesAssembly = ({
   let made: Fields | undefined
 
   const skeleton = (): Fields => {
-    made ??= skeletonOf(request, `resp_${newId()}`, now())
+    made ??= skeletonOf(options.request, `resp_${newId()}`, now())
     return made
   }
 
@@ -113,13 +109,10 @@ const withoutHalf = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && /[\ud800-\udbff]$/.test(value.slice(-1)) ? value.slice(0, -1) : value
 
 /** Nothing is in it for data that is JSON but no object. Throws StreamError for an error in either of the protocols' forms, and for what is not JSON. */
-const read = ({ type, data }: SseEvent): Fields => {
-  let said: unknown
-  try {
-    said = parseExact(data)
-  } catch {
-    if (type !== 'error') throw new StreamError('upstream sent an event that is not JSON')
-  }
+const read = (event: SseEvent): Fields => {
+  const { type, data } = event
+  const said = jsonOf(event)
+  if (said === undefined && type !== 'error') throw new StreamError('upstream sent an event that is not JSON')
   const fields = isFields(said) ? said : {}
   const isError = type === 'error' || fields.type === 'error' || (Boolean(fields.error) && !isFields(fields.response))
   if (!isError) return fields
@@ -136,7 +129,7 @@ const weightOf = (event: Fields, data: string): number => {
 
 /**
  * What ends a Responses stream that broke off, as complete SSE events: `response.failed` with what is known of the response, where anything was created, for
- * clients that wait for one of the protocol's own endings, and behind it an `error` event, which the official client raises (reading 41).
+ * clients that wait for one of the protocol's own endings, and behind it an `error` event, which the official client raises.
  */
 export const failedEvents = (assembly: ResponsesAssembly, message: string): string => {
   const { snapshot } = assembly

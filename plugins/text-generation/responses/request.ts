@@ -10,12 +10,11 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
-  isString,
   type Present,
   readBoolean,
   readModel,
   refuse,
-  setMember,
+  wordOf,
 } from '../checks.ts'
 
 /** What a relay has to know of a responses request. */
@@ -25,10 +24,12 @@ export interface ResponsesRequest {
   readonly stream: boolean
   /** Whether the caller wants to fetch the answer later. */
   readonly background: boolean
+  /** Whether the upstream is to keep the answer: it does unless it is told not to. */
+  readonly stores: boolean
 }
 
 /**
- * Checks what the document names of `POST /v1/responses`, in the order of its table, and then what both protocols share (reading 39). `null` counts as
+ * Checks what the document names of `POST /v1/responses`, in the order of its table, and then what both protocols share. `null` counts as
  * absent; what the document does not name passes, unknown items and parts too. `input` may be empty.
  *
  * Throws TextProblem 400 whose `param` is the first offending field, for example `input[0].content[1].text`; also for a field that stands twice.
@@ -39,19 +40,20 @@ export const checkResponsesRequest = (request: Json, rules: RequestRules = {}): 
   checkObject(fieldOf(request, 'reasoning'))
   checkArray(fieldOf(request, 'tools'))
   const choice = fieldOf(request, 'tool_choice')
-  if (isPresent(choice) && !isString(choice.json) && !choice.json.isObject)
+  if (isPresent(choice) && !choice.json.isString && !choice.json.isObject)
     refuse(choice.param, 'must be a string or an object')
   checkObject(fieldOf(request, 'text'))
   const stream = readBoolean(fieldOf(request, 'stream'))
   const background = readBoolean(fieldOf(request, 'background'))
+  const stores = !fieldOf(request, 'store').json?.is('false')
   checkInteger(fieldOf(request, 'max_output_tokens'), 1)
   checkNumber(fieldOf(request, 'temperature'), 0, rules.maxTemperature ?? 2)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
-  return { model, stream, background }
+  return { model, stream, background, stores }
 }
 
 const checkInput = (input: Present): void => {
-  if (isString(input.json)) return
+  if (input.json.isString) return
   if (!input.json.isArray) refuse(input.param, 'must be a string or an array of items')
   for (const item of elementsOf(input)) checkItem(item)
 }
@@ -61,11 +63,11 @@ const checkItem = ({ param, json }: Present): void => {
   const type = fieldOf(json, 'type', param)
   checkString(type)
   // An item without a type is a message; what is in items of other types is the upstream's to check.
-  if (isPresent(type) && type.json.string() !== 'message') return
+  if (isPresent(type) && wordOf(type.json) !== 'message') return
   checkString(fieldOf(json, 'role', param))
   checkString(fieldOf(json, 'text', param))
   const content = fieldOf(json, 'content', param)
-  if (!isPresent(content) || isString(content.json)) return
+  if (!isPresent(content) || content.json.isString) return
   if (!content.json.isArray) refuse(content.param, 'must be a string or an array of parts')
   for (const part of elementsOf(content)) checkPart(part)
 }
@@ -74,8 +76,8 @@ const texts: readonly unknown[] = ['text', 'input_text', 'output_text']
 
 const checkPart = ({ param, json }: Present): void => {
   const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && texts.includes(type.json.string())) checkString(demand(fieldOf(json, 'text', param)))
+  if (isPresent(type) && texts.includes(wordOf(type.json))) checkString(demand(fieldOf(json, 'text', param)))
 }
 
 /** The request as a streaming one, whatever the caller asked for. */
-export const asResponsesStream = (request: Json): Json => setMember(request, 'stream', toJson(true))
+export const asResponsesStream = (request: Json): Json => request.with('stream', toJson(true))

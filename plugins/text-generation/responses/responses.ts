@@ -1,9 +1,14 @@
+import { parseExact } from '../../shared/exact.ts'
+import type { Json } from '../../shared/json.ts'
 import { errorOf } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import { StreamError } from '../assembly.ts'
 import { bridged } from '../bridge/bridged.ts'
-import { doneText, withoutStream } from '../chat/chat.ts'
-import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { refuseImpossible } from '../bridge/request.ts'
+import { doneText } from '../chat/chat.ts'
+import { withoutStream } from '../chat/request.ts'
+import { brokenOff, type Exchange, type Protocol, type Relaying } from '../protocol.ts'
+import { jsonOf } from '../text-event.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
@@ -16,30 +21,62 @@ export interface ResponsesOptions {
 
 /** `POST /v1/responses`; where an upstream has no such thing, bridged to what it has. */
 export const responses = ({ now, maxAnswerBytes }: ResponsesOptions): Protocol => ({
-  check: checkResponsesRequest,
-  put(request, _checked, { chatOnly, reportsUsage }) {
-    if (chatOnly) return bridged(request, { now, maxAnswerBytes, reportsUsage })
-    const assemble = () => createResponsesAssembly({ request: request.value(), now, maxBytes: maxAnswerBytes })
+  check(request, peculiarities) {
+    const checked = checkResponsesRequest(request, peculiarities)
+    if (!peculiarities?.chatOnly) return checked
+    // Before anybody asks whose the response is that is to be continued: here it is nobody's.
+    refuseImpossible(request)
+    return { ...checked, bridged: true }
+  },
+  put(request, { background = false }, { chatOnly }) {
+    if (chatOnly) return bridged(request, { now, maxAnswerBytes })
     return {
       action: 'CreateResponse',
       path: '/responses',
-      streamed: () => asResponsesStream(request),
-      plain: () => withoutStream(request),
-      native: true,
-      isAnswer: (answer) => answer.get('output')?.isArray === true || answer.get('object')?.string() === 'response',
+      body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // What runs in the background answers at once that it does.
-      atOnce: request.get('background')?.value() === true,
-      terminal: true,
-      eventsOf: replayResponse,
-      assemble,
-      relay: () => relayResponses(assemble()),
+      atOnce: background,
+      ...answers(() => echoOf(request), { now, maxAnswerBytes }),
     }
   },
 })
 
+/** Fetches a response that the upstream keeps, as the stream that it was, or still is. */
+export const retrieval =
+  (options: ResponsesOptions) =>
+  (path: string): Exchange => ({
+    action: 'GetResponse',
+    path,
+    body: () => undefined,
+    ...answers(() => ({}), options),
+  })
+
+/** What a response repeats of its request: its input is not among it, which may be large. */
+const echoOf = (request: Json): unknown => parseExact(request.without((key) => key === 'input').raw)
+
+/** What answers mean. `request`: the request's body, parsed, for a response that has to be made up. */
+const answers = (request: () => unknown, { now, maxAnswerBytes }: ResponsesOptions) => {
+  const assemble = () =>
+    createResponsesAssembly({
+      get request() {
+        return request()
+      },
+      now,
+      maxBytes: maxAnswerBytes,
+    })
+  return {
+    native: true,
+    isAnswer: (answer: Json) => answer.get('output')?.isArray === true || answer.get('object')?.string() === 'response',
+    terminal: true,
+    eventsOf: replayResponse,
+    assemble,
+    relay: () => relayResponses(assemble()),
+  }
+}
+
 /**
  * Passes a Responses stream on as it comes. `[DONE]` follows the terminal event, exactly once; a broken stream ends with `response.failed`, which holds the response
- * as far as it is known, and an error (reading 41).
+ * as far as it is known, and an error.
  */
 export const relayResponses = (known: ResponsesAssembly): Relaying => {
   /** Nothing may follow: `[DONE]`, or an error. */
@@ -55,11 +92,12 @@ export const relayResponses = (known: ResponsesAssembly): Relaying => {
     onFrame({ event }) {
       if (!event) return undefined
       if (over) return null
-      if (isDone(event.data)) {
+      const json = jsonOf(event)
+      if (json === undefined && isDone(event.data)) {
         over = true
         return known.complete ? undefined : encoder.encode(failure())
       }
-      if (errorOf(event)) {
+      if (errorOf(event, json)) {
         over = true
         return undefined
       }

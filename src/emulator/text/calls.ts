@@ -1,5 +1,5 @@
+import type { Account } from '../account.ts'
 import type { OpenCall } from '../calls.ts'
-import type { Settings } from '../settings.ts'
 import type { Received } from '../shape.ts'
 import type { Strike } from '../switchboard.ts'
 import { struckSteps } from './damage.ts'
@@ -17,15 +17,15 @@ export interface TextCall extends Pick<Stage, 'incoming' | 'response' | 'ending'
 }
 
 /** Answers text calls. */
-export function textAnswers(settings: Settings) {
-  const perform = createService(settings)
-  const { msPerDelta, sleep } = settings.text
+export function textAnswers({ settings, objects }: Account) {
+  const perform = createService(settings, objects)
+  const { key, msPerDelta, sleep } = settings.text
   return ({ request, call, number, strikes, ...stage }: TextCall): Promise<void> => {
     const work = perform(request, { number, at: call.at }, mannerOf(strikes))
     const begin = (status: number) => {
       call.status = status
     }
-    return play(struckSteps(work, strikes, call), { ...stage, msPerDelta, sleep, begin })
+    return play(struckSteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, begin })
   }
 }
 

@@ -13,6 +13,8 @@ export interface TextModel {
   readonly responses?: boolean
   /** whether it can stream; default true */
   readonly streams?: boolean
+  /** whether it knows `stream_options`; default true */
+  readonly streamOptions?: boolean
   /** the highest temperature; default 1 */
   readonly maxTemperature?: number
   /** the most tokens of one answer; default 32768 */
@@ -32,6 +34,8 @@ export const MODELS: readonly TextModel[] = [
   { id: 'emulated-wide', maxTemperature: 2 },
   { id: 'emulated-chat-only', responses: false },
   { id: 'emulated-no-stream', streams: false },
+  { id: 'emulated-no-stream-options', streamOptions: false },
+  { id: 'emulated-2k', maxTokens: 2048 },
   { id: 'emulated-reasoner', reasoning: 'always' },
   { id: 'emulated-small', maxTokens: 64, contextTokens: 1024 },
   { id: 'emulated/odd name:v1' },
@@ -65,7 +69,8 @@ export function modelObject({ id, created, ownedBy }: Model): object {
 
 function complete(model: TextModel): Model {
   return {
-    ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true, streams: true },
+    ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
+    ...{ streams: true, streamOptions: true },
     ...{ maxTemperature: 1, maxTokens: 32_768, contextTokens: 131_072, reasoning: 'never' },
     ...model,
   }

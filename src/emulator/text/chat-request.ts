@@ -2,6 +2,8 @@ import type { Catalogue } from './catalogue.ts'
 import { contentOf } from './content.ts'
 import { schemaIn } from './format.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
+import { namedIn } from './named.ts'
+import type { TextObjects } from './objects.ts'
 import type { Prompt, Turn } from './prompt.ts'
 import { type Json, type Reader, raise, readerOf } from './reader.ts'
 import { absent, refused, wrongValue } from './refusal.ts'
@@ -19,15 +21,16 @@ export interface ChatRequest {
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
-/** Reads a chat request by the rules of the protocol and of its model; throws a `TextRefusal`. */
-export function readChat(body: Json, catalogue: Catalogue): ChatRequest {
+/** Reads a chat request by the rules of the protocol, of its model and of the account; throws a `TextRefusal`. */
+export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects): ChatRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'chat')
   const turns = turnsOf(request)
+  const recalled = namedIn(request, objects)
   const { streams, options } = readStream(request, model)
   const tools = toolsOf(request, 'nested')
   const prompt: Prompt = {
-    ...{ model, turns, tools, choice: chosen(request, tools, 'nested') },
+    ...{ model, turns, recalled, tools, choice: chosen(request, tools, 'nested') },
     parallel: request.flag('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('response_format'), 'nested'),
     maxTokens: maxTokensOf(request, model.maxTokens),
@@ -104,8 +107,13 @@ function maxTokensOf(request: Reader, most: number): number {
     const words = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
     throw refused('max_tokens', 'invalid_parameter_combination', words)
   }
-  const given = request.whole('max_tokens', 1, most) ?? request.whole('max_completion_tokens', 1, most)
-  return given ?? Math.min(4096, most)
+  const field = request.has('max_tokens') ? 'max_tokens' : 'max_completion_tokens'
+  const given = request.whole(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, most)
+  if (given <= most) return given
+  const words =
+    `max_tokens is too large: ${given}. This model supports at most ${most} completion tokens, ` +
+    `whereas you provided ${given}.`
+  throw refused(field, 'invalid_value', words)
 }
 
 function stopsOf(request: Reader): string[] {

@@ -30,7 +30,7 @@ export interface Generation {
  * - `N tokens`: an answer of exactly N tokens
  * - anything else: an answer of several sentences that repeats the message, or JSON where a format is asked for
  *
- * After a tool's result the answer quotes it.
+ * After a tool's result the answer quotes it, and it quotes what it took from the account: earlier turns, items, names of files and the like.
  */
 export function generate(prompt: Prompt): Generation[] {
   return Array.from({ length: prompt.count }, (_, index) => generateOne(prompt, index))
@@ -104,8 +104,10 @@ function answerTo(prompt: Prompt, asked: string, index: number): string {
   const results = turns.slice(turns.findLastIndex((turn) => turn.role !== 'tool') + 1)
   const quoted = results.map(({ text }) => `The tool answered: “${text}”. `).join('')
   const which = index === 0 ? '' : `Answer ${index + 1}: `
+  const recalled =
+    prompt.recalled.length === 0 ? '' : ` I recall ${prompt.recalled.map((one) => `“${one}”`).join(', ')}.`
   const words =
-    `${which}${quoted}You wrote: “${asked}”. I count ${[...asked].length} characters in it, and I read them all. ` +
+    `${which}${quoted}You wrote: “${asked}”.${recalled} I count ${[...asked].length} characters in it, and I read them all. ` +
     'In other words: 你好，世界 — ça va, naïve café? 🌊👩‍👩‍👧 Ωμέγα. That is all I have to say about it.' +
     (prompt.searches ? ` I read so on the web ${SOURCE.words}.` : '')
   const wanted = asked.match(/\b(\d{1,6}) tokens\b/)?.[1]

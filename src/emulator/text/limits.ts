@@ -51,9 +51,17 @@ export function checkPrompt(prompt: Prompt, param: string): Prompt {
 export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
   const streams = request.flag('stream') ?? false
   if (streams && !model.streams) {
-    throw refused('stream', 'unsupported_value', `The model \`${model.id}\` does not support streaming.`)
+    throw refused(
+      'stream',
+      'unsupported_value',
+      "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported.",
+    )
   }
   const options = request.object('stream_options')
+  // names no field but in its words, as older programs of this kind do
+  if (options !== undefined && !model.streamOptions) {
+    throw new TextRefusal(400, 'Unrecognized request argument supplied: stream_options.')
+  }
   if (options === undefined || streams) return { streams, options }
   const words = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
   throw refused('stream_options', 'invalid_value', words)

@@ -17,6 +17,12 @@ export interface TextOptions {
   readonly doneOnResponses?: boolean
   /** whether top-level fields that the protocol does not have are refused, as the original does; default false */
   readonly refuseUnknown?: boolean
+  /** ms of the emulator's clock that a stored response is kept; default 30 days, as the original. Conversations are kept for ever */
+  readonly responsesKeptMs?: number
+  /** ms of the emulator's clock that a response with `background: true` waits before it begins; default 500 */
+  readonly queuedMs?: number
+  /** ms of the emulator's clock that it then takes, however long it is; default 2000 */
+  readonly backgroundMs?: number
 }
 
 /** The options with every default in place. */
@@ -32,9 +38,12 @@ export function textSettingsOf(options: TextOptions = {}): TextSettings {
     requestsPerMinute: Number.POSITIVE_INFINITY,
     doneOnResponses: false,
     refuseUnknown: false,
+    responsesKeptMs: 30 * 86_400_000,
+    queuedMs: 500,
+    backgroundMs: 2000,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
   }
-  for (const name of ['msPerDelta', 'requestsPerMinute'] as const) {
+  for (const name of ['msPerDelta', 'requestsPerMinute', 'responsesKeptMs', 'queuedMs', 'backgroundMs'] as const) {
     if (!(settings[name] >= 0)) throw new RangeError(`text.${name} must be a number from 0`)
   }
   return settings

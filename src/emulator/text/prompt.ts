@@ -21,6 +21,8 @@ export interface Tool {
 export interface Prompt {
   readonly model: Model
   readonly turns: readonly Turn[]
+  /** what came from the account and not with the request: answers quote it */
+  readonly recalled: readonly string[]
   readonly tools: readonly Tool[]
   /** whether the model may, must not or must call, or what it must call */
   readonly choice: 'auto' | 'none' | 'required' | { readonly name: string }

@@ -1,7 +1,12 @@
 import type { Catalogue } from './catalogue.ts'
+import { contextOf, recalledFrom } from './context.ts'
 import { schemaIn } from './format.ts'
-import { type Conversation, conversationOf } from './input.ts'
+import type { Occasion } from './identity.ts'
+import { inputOf } from './input.ts'
+import { type Item, turnsOf } from './items.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
+import { namedIn } from './named.ts'
+import type { TextObjects } from './objects.ts'
 import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { refused } from './refusal.ts'
@@ -11,8 +16,13 @@ import { chosen, searchesIn, toolsOf } from './tools.ts'
 export interface ResponsesRequest {
   readonly raw: Json
   readonly prompt: Prompt
-  readonly conversation: Conversation
+  /** what was said before its input */
+  readonly earlier: readonly Item[]
+  readonly input: readonly Item[]
+  /** id of the conversation that it is in */
+  readonly conversation: string | undefined
   readonly streams: boolean
+  readonly background: boolean
   readonly obfuscates: boolean
   readonly tier: string
   readonly stores: boolean
@@ -22,18 +32,23 @@ export interface ResponsesRequest {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Reads a responses request by the rules of the protocol and of its model; throws a `TextRefusal`. */
+/** Reads a responses request by the rules of the protocol, of its model and of the account; throws a `TextRefusal`. */
 export function readResponses(
   body: Json,
   catalogue: Catalogue,
-  recall: (id: string) => Conversation | undefined,
+  objects: TextObjects,
+  occasion: Occasion,
 ): ResponsesRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'responses')
-  const conversation = conversationOf(request, earlier(request, recall))
+  const { earlier, conversation } = contextOf(request, objects)
+  const input = inputOf(request, earlier, objects.item, occasion)
+  const referred = input.filter((item) => objects.item(item.id) === item)
   const { streams, options } = readStream(request, model)
-  if (request.flag('background')) {
-    throw refused('background', 'unsupported_value', `The model \`${model.id}\` does not run in the background.`)
+  const stores = request.flag('store') ?? true
+  const background = request.flag('background') ?? false
+  if (background && !stores) {
+    throw refused('background', 'invalid_value', "Background mode requires 'store' to be true.")
   }
   const tools = toolsOf(request, 'flat')
   const include = includeOf(request)
@@ -42,7 +57,8 @@ export function readResponses(
   const instructions = request.text('instructions')
   const said = instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, pieces: 0 }]
   const prompt: Prompt = {
-    ...{ model, turns: [...said, ...conversation.turns], tools, choice },
+    ...{ model, turns: [...said, ...turnsOf(earlier), ...turnsOf(input)], tools, choice },
+    recalled: [...recalledFrom([...earlier, ...referred]), ...namedIn(request, objects)],
     parallel: request.flag('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('text')?.object('format'), 'flat'),
     maxTokens: request.whole('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,
@@ -51,19 +67,9 @@ export function readResponses(
     topLogprobs: include.includes(LOGPROBS) ? (top ?? 0) : undefined,
   }
   return {
-    ...{ raw: body, prompt: checkPrompt(prompt, 'input'), conversation, streams, include },
-    obfuscates: options?.flag('include_obfuscation') ?? false,
-    tier: readTier(request),
-    stores: request.flag('store') ?? true,
+    ...{ raw: body, prompt: checkPrompt(prompt, 'input'), earlier, input, conversation, streams, include },
+    ...{ background, stores, obfuscates: options?.flag('include_obfuscation') ?? false, tier: readTier(request) },
   }
-}
-
-function earlier(request: Reader, recall: (id: string) => Conversation | undefined): Conversation | undefined {
-  const id = request.text('previous_response_id')
-  if (id === undefined) return undefined
-  const found = recall(id)
-  if (found !== undefined) return found
-  throw refused('previous_response_id', 'previous_response_not_found', `Previous response with id '${id}' not found.`)
 }
 
 function includeOf(request: Reader): string[] {

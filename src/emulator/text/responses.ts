@@ -1,7 +1,6 @@
 import type { Generation } from './generation.ts'
 import { idOf, type Occasion, secondsOf } from './identity.ts'
-import type { Conversation } from './input.ts'
-import { callIdOf, type OutputItem, outputOf } from './output.ts'
+import { type OutputItem, outputOf } from './output.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { responsesUsage, type Usage } from './usage.ts'
@@ -20,14 +19,16 @@ export function responseOf(answer: ResponsesAnswer): object {
 }
 
 /** The same as a stream of events; `done`: with `[DONE]` at its end. */
-export function* eventsOf(answer: ResponsesAnswer, done: boolean): Steps {
+export function* responseEvents(answer: ResponsesAnswer, done: boolean): Steps {
   const frame = frameOf(answer)
   const items = itemsOf(answer)
   let number = 0
   const event = (type: string, fields: object) => eventOf({ type, sequence_number: number++, ...fields }, type)
-  const started = { ...frame, status: 'in_progress', output: [], usage: null }
-  yield event('response.created', { response: started })
-  yield event('response.in_progress', { response: started })
+  const { background } = answer.request
+  const opened = startedOf(answer, background ? 'queued' : 'in_progress')
+  yield event('response.created', { response: opened })
+  if (background) yield event('response.queued', { response: opened })
+  yield event('response.in_progress', { response: startedOf(answer, 'in_progress') })
   for (const [output_index, item] of items.entries()) {
     yield event('response.output_item.added', { output_index, item: item.opening })
     for (const { type, fields, counts } of item.events()) {
@@ -48,13 +49,9 @@ export function responseIdOf(occasion: Occasion): string {
   return idOf('resp_', occasion)
 }
 
-/** A conversation with the answer that it got. */
-export function continued({ turns }: Conversation, { made, occasion }: ResponsesAnswer): Conversation {
-  const text = made.calls.length > 0 ? made.calls.map((call) => call.input.join('')).join('') : made.said.join('')
-  return {
-    turns: [...turns, { role: 'assistant', text, pieces: 0 }],
-    openCalls: made.calls.map((_, index) => callIdOf(occasion, index)),
-  }
+/** The response object before there is any output. */
+export function startedOf(answer: ResponsesAnswer, status: string): object {
+  return { ...frameOf(answer), status }
 }
 
 function itemsOf({ request, made, occasion }: ResponsesAnswer): OutputItem[] {
@@ -73,11 +70,12 @@ function endOf({ made, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
 
 /** What stands in a response from its beginning: mostly the request, with its defaults. */
 function frameOf({ request, occasion }: ResponsesAnswer): object {
-  const { raw, prompt, tier, stores } = request
+  const { raw, prompt, tier, stores, background, conversation } = request
   const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
   return {
     ...{ id: responseIdOf(occasion), object: 'response', created_at: secondsOf(occasion) },
-    ...{ status: 'in_progress', background: false, error: null, incomplete_details: null },
+    ...{ status: 'in_progress', background, error: null, incomplete_details: null },
+    ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
     instructions: given('instructions', null),
     max_output_tokens: given('max_output_tokens', null),
     model: prompt.model.id,

@@ -1,3 +1,4 @@
+import { pathParts, unescaped } from '../paths.ts'
 import type { Received } from '../shape.ts'
 import { isJson, type Json } from './reader.ts'
 import { TextRefusal } from './refusal.ts'
@@ -6,7 +7,18 @@ import { TextRefusal } from './refusal.ts'
 export const TEXT_PATH = '/v1'
 
 /** Names of the calls of the text protocols. */
-export type TextAction = 'CreateChatCompletion' | 'CreateResponse' | 'ListModels' | 'GetModel'
+export type TextAction =
+  | 'CreateChatCompletion'
+  | 'ListModels'
+  | 'GetModel'
+  | 'CreateResponse'
+  | 'GetResponse'
+  | 'DeleteResponse'
+  | 'CancelResponse'
+  | 'ListInputItems'
+  | 'CreateConversation'
+  | 'GetConversation'
+  | 'DeleteConversation'
 
 /** Whether a target belongs to text generation. */
 export function isText(target: string): boolean {
@@ -14,26 +26,53 @@ export function isText(target: string): boolean {
 }
 
 interface Route {
-  readonly method: 'GET' | 'POST'
   readonly action: TextAction
-  /** of a model, unescaped */
-  readonly id?: string
+  /** of what the path names, unescaped; empty when it names nothing */
+  readonly id: string
 }
 
-/** The route of a target; undefined when there is nothing. */
-export function routeOf(target: string): Route | undefined {
-  const path = (target.split('?')[0] ?? '').slice(TEXT_PATH.length)
-  if (path === '/chat/completions') return { method: 'POST', action: 'CreateChatCompletion' }
-  if (path === '/responses') return { method: 'POST', action: 'CreateResponse' }
-  if (path === '/models') return { method: 'GET', action: 'ListModels' }
-  const id = path.match(/^\/models\/([^/]+)$/)?.[1]
-  return id === undefined ? undefined : { method: 'GET', action: 'GetModel', id: unescaped(id) }
+/** The actions of a path by their method. */
+type Methods = Readonly<Record<string, TextAction>>
+
+const RESPONSE: Methods = { GET: 'GetResponse', DELETE: 'DeleteResponse' }
+const CONVERSATION: Methods = { GET: 'GetConversation', DELETE: 'DeleteConversation' }
+
+interface Place {
+  readonly methods: Methods
+  readonly id: string
+}
+
+/** What is at a target; undefined when there is nothing. */
+function placeOf(target: string): Place | undefined {
+  const model = target.split('?')[0]?.match(/^\/v1\/models\/([^/]+)$/)?.[1]
+  // ids of models have slashes in them
+  if (model !== undefined) return { methods: { GET: 'GetModel' }, id: unescaped(model) }
+  const [, collection, id = '', part, ...more] = pathParts(target)
+  switch ([collection, id === '' ? '' : '{id}', part, ...more].filter(Boolean).join('/')) {
+    case 'models':
+      return { methods: { GET: 'ListModels' }, id }
+    case 'chat/{id}':
+      return id === 'completions' ? { methods: { POST: 'CreateChatCompletion' }, id: '' } : undefined
+    case 'responses':
+      return { methods: { POST: 'CreateResponse' }, id }
+    case 'responses/{id}':
+      return { methods: RESPONSE, id }
+    case 'responses/{id}/cancel':
+      return { methods: { POST: 'CancelResponse' }, id }
+    case 'responses/{id}/input_items':
+      return { methods: { GET: 'ListInputItems' }, id }
+    case 'conversations':
+      return { methods: { POST: 'CreateConversation' }, id }
+    case 'conversations/{id}':
+      return { methods: CONVERSATION, id }
+    default:
+      return undefined
+  }
 }
 
 /** The action of a request; empty when it means none. */
 export function actionOf({ method, target }: Received): TextAction | '' {
-  const route = routeOf(target)
-  return route?.method === method ? route.action : ''
+  return placeOf(target)?.methods[method] ?? ''
 }
 
 /** What a request means, after the checks that come before every other: key, path, method. */
@@ -47,13 +86,15 @@ export function admitted(request: Received, key: string): Route {
   if (given.replace(/^Bearer +/i, '') !== key) {
     throw new TextRefusal(401, 'Incorrect API key provided.', { code: 'invalid_api_key' })
   }
-  const route = routeOf(target)
-  if (route === undefined) {
+  const place = placeOf(target)
+  if (place === undefined) {
     throw new TextRefusal(404, `Invalid URL (${method} ${target.split('?')[0]})`, { code: 'unknown_url' })
   }
-  if (route.method === method) return route
+  const { methods, id } = place
+  const action = methods[method]
+  if (action !== undefined) return { action, id }
   throw new TextRefusal(405, `Not allowed to ${method} on ${target.split('?')[0]}.`, {
-    ...{ code: 'method_not_supported', headers: { allow: route.method } },
+    ...{ code: 'method_not_supported', headers: { allow: Object.keys(methods).join(', ') } },
   })
 }
 
@@ -77,13 +118,5 @@ function parsed(bytes: Uint8Array): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     return undefined
-  }
-}
-
-function unescaped(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
   }
 }

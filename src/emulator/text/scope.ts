@@ -40,5 +40,5 @@ function scopedFault(fault: Fault): Fault {
   if (Object.hasOwn(TEXT_NEEDED, fault.kind)) {
     return { ...fault, shape: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
   }
-  return LIST_KINDS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$)/ } : fault
+  return LIST_KINDS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
 }

@@ -3,17 +3,20 @@ import type { Received } from '../shape.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
 import { readChat } from './chat-request.ts'
+import { conversationCalls, createConversation } from './conversations.ts'
 import { generate } from './generation.ts'
 import { idOf, type Occasion } from './identity.ts'
 import { checkKnown } from './known.ts'
-import { createMemory } from './memory.ts'
+import type { TextObjects } from './objects.ts'
 import { createQuota } from './quota.ts'
 import type { Json } from './reader.ts'
 import { TextRefusal } from './refusal.ts'
-import { continued, eventsOf, responseIdOf, responseOf } from './responses.ts'
+import { responseEvents, responseOf } from './responses.ts'
 import { readResponses } from './responses-request.ts'
 import { admitted, bodyOf } from './routes.ts'
-import { jsonSteps, type Step, type Steps } from './steps.ts'
+import { jsonSteps, type Steps, streamSteps } from './steps.ts'
+import { storedOf } from './stored.ts'
+import { createdInBackground, responseCalls } from './stored-calls.ts'
 import { usageOf } from './usage.ts'
 
 /** How an answer is to be given, whatever was asked. */
@@ -27,16 +30,20 @@ export interface Manner {
 /** Does the work of text calls. */
 export type Service = (request: Received, occasion: Occasion, manner: Manner) => Steps
 
-export function createService({ text, clock }: Settings): Service {
+export function createService(settings: Settings, objects: TextObjects): Service {
+  const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
-  const memory = createMemory()
   const quota = createQuota(text, clock)
+  const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
   function perform(request: Received, occasion: Occasion, manner: Manner): Steps {
-    const { action, id = '' } = admitted(request, text.key)
+    const { action, id } = admitted(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
+    const about = objectCalls[action]
+    if (about !== undefined) return about(id, new URLSearchParams(request.target.split(/\?(.*)/s)[1]))
     const body = bodyOf(request)
+    if (action === 'CreateConversation') return createConversation(body, objects, occasion)
     quota.take(String(body.model))
     const protocol = action === 'CreateResponse' ? 'responses' : 'chat'
     if (text.refuseUnknown) checkKnown(body, protocol)
@@ -44,24 +51,26 @@ export function createService({ text, clock }: Settings): Service {
   }
 
   function chat(body: Json, occasion: Occasion, { streams, counting }: Manner): Steps {
-    const asked = readChat(body, catalogue)
+    const asked = readChat(body, catalogue, objects)
     const generations = generate(asked.prompt)
     const usage = usageOf(asked.prompt, generations)
     quota.spend(usage.input + usage.output)
     const answer = { request: asked, generations, usage, occasion, counting }
-    return (streams ?? asked.streams) ? streamed(chunksOf(answer)) : plain(completionOf(answer), usage.output)
+    return (streams ?? asked.streams) ? streamSteps(chunksOf(answer)) : plain(completionOf(answer), usage.output)
   }
 
   function responses(body: Json, occasion: Occasion, { streams }: Manner): Steps {
-    const asked = readResponses(body, catalogue, memory.recall)
+    const asked = readResponses(body, catalogue, objects, occasion)
     const [made] = generate(asked.prompt)
     if (made === undefined) throw new Error('nothing was generated')
     const usage = usageOf(asked.prompt, [made])
     quota.spend(usage.input + usage.output)
     const answer = { request: asked, made, usage, occasion }
-    if (asked.stores) memory.keep(responseIdOf(occasion), continued(asked.conversation, answer))
+    const stored = storedOf(answer)
+    objects.keep(stored)
+    if (asked.background) return createdInBackground(stored, settings, objects)
     return (streams ?? asked.streams)
-      ? streamed(eventsOf(answer, text.doneOnResponses))
+      ? streamSteps(responseEvents(answer, text.doneOnResponses))
       : plain(responseOf(answer), usage.output)
   }
 
@@ -94,11 +103,4 @@ export function createService({ text, clock }: Settings): Service {
 function* plain(answer: object, tokens: number): Steps {
   yield { do: 'pause', deltas: tokens }
   yield* jsonSteps(200, answer)
-}
-
-function* streamed(events: Steps): Steps {
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-  const head: Step = { do: 'head', status: 200, headers }
-  yield head
-  yield* events
 }

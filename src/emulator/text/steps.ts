@@ -43,6 +43,13 @@ export function* jsonSteps(status: number, value: unknown, headers: Headers = {}
   yield { do: 'bytes', bytes }
 }
 
+/** A stream of events. */
+export function* streamSteps(events: Steps): Steps {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+  yield { do: 'head', status: 200, headers }
+  yield* events
+}
+
 /** Events as the bytes they are; what are bytes already stays. */
 export function* encoded(steps: Steps): Steps {
   for (const step of steps) yield step.do === 'event' ? bytesOf(textOf(step)) : step

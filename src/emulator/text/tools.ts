@@ -7,7 +7,9 @@ export type Nesting = 'nested' | 'flat'
 
 const MOST = 128
 const CHOICES = ['auto', 'none', 'required'] as const
-const HOSTED = ['web_search', 'web_search_preview'] as const
+const SEARCHES = ['web_search', 'web_search_preview'] as const
+/** What the upstream runs itself. */
+const HOSTED = [...SEARCHES, 'file_search', 'code_interpreter'] as const
 
 /** The tools that the caller runs. */
 export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
@@ -33,7 +35,7 @@ export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
 
 /** Whether the upstream's own search is offered. */
 export function searchesIn(request: Reader): boolean {
-  return request.objects('tools').some((tool) => HOSTED.some((type) => type === tool.raw.type))
+  return request.objects('tools').some((tool) => SEARCHES.some((type) => type === tool.raw.type))
 }
 
 /** What `tool_choice` says. */

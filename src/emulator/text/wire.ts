@@ -1,6 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { FaultKind } from '../faults.ts'
+import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile.ts'
 import type { Strike } from '../switchboard.ts'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
 
@@ -18,6 +19,8 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
   switch (fault.kind) {
     case 'headers':
       return withHeaders(steps, fault.headers)
+    case 'hostile-headers':
+      return hostile(steps, fault)
     case 'no-content-type':
       return withHeaders(steps, { 'content-type': undefined })
     case 'not-json':
@@ -36,6 +39,13 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
       return split(steps, fault.bytes ?? 3)
     default:
       return steps
+  }
+}
+
+function* hostile(steps: Steps, { status, page }: Extract<FaultKind, { readonly kind: 'hostile-headers' }>): Steps {
+  const body = page ? replaced(steps, HOSTILE_PAGE, { 'content-type': 'text/html' }) : steps
+  for (const step of withHeaders(body, HOSTILE_HEADERS)) {
+    yield step.do === 'head' ? { ...step, status: status ?? step.status } : step
   }
 }
 

@@ -1,0 +1,32 @@
+import type { Wait } from '../shared/waits.ts'
+
+/** The one signal that ends a call: when its time is over, and when nobody waits for it any more. */
+export class Cancellation implements Wait, EventListenerObject {
+  readonly until: number
+  /** Whether nobody waits any more: then the end of the call says nothing of the upstream. */
+  abandoned = false
+  readonly #controller = new AbortController()
+
+  /** @param until as `performance.now()` tells it */
+  constructor(until: number) {
+    this.until = until
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  over(): void {
+    this.#controller.abort(new Error('no answer in time'))
+  }
+
+  abandon(reason: unknown): void {
+    this.abandoned = true
+    this.#controller.abort(reason)
+  }
+
+  /** The one who waits has left. */
+  handleEvent({ target }: Event): void {
+    this.abandon((target as AbortSignal).reason)
+  }
+}

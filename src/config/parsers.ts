@@ -1,0 +1,89 @@
+import { isIP } from 'node:net'
+
+export const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
+export const printable = 'must be of printable ASCII characters without blanks'
+export const segmentForm = 'must be of lower-case letters, digits and hyphens'
+export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
+export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
+
+export const integer =
+  (from: number, to = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number | undefined =>
+    /^\d{1,16}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
+
+/** Seconds as milliseconds. */
+export const seconds =
+  (fromMs: number) =>
+  (text: string): number | undefined => {
+    const ms = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * 1_000) : -1
+    return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
+  }
+
+export const oneOf =
+  <Word extends string>(words: readonly Word[]) =>
+  (text: string): Word | undefined =>
+    words.find((word) => word === text)
+
+export const matching =
+  (pattern: RegExp) =>
+  (text: string): string | undefined =>
+    pattern.test(text) ? text : undefined
+
+export const key = matching(/^[\x21-\x7e]+$/)
+export const segment = matching(/^[a-z0-9-]+$/)
+export const hostName = matching(/^[^\s/]+$/)
+
+export const address = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (!url || !/^https?:\/\//i.test(text) || url.username || url.password || /[?#]/.test(text)) return undefined
+  return url.href.replace(/\/+$/, '')
+}
+
+export const textAddress = (text: string): string | undefined => {
+  const url = address(text)
+  return url?.endsWith('/v1') ? url : undefined
+}
+
+export const databaseUrl = (text: string): string | undefined => {
+  if (/^sqlite:./.test(text)) return text
+  return /^postgres(ql)?:\/\//.test(text) && URL.parse(text)?.hostname ? text : undefined
+}
+
+export const secretList = (text: string): readonly string[] | undefined => {
+  const secrets = text.split(',').map((secret) => secret.trim())
+  return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
+}
+
+/** Words separated by commas, without repetition. */
+export const words =
+  (pattern: RegExp) =>
+  (text: string): readonly string[] | undefined => {
+    const found = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '')
+    return found.every((word) => pattern.test(word)) ? found : undefined
+  }
+
+/** Addresses and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3), separated by commas. */
+export const networks = (text: string): readonly string[] | undefined => {
+  const found = words(/^[0-9A-Fa-f:.]+(?:\/\d{1,3})?$/)(text)
+  return found?.every(isNetwork) ? found : undefined
+}
+
+const isNetwork = (network: string): boolean => {
+  const [address = '', bits] = network.split('/')
+  const family = isIP(address)
+  if (family === 0) return false
+  return bits === undefined || Number(bits) <= (family === 4 ? 32 : 128)
+}
+
+export const limits = (text: string): Readonly<Record<string, number>> | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const valid = Object.values(parsed).every((rate) => typeof rate === 'number' && rate > 0 && Number.isFinite(rate))
+  return valid ? (parsed as Record<string, number>) : undefined
+}

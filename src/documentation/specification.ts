@@ -1,0 +1,91 @@
+/** What the page reads of an OpenAPI document (https://spec.openapis.org/oas/v3.1.2.html). */
+export interface Specification {
+  readonly info: { readonly title: string; readonly description?: string }
+  /** By path, then by method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+export interface Operation {
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses?: Readonly<Record<string, Content & { readonly description?: string }>>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema?: Schema
+}
+
+export interface Content {
+  readonly required?: boolean
+  /** By media type. */
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
+}
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly description?: string
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** A field of a body, named by its way there: `Result.Items[].Id`. */
+export interface Field {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly notes: string
+}
+
+/** The fields of an object, and those within them, in their order. */
+export const fieldsOf = (schema: Schema, prefix = ''): readonly Field[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
+    const name = `${prefix}${key}`
+    const required = schema.required?.includes(key) ?? false
+    const { items } = inner
+    return [
+      { name, type: typeOf(inner), required, notes: notesOf(inner) },
+      ...fieldsOf(inner, `${name}.`),
+      ...(items ? fieldsOf(items, `${name}[].`) : []),
+    ]
+  })
+
+export const typeOf = (schema: Schema = {}): string => {
+  const { type, items } = schema
+  const either = schema.anyOf ?? schema.oneOf
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  if (either) return [...new Set(either.map(typeOf))].join(' or ')
+  if (type === 'array' && items) return `array of ${typeOf(items)}`
+  return typeof type === 'string' ? type : (type?.join(' or ') ?? 'any')
+}
+
+export const notesOf = (schema: Schema = {}): string => {
+  const { description, minLength, maxLength, minimum, maximum } = schema
+  return [
+    description,
+    minLength !== undefined && minLength > 0 && `at least ${minLength} characters`,
+    maxLength !== undefined && `at most ${maxLength} characters`,
+    minimum !== undefined && `from ${minimum}`,
+    maximum !== undefined && `up to ${maximum}`,
+    schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
+  ]
+    .filter((note) => typeof note === 'string')
+    .join('; ')
+}

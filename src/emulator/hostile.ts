@@ -1,0 +1,23 @@
+/** Headers with which an upstream would command its caller's proxy, or its caller's caller's browser, or tell of the account. */
+export const HOSTILE_HEADERS: Readonly<Record<string, string | string[]>> = {
+  authorization: 'Bearer of-another-account',
+  'x-accel-redirect': '/internal/everything',
+  'x-accel-buffering': 'yes',
+  'x-sendfile': '/etc/passwd',
+  refresh: '0; url=https://hostile.example/',
+  link: '<https://hostile.example/x.js>; rel=preload; as=script',
+  'x-account-id': 'account-4711',
+  'set-cookie': ['session=planted; Path=/', 'other=planted; Path=/; HttpOnly'],
+  'content-disposition': 'attachment; filename="run.exe"',
+  'content-security-policy': 'default-src * data:; script-src *',
+  'access-control-allow-origin': 'https://hostile.example',
+  'access-control-allow-credentials': 'true',
+  'clear-site-data': '"*"',
+  'service-worker-allowed': '/',
+  'www-authenticate': 'Basic realm="upstream"',
+  'strict-transport-security': 'max-age=0',
+  'alt-svc': 'h2="hostile.example:443"',
+}
+
+/** A page that runs a script where it is taken for one. */
+export const HOSTILE_PAGE = '<!doctype html><title>upstream</title><script>document.title = "hostile"</script>'

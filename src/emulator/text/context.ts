@@ -1,0 +1,55 @@
+import type { Item } from './items.ts'
+import type { TextObjects } from './objects.ts'
+import { type Reader, raise } from './reader.ts'
+import { refused, TextRefusal, wrongType } from './refusal.ts'
+
+/** What a request continues. */
+export interface Context {
+  readonly earlier: readonly Item[]
+  /** id of the conversation that it is in */
+  readonly conversation: string | undefined
+}
+
+/** Reads `previous_response_id` or `conversation`, of which there may be one. */
+export function contextOf(request: Reader, objects: TextObjects): Context {
+  const previous = request.text('previous_response_id')
+  const conversation = conversationIn(request)
+  if (previous !== undefined && conversation !== undefined) {
+    const words =
+      "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'."
+    throw refused('previous_response_id', 'mutually_exclusive_parameters', words)
+  }
+  if (conversation !== undefined) {
+    checkId('conversation', conversation, 'conv')
+    const found = objects.conversation(conversation) ?? raise(conversationUnknown(conversation))
+    return { earlier: objects.saidIn(found), conversation }
+  }
+  if (previous === undefined) return { earlier: [], conversation }
+  checkId('previous_response_id', previous, 'resp')
+  const found = objects.response(previous)
+  if (found !== undefined) return { earlier: objects.saidUntil(found), conversation }
+  const words = `Previous response with id '${previous}' not found.`
+  throw refused('previous_response_id', 'previous_response_not_found', words)
+}
+
+/** Refuses an id that is of another kind. */
+export function checkId(param: string, id: string, prefix: string): void {
+  if (id.startsWith(`${prefix}_`)) return
+  throw refused(param, 'invalid_value', `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`)
+}
+
+export function conversationUnknown(id: string): TextRefusal {
+  return new TextRefusal(404, `Conversation with id '${id}' not found.`)
+}
+
+function conversationIn(request: Reader): string | undefined {
+  const given = request.raw.conversation ?? undefined
+  if (given === undefined || typeof given === 'string') return given
+  const named = request.object('conversation') ?? raise(wrongType('conversation', 'a string or an object', given))
+  return named.needed('id')
+}
+
+/** What people said in items. */
+export function recalledFrom(items: readonly Item[]): string[] {
+  return items.flatMap(({ turn }) => (turn?.role === 'user' ? [turn.text] : []))
+}

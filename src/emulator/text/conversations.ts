@@ -1,0 +1,36 @@
+import { checkId, conversationUnknown } from './context.ts'
+import { idOf, type Occasion } from './identity.ts'
+import { itemsIn } from './input.ts'
+import type { StoredConversation, TextObjects } from './objects.ts'
+import { type Json, raise, readerOf } from './reader.ts'
+import { jsonSteps, type Steps } from './steps.ts'
+import type { ObjectCalls } from './stored-calls.ts'
+
+/** Begins a conversation, with items or without. */
+export function createConversation(body: Json, objects: TextObjects, occasion: Occasion): Steps {
+  const request = readerOf(body)
+  const items = request.has('items') ? itemsIn(request, 'items', objects.item, occasion) : []
+  const metadata = request.object('metadata')?.raw ?? {}
+  const made = objects.addConversation({ id: idOf('conv_', occasion), at: occasion.at, metadata, items })
+  return jsonSteps(200, shownOf(made))
+}
+
+/** The calls about conversations. */
+export function conversationCalls(objects: TextObjects): ObjectCalls {
+  function found(id: string): StoredConversation {
+    checkId('conversation_id', id, 'conv')
+    return objects.conversation(id) ?? raise(conversationUnknown(id))
+  }
+
+  return {
+    GetConversation: (id) => jsonSteps(200, shownOf(found(id))),
+    DeleteConversation(id) {
+      objects.stock.delete(found(id).id)
+      return jsonSteps(200, { id, object: 'conversation.deleted', deleted: true })
+    },
+  }
+}
+
+function shownOf({ id, at, metadata }: StoredConversation): object {
+  return { id, object: 'conversation', created_at: Math.floor(at / 1000), metadata }
+}

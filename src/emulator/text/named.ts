@@ -1,0 +1,52 @@
+import type { PlantedKind, TextObjects } from './objects.ts'
+import { isJson, type Reader } from './reader.ts'
+import { TextRefusal } from './refusal.ts'
+
+/** What each kind of object is called when it is missed. */
+const MISSED: Readonly<Record<PlantedKind, (id: string) => string>> = {
+  file: (id) => `No such File object: ${id}.`,
+  prompt: (id) => `Prompt with id '${id}' not found.`,
+  container: (id) => `Container with id '${id}' not found.`,
+  vector_store: (id) => `Vector store with id '${id}' not found.`,
+  audio: (id) => `Audio with id '${id}' not found.`,
+}
+
+/** Fields that name objects by their ids, wherever they stand. */
+const FIELDS: Readonly<Record<string, PlantedKind>> = {
+  ...{ file_id: 'file', file_ids: 'file', vector_store_ids: 'vector_store' },
+  ...{ container: 'container', container_id: 'container' },
+}
+
+/** Fields whose objects have an id that names something. */
+const HOLDERS: Readonly<Record<string, PlantedKind>> = { prompt: 'prompt', audio: 'audio' }
+
+const SEARCHED = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
+
+/** The names of the account's files, prompts, containers and the like that a request uses; one that the account does not have is 404. */
+export function namedIn(request: Reader, objects: TextObjects): string[] {
+  return SEARCHED.flatMap((name) => [...idsIn(name, request.raw[name], name)]).map(({ kind, id, param }) => {
+    const found = objects.planted(kind, id)
+    if (found === undefined) throw new TextRefusal(404, MISSED[kind](id), { param })
+    return found.name
+  })
+}
+
+interface Named {
+  readonly kind: PlantedKind
+  readonly id: string
+  readonly param: string
+}
+
+function* idsIn(name: string, value: unknown, param: string): Iterable<Named> {
+  const kind = FIELDS[name]
+  const holder = HOLDERS[name]
+  if (kind !== undefined) {
+    for (const id of [value].flat()) if (typeof id === 'string') yield { kind, id, param }
+  }
+  if (holder !== undefined && isJson(value) && typeof value.id === 'string') yield { kind: holder, id: value.id, param }
+  if (Array.isArray(value)) {
+    for (const [index, one] of value.entries()) yield* idsIn('', one, `${param}[${index}]`)
+  } else if (isJson(value)) {
+    for (const [key, one] of Object.entries(value)) yield* idsIn(key, one, `${param}.${key}`)
+  }
+}

@@ -1,0 +1,28 @@
+import type { Json } from './reader.ts'
+import { refused, wrongType, wrongValue } from './refusal.ts'
+
+/** A page of a list in the order of its making, by `limit` (default 20), `order` (default `desc`) and `after`, the id of an item. */
+export function pageOf(items: readonly Json[], query: URLSearchParams): object {
+  const limit = wholeIn(query, 'limit', 1, 100) ?? 20
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw wrongValue('order', order, ['asc', 'desc'])
+  const ordered = order === 'asc' ? items : items.toReversed()
+  const after = query.get('after')
+  const at = after === null ? -1 : ordered.findIndex(({ id }) => id === after)
+  if (after !== null && at < 0) throw refused('after', 'invalid_value', `Item with id '${after}' not found.`)
+  const data = ordered.slice(at + 1, at + 1 + limit)
+  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+  return { object: 'list', data, ...ends, has_more: at + 1 + limit < ordered.length }
+}
+
+/** A whole number in a query. */
+export function wholeIn(query: URLSearchParams, name: string, least: number, most: number): number | undefined {
+  const given = query.get(name)
+  if (given === null) return undefined
+  if (!/^-?\d{1,15}$/.test(given)) throw wrongType(name, 'an integer', given)
+  const value = Number(given)
+  if (value >= least && value <= most) return value
+  const [side, sign, bound] = value < least ? ['below min', '>=', least] : ['above max', '<=', most]
+  const words = `Invalid '${name}': integer ${side}imum value. Expected a value ${sign} ${bound}, but got ${value} instead.`
+  throw refused(name, `integer_${side.replace(' ', '_')}_value`, words)
+}

@@ -1,0 +1,112 @@
+import type { TextObject, TextObjectStore } from '../../plugins/text-generation/object-store.ts'
+import { type Database, type Statement, sql } from './database.ts'
+import { GroupCommit } from './group-commit.ts'
+import { modelName } from './usage.ts'
+
+/** Who was given which object of a text account. Expired ones are there until they are swept, and count for nothing. */
+export const textObjects = (database: Database): TextObjectStore => {
+  const group = new GroupCommit(database)
+  /** Of two who are given one object, the first keeps it, unless it has expired. */
+  const record = ({
+    kind,
+    id,
+    user,
+    token,
+    upstream,
+    model,
+    createdAt,
+    expiresAt,
+    dueAt,
+  }: TextObject): Statement => sql`
+    insert into text_objects (kind, id, user_id, token_id, upstream, model, created_at, expires_at, due_at)
+    values (
+      ${kind}, ${id}, ${user}, ${token}, ${upstream}, ${modelName(model)}, ${createdAt}, ${expiresAt}, ${dueAt}
+    )
+    on conflict (kind, id) do update
+    set user_id = excluded.user_id,
+      token_id = excluded.token_id,
+      upstream = excluded.upstream,
+      model = excluded.model,
+      created_at = excluded.created_at,
+      expires_at = excluded.expires_at,
+      due_at = excluded.due_at
+    where text_objects.user_id = excluded.user_id
+    or text_objects.expires_at <= excluded.created_at
+    returning id`
+
+  return {
+    async recordTextObjects(objects) {
+      if (objects.length === 0) return []
+      const rows = await group.write(
+        objects.map((each) => ({ row: `${each.kind} ${each.id}`, statement: record(each) })),
+      )
+      return objects.filter((_, index) => rows[index]?.length === 0)
+    },
+
+    async textObject(user, kind, id, now) {
+      const [found] = await database.query<TextObject>(sql`
+        select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
+          expires_at as "expiresAt", due_at as "dueAt"
+        from text_objects
+        where kind = ${kind}
+        and id = ${id}
+        and user_id = ${user}
+        and expires_at > ${now}`)
+      return found
+    },
+
+    async removeTextObject({ kind, id, user }) {
+      await database.query(sql`
+        delete from text_objects
+        where kind = ${kind}
+        and id = ${id}
+        and user_id = ${user}`)
+    },
+
+    async dueTextResponses(now, most) {
+      return database.query<TextObject>(sql`
+        select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
+          expires_at as "expiresAt", due_at as "dueAt"
+        from text_objects
+        where due_at <= ${now}
+        order by due_at, id
+        limit ${most}`)
+    },
+
+    async deferTextResponse({ id, dueAt }, until) {
+      const deferred = await database.query(sql`
+        update text_objects
+        set due_at = ${until}
+        where kind = 'response'
+        and id = ${id}
+        and due_at = ${dueAt}
+        returning id`)
+      return deferred.length === 1
+    },
+
+    async settleTextResponse(id) {
+      const settled = await database.query(sql`
+        update text_objects
+        set due_at = null
+        where kind = 'response'
+        and id = ${id}
+        and due_at is not null
+        returning id`)
+      return settled.length === 1
+    },
+
+    async sweepTextObjects(now, most) {
+      const swept = await database.query(sql`
+        delete from text_objects
+        where (kind, id) in (
+          select kind, id
+          from text_objects
+          where expires_at <= ${now}
+          and due_at is null
+          limit ${most}
+        )
+        returning id`)
+      return swept.length
+    },
+  }
+}

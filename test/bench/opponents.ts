@@ -1,0 +1,198 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort, type Started, start, temporaryFolder } from './processes.ts'
+import type { Target } from './targets.ts'
+
+/** What an opponent is told. */
+interface Place {
+  /** Address of the upstream. */
+  readonly upstream: string
+  /** Where it has to listen, on 127.0.0.1. */
+  readonly port: number
+  /** A folder of its own. */
+  readonly folder: string
+}
+
+interface Opponent {
+  /** Whether it can run here. Default: it can. */
+  readonly found?: () => boolean
+  /** Packages that are installed into its folder. */
+  readonly packages?: Readonly<Record<string, string>>
+  /** Its files, and the command that starts it. */
+  readonly setUp: (place: Place) => { readonly files?: Readonly<Record<string, string>>; readonly command: string[] }
+  /** What each request needs beside the usual. */
+  readonly headers?: (place: Place) => Readonly<Record<string, string>>
+  /** Default: all cases. */
+  readonly serves?: readonly string[]
+}
+
+type RelayKind = 'bun' | 'elysia' | 'node' | 'unpooled' | 'constant' | 'node-constant'
+
+const relay = (kind: RelayKind, serves?: readonly string[]): Opponent => ({
+  serves,
+  setUp: ({ upstream, port }) => ({
+    command: [process.execPath, join(import.meta.dir, 'relay.ts'), kind, upstream, String(port)],
+  }),
+})
+
+const hostOf = (address: string): string => new URL(address).host
+
+const known = {
+  bun: relay('bun'),
+  elysia: relay('elysia'),
+  // What the gateway cannot go below: its listener, its way to send a POST, and a listener alone.
+  node: relay('node'),
+  unpooled: relay('unpooled', ['chat', 'chat-22', 'stream-22']),
+  constant: relay('constant', ['401']),
+  'node-constant': relay('node-constant', ['401']),
+  nginx: {
+    found: () => Bun.which('nginx') !== null,
+    setUp: ({ upstream, port, folder }) => ({
+      files: { 'nginx.conf': nginx(upstream, port, folder) },
+      command: ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')],
+    }),
+  },
+  haproxy: {
+    found: () => Bun.which('haproxy') !== null,
+    setUp: ({ upstream, port, folder }) => ({
+      files: { 'haproxy.cfg': haproxy(upstream, port) },
+      command: ['haproxy', '-f', join(folder, 'haproxy.cfg'), '-db'],
+    }),
+  },
+  portkey: {
+    packages: { '@portkey-ai/gateway': '1.15.2' },
+    setUp: ({ port }) => ({
+      command: [
+        Bun.which('node') ?? process.execPath,
+        'node_modules/@portkey-ai/gateway/build/start-server.js',
+        `--port=${port}`,
+        '--headless',
+      ],
+    }),
+    headers: ({ upstream }) => ({
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${upstream}/v1`,
+    }),
+    // It serves text generation, and puts nothing together.
+    serves: ['chat', 'stream-22', 'stream-2000'],
+  },
+  fastify: {
+    packages: { '@fastify/http-proxy': '11.6.3', fastify: '5.12.8' },
+    setUp: ({ upstream, port }) => ({
+      files: { 'server.mjs': fastify(upstream, port) },
+      command: [Bun.which('node') ?? process.execPath, 'server.mjs'],
+    }),
+  },
+} as const satisfies Record<string, Opponent>
+
+export type OpponentName = keyof typeof known
+export const opponents = Object.keys(known) as readonly OpponentName[]
+
+/** Those that are compared unless others are asked for: what needs no installation and is there. */
+export const usualOpponents = (): readonly OpponentName[] =>
+  opponents.filter((name) => {
+    const { packages, found }: Opponent = known[name]
+    return packages === undefined && (found?.() ?? true)
+  })
+
+/** Throws an Error when it does not run here. */
+export const startOpponent = async (name: OpponentName, upstream: string): Promise<Target> => {
+  const opponent: Opponent = known[name]
+  if (opponent.found?.() === false) throw new Error(`${name} is not installed`)
+  const folder = temporaryFolder()
+  if (opponent.packages) await install(folder, opponent.packages)
+  const startAgain = async (): Promise<Started> => {
+    const place = { upstream, folder, port: freePort() }
+    const { files = {}, command } = opponent.setUp(place)
+    for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
+    const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }
+    return start(command, { cwd: folder, env, port: place.port })
+  }
+  return {
+    name: opponent === known.bun ? baseline : name,
+    token: 'none',
+    headers: opponent.headers?.({ upstream, folder, port: 0 }) ?? {},
+    serves: (which) => opponent.serves?.includes(which) ?? true,
+    process: await startAgain(),
+    startAgain,
+  }
+}
+
+/** What all others are compared with. */
+export const baseline = 'bare bun relay'
+
+const install = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
+  const child = Bun.spawn([process.execPath, 'install', '--ignore-scripts'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  if ((await child.exited) !== 0) throw new Error(`${Object.keys(dependencies).join(', ')} cannot be installed`)
+}
+
+const nginx = (upstream: string, port: number, folder: string): string => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 20000;
+pid ${join(folder, 'nginx.pid')};
+error_log ${join(folder, 'error.log')} warn;
+events { worker_connections 20000; }
+http {
+  access_log off;
+  client_body_temp_path ${join(folder, 'body')};
+  proxy_temp_path ${join(folder, 'proxy')};
+  fastcgi_temp_path ${join(folder, 'fastcgi')};
+  uwsgi_temp_path ${join(folder, 'uwsgi')};
+  scgi_temp_path ${join(folder, 'scgi')};
+  keepalive_requests 100000000;
+  upstream bench { server ${hostOf(upstream)}; keepalive 256; keepalive_requests 100000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://bench;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Authorization "Bearer upstream-key";
+    }
+    location /v1/ {
+      proxy_pass http://bench;
+      proxy_http_version 1.1;
+      proxy_buffering off;
+      proxy_read_timeout 300s;
+      proxy_set_header Connection "";
+      proxy_set_header Authorization "Bearer upstream-key";
+    }
+  }
+}
+`
+
+const haproxy = (upstream: string, port: number): string => `
+global
+  nbthread 1
+  maxconn 9500
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 300s
+  timeout server 300s
+frontend front
+  bind 127.0.0.1:${port}
+  default_backend back
+backend back
+  http-reuse always
+  http-request set-header Authorization "Bearer upstream-key"
+  server upstream ${hostOf(upstream)}
+`
+
+const fastify = (upstream: string, port: number): string => `
+import Fastify from 'fastify'
+import proxy from '@fastify/http-proxy'
+const app = Fastify()
+app.register(proxy, {
+  upstream: '${upstream}',
+  undici: { connections: 20000, pipelining: 1, headersTimeout: 300000, bodyTimeout: 300000 },
+  replyOptions: { rewriteRequestHeaders: (_, headers) => ({ ...headers, authorization: 'Bearer upstream-key' }) },
+})
+await app.listen({ host: '127.0.0.1', port: ${port} })
+`

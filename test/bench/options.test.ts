@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { readOptions } from './options.ts'
+
+describe('the arguments of the bench', () => {
+  test('without any, this checkout is measured with both fronts on SQLite, in all cases', () => {
+    const { cases, settings, pace } = readOptions([])
+    expect(cases.length).toBeGreaterThan(10)
+    expect([...settings.keys()]).toEqual(['sluice on', 'sluice off'])
+    expect(settings.get('sluice on')).toEqual({
+      tree: resolve('.'),
+      front: 'on',
+      database: 'sqlite',
+      workers: 1,
+      large: false,
+    })
+    expect(pace.warmSeconds).toBe(5)
+  })
+
+  test('each combination of checkout, database, workers and size has a name of its own', () => {
+    const { settings } = readOptions(
+      'detail --tree a --tree b --front off --database sqlite,postgres --workers 1,2 --large'.split(' '),
+    )
+    expect(settings.size).toBe(16)
+    expect([...settings.keys()]).toContain('b off postgres 2 workers large')
+  })
+
+  test('checkouts whose last words are alike are told apart by their paths', () => {
+    const { trees } = readOptions(['--tree', '/one/main', '--tree', '/two/main'])
+    expect(trees.map(({ name }) => name)).toEqual(['/one/main', '/two/main'])
+  })
+
+  for (const args of [
+    ['nonsense'],
+    ['--rounds', 'x'],
+    ['--front', 'both'],
+    ['--against', 'nobody'],
+    ['--speed', '1'],
+  ]) {
+    test(`${args.join(' ')} is refused`, () => {
+      expect(() => readOptions(args)).toThrow()
+    })
+  }
+})

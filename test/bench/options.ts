@@ -1,0 +1,148 @@
+import { basename, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Case, cases } from './cases.ts'
+import { type OpponentName, opponents, usualOpponents } from './opponents.ts'
+import { startCase } from './starts.ts'
+import { type OpenCase, openCases } from './streams.ts'
+import type { Setting } from './targets.ts'
+
+export type AnyCase = Case | OpenCase | typeof startCase
+
+export interface Pace {
+  /** Before a target is measured in a case. */
+  readonly warmSeconds: number
+  readonly seconds: number
+  readonly rounds: number
+  /** While CPU is measured. */
+  readonly connections: number
+}
+
+export interface Options {
+  readonly cases: readonly AnyCase[]
+  readonly trees: readonly Tree[]
+  /** Gateways, by name. */
+  readonly settings: ReadonlyMap<string, Setting>
+  readonly against: readonly OpponentName[]
+  readonly pace: Pace
+  /** Processes that do nothing but take CPU time. */
+  readonly busy: number
+  /** Where the figures go as JSON. */
+  readonly json: string | undefined
+}
+
+export interface Tree {
+  readonly name: string
+  readonly path: string
+}
+
+const allCases: readonly AnyCase[] = [...cases, ...openCases, startCase]
+
+export const usage = `usage: bun run bench [CASE…] [OPTION…]
+cases (default: all)
+${allCases.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
+options
+  --tree PATH         a checkout whose gateway is measured; repeated: several, side by side. Default: this one
+  --front on,off      on: GET_BODIES=on (node:http); off: GET_BODIES=off (Bun.serve). Default: both
+  --database NAMES    sqlite, postgres. Default: sqlite
+  --workers 1,2       Default: 1
+  --large             beside each gateway one whose database has 1,000,000 groups and 100,000 tokens
+  --against NAMES     ${opponents.join(', ')}. portkey and fastify are installed for the run,
+                      into a temporary folder. Default: what is here of the others
+  --seconds N         of a round; half as long again for the times. Default: 2
+  --rounds N          Default: 5
+  --warm N            seconds before a target is measured in a case. Default: 5
+  --connections N     while CPU is measured; times are measured with a quarter of them. Default: 16
+  --busy N            processes beside it all that only take CPU time. Default: 0
+  --json FILE         writes the figures there; - prints them below the tables`
+
+const text = { type: 'string' } as const
+const known = {
+  tree: { type: 'string', multiple: true },
+  front: text,
+  database: text,
+  workers: text,
+  large: { type: 'boolean' },
+  against: text,
+  seconds: text,
+  rounds: text,
+  warm: text,
+  connections: text,
+  busy: text,
+  json: text,
+} as const
+
+/** Throws an Error for what cannot be understood. */
+export const readOptions = (args: readonly string[]): Options => {
+  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: known })
+  const trees = treesOf(values.tree)
+  const fronts = several('front', values.front, ['on', 'off'])
+  const databases = several('database', values.database ?? 'sqlite', ['sqlite', 'postgres'])
+  const counts = (values.workers ?? '1').split(',').map((count) => number('workers', count, 1))
+  const settings = new Map<string, Setting>()
+  for (const { name, path } of trees) {
+    for (const database of databases) {
+      for (const workers of counts) {
+        for (const large of values.large ? [false, true] : [false]) {
+          for (const front of fronts) {
+            const words = [
+              name,
+              front,
+              database === 'sqlite' ? '' : database,
+              workers === 1 ? '' : `${workers} workers`,
+              large ? 'large' : '',
+            ]
+            settings.set(words.filter(Boolean).join(' '), { tree: path, front, database, workers, large })
+          }
+        }
+      }
+    }
+  }
+  return {
+    cases: positionals.length === 0 ? allCases : positionals.map(caseNamed),
+    trees,
+    settings,
+    against: values.against === undefined ? usualOpponents() : several('against', values.against, opponents),
+    pace: {
+      warmSeconds: number('warm', values.warm, 5),
+      seconds: number('seconds', values.seconds, 2),
+      rounds: number('rounds', values.rounds, 5),
+      connections: number('connections', values.connections, 16),
+    },
+    busy: number('busy', values.busy, 0),
+    json: values.json,
+  }
+}
+
+/** By the last word of their paths, as long as that tells them apart. */
+const treesOf = (given: readonly string[] | undefined): readonly Tree[] => {
+  if (given === undefined) return [{ name: 'sluice', path: resolve('.') }]
+  const paths = given.map((path) => resolve(path))
+  const names = paths.map((path) => basename(path))
+  const telling = new Set(names).size === names.length
+  return paths.map((path, nth) => ({ path, name: (telling ? names[nth] : undefined) ?? path }))
+}
+
+const caseNamed = (name: string): AnyCase => {
+  const found = allCases.find((each) => each.name === name)
+  if (!found) throw new Error(`there is no case ${name}`)
+  return found
+}
+
+const number = (name: string, given: string | undefined, usual: number): number => {
+  const value = Number(given ?? usual)
+  if (!(value >= 0 && value <= 10_000)) throw new Error(`--${name} must be a number from 0 to 10000`)
+  return value
+}
+
+const several = <Word extends string>(
+  name: string,
+  given: string | undefined,
+  all: readonly Word[],
+): readonly Word[] =>
+  given === undefined
+    ? all
+    : given.split(',').map((word) => {
+        const found = all.find((each) => each === word)
+        if (!found) throw new Error(`--${name} knows ${all.join(', ')}`)
+        return found
+      })

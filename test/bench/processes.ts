@@ -1,0 +1,206 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A process that the bench started. */
+export interface Started {
+  readonly pid: number
+  /** What it said of where it listens. */
+  readonly url: string
+  /** Milliseconds of CPU, user and system, of it and its children, since it started. */
+  cpuMs(): number
+  /** Bytes of memory, of it and its children. */
+  memory(): number
+  /** Resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+const children = new Set<Bun.Subprocess>()
+const folders = new Set<string>()
+
+/** Ends all that was started, with what that has started, and removes its files. */
+export const cleanUp = (): void => {
+  kill([...children].map(({ pid }) => pid))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+process.on('exit', cleanUp)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+const kill = (pids: readonly number[]): void => {
+  for (const pid of pids.flatMap(tree)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // Gone.
+    }
+  }
+}
+
+/** A folder that is removed at the end. */
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  folders.add(folder)
+  return folder
+}
+
+export interface StartOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Finds the address in what it prints. Default: the first line is it. */
+  readonly listening?: RegExp
+  /** Where it listens, for one that does not print it. */
+  readonly port?: number
+}
+
+/** Starts a process, and resolves when it listens. */
+export const start = async (command: readonly string[], options: StartOptions = {}): Promise<Started> => {
+  const { cwd, env, listening = /^(http\S+)$/m, port } = options
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', ...env },
+    stdio: ['ignore', port === undefined ? 'pipe' : 'ignore', port === undefined ? 'inherit' : 'ignore'],
+  })
+  children.add(child)
+  void child.exited.then(() => children.delete(child))
+  const url = child.stdout ? await said(child.stdout, listening) : await listeningOn(port ?? 0, child)
+  if (url === undefined) throw new Error(`${command.join(' ')} ended before it listened`)
+  return {
+    pid: child.pid,
+    url,
+    cpuMs: () => sum(tree(child.pid), cpuMs),
+    memory: () => sum(tree(child.pid), memory),
+    async stop() {
+      kill([child.pid])
+      await child.exited
+    },
+  }
+}
+
+const listeningOn = async (port: number, child: Bun.Subprocess): Promise<string | undefined> => {
+  while (child.exitCode === null && child.signalCode === null) {
+    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).catch(() => undefined)
+    socket?.end()
+    if (socket) return `http://127.0.0.1:${port}`
+    await Bun.sleep(2)
+  }
+  return undefined
+}
+
+/** A port that was free a moment ago. */
+export const freePort = (): number => {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+export interface Worker<Job, Result> {
+  ask(job: Job): Promise<Result>
+  stop(): void
+}
+
+/** A process for jobs, of a script of this folder: a line in, a line out. */
+export const startWorker = <Job, Result>(script: string): Worker<Job, Result> => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, script)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  children.add(child)
+  void child.exited.then(() => children.delete(child))
+  const lines = linesOf(child.stdout)
+  return {
+    async ask(job) {
+      child.stdin.write(`${JSON.stringify(job)}\n`)
+      child.stdin.flush()
+      const { value } = await lines.next()
+      if (value === undefined) throw new Error(`${script} ended`)
+      return JSON.parse(value) as Result
+    },
+    stop: () => child.kill('SIGKILL'),
+  }
+}
+
+async function* linesOf(output: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true })
+    const lines = text.split('\n')
+    text = lines.pop() ?? ''
+    yield* lines
+  }
+  return undefined
+}
+
+const said = async (output: ReadableStream<Uint8Array>, wanted: RegExp): Promise<string | undefined> => {
+  const lines = linesOf(output)
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    const found = wanted.exec(line.value)?.[1]
+    if (found === undefined) continue
+    // What it prints later is nobody's, and must not fill the pipe.
+    void (async () => {
+      for await (const _ of lines);
+    })()
+    return found
+  }
+  return undefined
+}
+
+const sum = (pids: readonly number[], of: (pid: number) => number): number =>
+  pids.reduce((total, pid) => total + of(pid), 0)
+
+const linux = process.platform === 'linux'
+
+/** A process and those it started, and so on. */
+const tree = (pid: number): readonly number[] => {
+  const parents = new Map<number, number>()
+  if (linux) {
+    for (const name of readdirSync('/proc')) {
+      if (/^\d+$/.test(name)) parents.set(Number(name), Number(fieldsOf(Number(name))[1] ?? 0))
+    }
+  } else {
+    for (const [child, parent] of ps('-A', '-o', 'pid=,ppid=')) parents.set(Number(child), Number(parent))
+  }
+  const found = [pid]
+  for (const each of found) {
+    for (const [child, parent] of parents) if (parent === each) found.push(child)
+  }
+  return found
+}
+
+/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)); none when the process is gone. */
+const fieldsOf = (pid: number): readonly string[] => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(') ') + 2).split(' ')
+  } catch {
+    return []
+  }
+}
+
+const cpuMs = (pid: number): number => {
+  if (linux) {
+    const fields = fieldsOf(pid)
+    // Ticks of 10 ms, on every Linux that Bun runs on.
+    return 10 * (Number(fields[11] ?? 0) + Number(fields[12] ?? 0))
+  }
+  const [[time = '0'] = []] = ps('-o', 'time=', '-p', String(pid))
+  return 1_000 * time.split(/[-:]/).reduce((total, part) => total * 60 + Number(part), 0)
+}
+
+const memory = (pid: number): number => {
+  const [[kilobytes = '0'] = []] = linux ? [[statusOf(pid)]] : ps('-o', 'rss=', '-p', String(pid))
+  return 1_024 * Number(kilobytes)
+}
+
+const statusOf = (pid: number): string => {
+  try {
+    return /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
+  } catch {
+    return '0'
+  }
+}
+
+const ps = (...args: readonly string[]): readonly (readonly string[])[] =>
+  Bun.spawnSync(['ps', ...args])
+    .stdout.toString()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))

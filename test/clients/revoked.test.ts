@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { hello, model, openWay, thrown, until, ways } from './clients.ts'
+
+const silences = [
+  { when: 'before the first event', events: 'headers' },
+  { when: 'in the middle', events: 2 },
+] as const
+
+const streams = {
+  chat: (client: OpenAI) => client.chat.completions.create({ model, messages: hello('hi'), stream: true }),
+  responses: (client: OpenAI) => client.responses.create({ model, input: 'hi', stream: true }),
+} as const
+
+const invalid = { type: 'authentication_error', code: 'invalid_api_key' }
+
+for (const way of ways.filter(({ way }) => !way.includes('without streams'))) {
+  describe(`a token that is revoked (${way.way})`, () => {
+    for (const [protocol, stream] of Object.entries(streams)) {
+      for (const { when, events } of silences) {
+        test(`ends a ${protocol} stream that is silent ${when}, here and upstream, with an error that the client raises`, async () => {
+          await using clients = await openWay(way)
+          const { gateway, ann, emulator, openai } = clients
+          const silence = emulator.faults.add({ kind: 'silence', events, ms: 60_000 })
+          const running = (async () => {
+            let heard = 0
+            for await (const _ of await stream(openai)) heard++
+            return heard
+          })()
+          const caught = thrown(running)
+          await silence.struck()
+          const [token] = await gateway.store.listTokens(ann.id)
+          await gateway.store.revokeToken(token?.id ?? '', Date.now())
+          const error = await caught
+          expect(error).toBeInstanceOf(OpenAI.APIError)
+          expect(error).toMatchObject(invalid)
+          await until(() => clients.asked().every(({ aborted }) => aborted))
+          // What it has cost is booked, as with any call that is cut off.
+          expect((await clients.recorded()).calls).toBe(1)
+        })
+      }
+    }
+
+    test('ends a call that waits for its whole answer', async () => {
+      await using clients = await openWay(way)
+      const { gateway, ann, emulator, openai } = clients
+      const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000 })
+      const caught = thrown(openai.chat.completions.create({ model, messages: hello('hi') }))
+      await silence.struck()
+      const [token] = await gateway.store.listTokens(ann.id)
+      await gateway.store.revokeToken(token?.id ?? '', Date.now())
+      const error = await caught
+      expect(error).toBeInstanceOf(OpenAI.AuthenticationError)
+      expect(error).toMatchObject({ status: 401, ...invalid })
+      await until(() => clients.asked().every(({ aborted }) => aborted))
+    })
+  })
+}
+
+test('a disabled user’s streams end, all of them, and nobody else’s', async () => {
+  await using clients = await openWay(ways[0])
+  const { gateway, bob, emulator, openai, baseURL } = clients
+  const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 3 })
+  const others = new OpenAI({ baseURL, apiKey: bob.token, maxRetries: 0 })
+  const iterate = async (client: OpenAI) => {
+    for await (const _ of await streams.chat(client));
+    return 'the whole stream'
+  }
+  const mine = [iterate(openai), iterate(openai)].map(thrown)
+  await silence.struck(2)
+  const leaving = new AbortController()
+  const foreign = thrown(
+    (async () => {
+      const { body } = await fetch(`${baseURL}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${others.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: hello('hi'), stream: true }),
+        signal: leaving.signal,
+      })
+      for await (const _ of body ?? []);
+      throw new Error('it ended')
+    })(),
+  )
+  await silence.struck(3)
+  expect(await gateway.store.disableUser('ann', Date.now())).toBe(true)
+  for (const error of await Promise.all(mine)) expect(error).toMatchObject(invalid)
+  // It would have been told by now: both are looked at in one round.
+  await Bun.sleep(500)
+  leaving.abort()
+  expect(await foreign).toMatchObject({ name: 'AbortError' })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import type { Fault } from '../../src/emulator/index.ts'
+import type { Runtime, ServerProcess } from '../support/server.ts'
+import { openWorkplace } from '../support/workplace.ts'
+
+/** The same numbers in every run. */
+const dice = (seed: number) => {
+  let state = seed
+  const next = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
+  return { next, one: <Value>(values: readonly Value[]): Value => values[next(values.length)] as Value }
+}
+
+const faults: readonly (Fault | undefined)[] = [
+  undefined,
+  { kind: 'hang' },
+  { kind: 'refuse' },
+  { kind: 'status', status: 500 },
+  { kind: 'delay', ms: 20 },
+  { kind: 'silence', events: 'headers' },
+  { kind: 'silence', events: 2 },
+  { kind: 'cut', events: 1, how: 'reset' },
+  { kind: 'cut', events: 1, how: 'fin', inside: true },
+  { kind: 'error-event' },
+  { kind: 'not-json' },
+]
+
+const messages = [{ role: 'user', content: 'hello' }]
+const requests = [
+  ['POST', '/v1/chat/completions', { model: 'emulated-wide', messages, stream: true }],
+  ['POST', '/v1/chat/completions', { model: 'emulated-wide', messages, stream: true }],
+  ['POST', '/v1/responses', { model: 'emulated-wide', input: 'hello', stream: true }],
+  ['POST', '/v1/chat/completions', { model: 'emulated-wide', messages }],
+  ['POST', '/v1/chat/completions', { model: 'emulated-no-stream', messages, stream: true }],
+  ['POST', '/v1/chat/completions', { model: 7 }],
+  ['GET', '/v1/models'],
+  ['HEAD', '/v1/models'],
+  ['GET', '/api/media/proxy/assets/none'],
+  ['HEAD', '/api/media/proxy/assets/groups'],
+  ['POST', '/api/media/proxy/assets', { GroupId: 'none' }],
+  ['GET', '/nowhere'],
+] as const
+
+type Part = 'nothing' | 'half a body' | 'half a chunk' | 'all'
+
+/** Sends a request, or a part of it, over a socket of its own, and closes that after a while, whatever has come. */
+const send = (
+  server: ServerProcess,
+  token: string | undefined,
+  [method, path, body]: (typeof requests)[number],
+  part: Part,
+  stayMs: number,
+): Promise<void> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.on('data', () => {})
+    socket.on('close', () => resolve())
+    const text = body ? JSON.stringify(body) : ''
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'host: localhost',
+      ...(token ? [`authorization: Bearer ${token}`] : []),
+      ...(text ? ['content-type: application/json'] : []),
+      ...(text && part === 'half a chunk' ? ['transfer-encoding: chunked'] : []),
+      ...(text && part !== 'half a chunk' ? [`content-length: ${text.length}`] : []),
+      'connection: close',
+    ].join('\r\n')
+    const half = text.slice(0, text.length / 2)
+    const sent = { nothing: '', 'half a body': half, 'half a chunk': `ff\r\n${half}`, all: text }[part]
+    socket.on('connect', () => {
+      socket.write(`${head}\r\n\r\n${sent}`)
+      setTimeout(() => socket.destroy(), stayMs)
+    })
+  })
+
+const inFlight = async ({ url }: ServerProcess): Promise<string[]> => {
+  const text = await (await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer of-metrics' } })).text()
+  return text.split('\n').filter((line) => /^sluice_(?:requests_in_flight|streams_open|body_bytes_held) /.test(line))
+}
+
+describe.each<[Runtime, 'on' | 'off']>([
+  ['bun', 'on'],
+  ['bun', 'off'],
+  ['deno', 'on'],
+])('on %s with GET_BODIES=%s', (runtime, getBodies) => {
+  test('whenever callers leave, and however upstreams fail, in the end nothing is in flight', async () => {
+    await using place = await openWorkplace()
+    const server = await place.start(
+      {
+        GET_BODIES: getBodies,
+        METRICS_TOKEN: 'of-metrics',
+        LOG_LEVEL: 'silent',
+        TEXT_UPSTREAM_URL: place.emulator.text.url,
+        TEXT_UPSTREAM_KEY: place.emulator.text.key,
+        // Some are refused for being too many, which must not count them either.
+        USER_MAX_REQUESTS: '6',
+        USER_MAX_STREAMS: '4',
+        USER_MAX_UNREAD_BODY_BYTES: '600',
+      },
+      runtime,
+    )
+    const users = [await place.addUser('ann'), await place.addUser('bob')]
+    const { next, one } = dice(7)
+    for (let round = 0; round < 12; round++) {
+      for (let nth = 0; nth < 3; nth++) {
+        const fault = one(faults)
+        if (fault) place.emulator.faults.add(fault)
+      }
+      await Promise.all(
+        Array.from({ length: 20 }, () =>
+          send(
+            server,
+            next(8) === 0 ? undefined : one(users).token,
+            one(requests),
+            one<Part>(['all', 'all', 'all', 'nothing', 'half a body', 'half a chunk']),
+            next(60),
+          ),
+        ),
+      )
+      place.emulator.faults.clear()
+    }
+    // The one that asks.
+    const nothing = ['sluice_requests_in_flight 1', 'sluice_streams_open 0', 'sluice_body_bytes_held 0']
+    for (const until = Date.now() + 15_000; Date.now() < until; await Bun.sleep(50)) {
+      if (Bun.deepEquals(await inFlight(server), nothing)) break
+    }
+    expect(await inFlight(server)).toEqual(nothing)
+  }, 60_000)
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import type { Runtime, ServerProcess } from '../support/server.ts'
+import { openWorkplace } from '../support/workplace.ts'
+
+const runtimes: readonly Runtime[] = ['bun', 'deno']
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`a revoked token ends its streams in every process, on either runtime, and no others (${kind})`, async () => {
+    await using place = await openWorkplace(kind)
+    const environment = { TEXT_UPSTREAM_URL: place.emulator.text.url, TEXT_UPSTREAM_KEY: place.emulator.text.key }
+    const servers = await Promise.all([
+      ...runtimes.map((runtime) => place.start(environment, runtime)),
+      place.start({ ...environment, GET_BODIES: 'off' }, 'bun'),
+    ])
+    const [ann, bob] = [await place.addUser('ann'), await place.addUser('bob')]
+    const silence = place.emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 10 })
+    const open = async ({ url }: ServerProcess, { token }: { readonly token: string }) => {
+      const { body } = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'emulated-wide', messages: [{ role: 'user', content: 'hi' }], stream: true }),
+      })
+      let [text, over] = ['', false]
+      const read = (async () => {
+        for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
+        over = true
+        return text
+      })()
+      return { read, isOver: () => over }
+    }
+    const mine = await Promise.all(servers.map((server) => open(server, ann)))
+    const others = await Promise.all(servers.map((server) => open(server, bob)))
+    await silence.struck(2 * servers.length)
+    const [token] = await place.store.listTokens(ann.id)
+    await place.store.revokeToken(token?.id ?? '', Date.now())
+    for (const { read } of mine) {
+      const text = await read
+      expect(text).toContain('"code":"invalid_api_key"')
+      expect(text).not.toContain('[DONE]')
+    }
+    expect(others.map(({ isOver }) => isOver())).toEqual(servers.map(() => false))
+    expect(await place.store.disableUser('bob', Date.now())).toBe(true)
+    for (const { read } of others) expect(await read).toContain('"code":"invalid_api_key"')
+  }, 60_000)
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { guardedHost, type Moment } from './guarded.ts'
+
+type GuardedHost = typeof guardedHost
+
+const moments: readonly Moment[] = ['at once', 'late']
+const root = join(import.meta.dir, '../..')
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(root, 'node_modules/.guards-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The host app as a bundler makes it that changes how functions look. */
+const minified = async (format: 'esm' | 'cjs'): Promise<GuardedHost> => {
+  const entrypoint = join(import.meta.dir, 'guarded.ts')
+  const outdir = join(folder, format)
+  const { outputs } = await Bun.build({ entrypoints: [entrypoint], outdir, format, target: 'bun', minify: true })
+  const made = await import(outputs[0]?.path ?? '')
+  return made.guardedHost ?? made.default.guardedHost
+}
+
+const hosts: readonly (readonly [string, () => Promise<GuardedHost>])[] = [
+  ['from source', async () => guardedHost],
+  ['minified, as a module', () => minified('esm')],
+  ['minified, as CommonJS', () => minified('cjs')],
+]
+
+/** Routes with a guard, each with a path that leads there. */
+const guardedRoutes = ({ routes }: ReturnType<GuardedHost>) =>
+  routes.filter(({ hooks }) => [hooks.beforeHandle].flat().some((hook) => hook !== undefined))
+
+for (const [how, load] of hosts) {
+  for (const moment of moments) {
+    test(`${how}: no guarded route runs for nobody who is known ${moment}`, async () => {
+      const ran: string[] = []
+      const app = (await load())(moment, (route) => ran.push(route))
+      const routes = guardedRoutes(app)
+      expect(routes.length).toBeGreaterThan(13)
+      for (const { method, path } of routes) {
+        const url = `http://localhost${path.replaceAll(/:\w+/g, 'some-id')}`
+        const headers = { authorization: 'Bearer sk-unknown', cookie: '__Host-session=unknown' }
+        const { status } = await app.handle(new Request(url, { method, headers }))
+        expect([method, path, status]).toEqual([method, path, 401])
+      }
+      expect(ran).toEqual([])
+    })
+  }
+}
+
+/**
+ * Elysia 1.4 waits for a hook that is an `async` function, and for any other one whose source looks as if it had something to wait for (`isAsync` in its compose.ts): an
+ * expression that a transpiler writes otherwise is not waited for, and the route runs without its guard.
+ */
+test('every guard is an async function: nobody has to guess from its source', () => {
+  for (const { method, path, hooks } of guardedRoutes(guardedHost('late', () => undefined))) {
+    const kinds = [hooks.beforeHandle].flat().map((hook) => (typeof hook === 'function' ? hook : hook?.fn))
+    expect([method, path, ...kinds.map((guard) => guard?.constructor.name)]).toEqual([
+      method,
+      path,
+      ...kinds.map(() => 'AsyncFunction'),
+    ])
+  }
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { scene } from './house.ts'
+
+const page = '<script>fetch("/api/tokens",{method:"POST"})</script>'
+const inert = ['nosniff', "default-src 'none'; sandbox"]
+
+test('an upstream’s page is none where a browser asks with its cookie, and neither is JSON that it calls a page', async () => {
+  const { ann, sibling } = await scene({ kind: 'rest' })
+  const id = (await ann.create()).json.verification_id
+  for (const [type, shown] of [
+    ['text/html; charset=gbk', 'text/plain; charset=gbk'],
+    ['TEXT/HTML', 'text/plain'],
+    [' application/xhtml+xml', 'text/plain'],
+    ['image/svg+xml', 'text/plain'],
+    ['text/xml;charset=utf-8', 'text/plain;charset=utf-8'],
+    ['application/problem+json', 'application/problem+json'],
+  ] as const) {
+    const headers = { 'content-type': type }
+    sibling.instead = () => new Response(page, { status: 503, headers })
+    for (const reply of [await ann.create(), await ann.query(id)]) {
+      expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([503, page, shown])
+      expect([reply.headers.get('x-content-type-options'), reply.headers.get('content-security-policy')]).toEqual(inert)
+    }
+    const answer = JSON.stringify({ verification_id: id, status: 'waiting_user', note: page })
+    sibling.instead = () => new Response(answer, { headers })
+    const reply = await ann.query(id)
+    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, answer, shown])
+  }
+})

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createAddressOf } from '../../plugins/shared/address.ts'
+import { type Listening, listenBun, listenFront } from '../../src/server/listen.ts'
+
+const addressOf = createAddressOf()
+let left = Promise.withResolvers<string | undefined>()
+
+/** Asks for the address at once, a while later, or only when the caller has left. */
+const handle = (request: Request): Response | Promise<Response> => {
+  const said = () => new Response(addressOf(request))
+  const { pathname } = new URL(request.url)
+  if (pathname === '/now') return said()
+  if (pathname === '/soon') return Promise.resolve().then(said)
+  if (pathname === '/later') return Bun.sleep(30).then(said)
+  return new Promise((resolve) => {
+    request.signal.addEventListener('abort', async () => {
+      await Bun.sleep(30)
+      left.resolve(addressOf(request))
+      resolve(said())
+    })
+  })
+}
+
+describe.each([
+  ['node:http', listenFront],
+  ['Bun.serve', listenBun],
+])('where a request comes from, on %s', (_, listen) => {
+  let server: Listening
+  beforeAll(async () => {
+    const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 20 }
+    server = await listen(handle, { http, media: { segment: 'media' }, shared: false })
+  })
+  afterAll(() => server.stop(0))
+
+  test('is known at once and later on, for each of many requests of a connection', async () => {
+    for (let round = 0; round < 3; round++) {
+      for (const path of ['/now', '/soon', '/later']) {
+        const answers = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}${path}`))
+        for (const answer of answers) expect(await (await answer).text()).toBe('127.0.0.1')
+      }
+    }
+  })
+
+  test('is still known when the caller has left', async () => {
+    left = Promise.withResolvers()
+    const gone = new AbortController()
+    const asking = fetch(`http://127.0.0.1:${server.port}/left`, { signal: gone.signal })
+    setTimeout(() => gone.abort(), 50)
+    await asking.catch(() => {})
+    expect(await left.promise).toBe('127.0.0.1')
+  })
+})

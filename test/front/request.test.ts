@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test'
+import { createRequest } from '../../src/front/request.ts'
+
+const made = (target: string, more: Partial<Parameters<typeof createRequest>[0]> = {}) =>
+  createRequest({ method: 'GET', target, rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'], ...more })
+
+describe('a request of the front is what the runtime would have made', () => {
+  test('its address, of whatever characters the target is made', () => {
+    const parts = [
+      ...[
+        '/',
+        '//',
+        '.',
+        '..',
+        '%2e',
+        '%2E%2e',
+        '%2f',
+        '%5c',
+        '\\',
+        '%',
+        '%zz',
+        '~',
+        '-',
+        '_',
+        '?',
+        '#',
+        '@',
+        ':',
+        ';',
+        '=',
+      ],
+      ...[
+        'a',
+        'b',
+        'groups',
+        '.a',
+        'a.',
+        'a..',
+        "'",
+        '"',
+        '<',
+        '>',
+        '^',
+        '|',
+        '`',
+        '{',
+        '}',
+        '[',
+        ']',
+        '*',
+        '!',
+        '$',
+        '&',
+      ],
+      ...['(', ')', '+', ',', ' ', '\t', '\u00e4', '\u0000', '\u007f', '0'],
+    ]
+    let seed = 7
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed % below
+    }
+    for (let round = 0; round < 20_000; round++) {
+      const target = `/${Array.from({ length: random(7) }, () => parts[random(parts.length)]).join('')}`
+      const native = new Request(`http://localhost${target}`)
+      expect([target, made(target).url]).toEqual([target, native.url])
+    }
+  })
+
+  test('its headers, joined where they are repeated', () => {
+    expect([...made('/').headers]).toEqual([
+      ['host', 'a'],
+      ['x-a', '1, 2'],
+    ])
+  })
+
+  test('what else it has, and to instanceof', async () => {
+    const body = {
+      stream: () => new Response('{"a":1}').body as ReadableStream<Uint8Array<ArrayBuffer>>,
+      whole: () => new Response('{"a":1}').bytes(),
+    }
+    const request = made('/a?b', { method: 'POST', body })
+    expect(request).toBeInstanceOf(Request)
+    expect([request.method, request.redirect, request.bodyUsed]).toEqual(['POST', 'follow', false])
+    const copy = request.clone()
+    expect([await request.json(), await copy.text()]).toEqual([{ a: 1 }, '{"a":1}'])
+    expect(made('/').body).toBeNull()
+    expect((await made('/').bytes()).length).toBe(0)
+    expect(new TextDecoder().decode(await made('/', { method: 'POST', body }).bytes())).toBe('{"a":1}')
+  })
+
+  test('bytes of a body that somebody has asked for as a stream are those of the stream', async () => {
+    const body = { stream: () => new Blob(['stream']).stream(), whole: () => new Response('whole').bytes() }
+    const request = made('/', { method: 'POST', body })
+    expect(request.body).not.toBeNull()
+    expect(new TextDecoder().decode(await request.bytes())).toBe('stream')
+  })
+
+  test('a body that was copied can be read in every way, and says when it was read', async () => {
+    const body = { stream: () => new Blob(['body']).stream(), whole: () => new Response('body').bytes() }
+    const post = () => made('/', { method: 'POST', body })
+    type Body = Pick<Request, 'bytes' | 'text' | 'body'>
+    const ways: ((request: Body) => Promise<unknown>)[] = [
+      (request) => request.bytes(),
+      (request) => request.text(),
+      (request) => new Response(request.body).text(),
+    ]
+    for (const way of ways) {
+      for (const other of ways) {
+        const request = post()
+        const copy = request.clone()
+        expect([String(await other(copy)), String(await way(request))].map((read) => read.length > 3)).toEqual([
+          true,
+          true,
+        ])
+        expect([request.bodyUsed, copy.bodyUsed]).toEqual([true, true])
+      }
+      const request = post()
+      expect(request.bodyUsed).toBe(false)
+      await way(request)
+      expect(request.bodyUsed).toBe(true)
+    }
+    const request = post()
+    await request.bytes()
+    expect(request.bodyUsed).toBe(true)
+    const empty = made('/')
+    await empty.bytes()
+    expect([empty.bodyUsed, await empty.text()]).toEqual([false, ''])
+  })
+})
+
+describe('nothing of it comes into being before it is asked for', () => {
+  test('no body', () => {
+    let opened = 0
+    const body = {
+      stream() {
+        opened++
+        return new ReadableStream<Uint8Array>()
+      },
+      async whole() {
+        opened++
+        return new Uint8Array()
+      },
+    }
+    const request = made('/', { method: 'POST', body })
+    expect([request.method, request.headers.get('x-a'), request.signal.aborted, opened]).toEqual([
+      'POST',
+      '1, 2',
+      false,
+      0,
+    ])
+    const stream = request.body
+    expect([request.body === stream, opened]).toEqual([true, 1])
+  })
+
+  test('and a signal says that the caller has left, whenever it is asked for', () => {
+    for (const before of [true, false]) {
+      const request = made('/')
+      if (before) expect(request.signal.aborted).toBe(false)
+      let told = 0
+      if (before) request.signal.addEventListener('abort', () => told++)
+      request.leave()
+      request.leave()
+      expect([request.signal.aborted, told]).toEqual([true, before ? 1 : 0])
+    }
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'bun:test'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { collect } from '../../plugins/shared/bytes.ts'
+import { createWaits } from '../../plugins/shared/waits.ts'
+import { createBody } from '../../src/front/body.ts'
+import { front, host } from './wire.ts'
+
+const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
+const each = '1\r\nx\r\n'
+const last = '0\r\n\r\n'
+
+describe('a body of which each byte is a chunk of its own', () => {
+  test('reaches the app in a few', async () => {
+    let chunks = 0
+    let bytes = 0
+    await using served = await front(async (request) => {
+      for await (const chunk of request.body ?? []) {
+        chunks++
+        bytes += chunk.length
+      }
+      return new Response('read')
+    })
+    expect((await served.ask(`${chunked}${each.repeat(20_000)}${last}`)).body).toBe('read')
+    expect(bytes).toBe(20_000)
+    expect(chunks).toBeLessThan(2_000)
+  })
+
+  test('is not taken in one turn, however fast it comes', async () => {
+    let turn = 0
+    let over = false
+    void (async () => {
+      for (; !over; turn++) await setImmediate()
+    })()
+    const turns = new Set<number>()
+    await using served = await front(async (request) => {
+      for await (const _ of request.body ?? []) turns.add(turn)
+      over = true
+      return new Response('read')
+    })
+    expect((await served.ask(`${chunked}${each.repeat(100_000)}${last}`)).body).toBe('read')
+    expect(turns.size).toBeGreaterThan(100)
+  })
+
+  test('is not kept chunk by chunk', async () => {
+    let first: WeakRef<Uint8Array> | undefined
+    let kept: boolean | undefined
+    let given = 0
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (given++ === 10_000) {
+            await setImmediate()
+            Bun.gc(true)
+            kept = first?.deref() !== undefined
+            return controller.close()
+          }
+          const chunk = new Uint8Array(1)
+          first ??= new WeakRef(chunk)
+          controller.enqueue(chunk)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    expect((await collect(new Response(stream), 20_000))?.length).toBe(10_000)
+    expect(kept).toBe(false)
+  })
+
+  test('ends its connection early where nobody wanted it', async () => {
+    await using served = await front(() => new Response('no', { status: 401 }))
+    const wire = served.dial()
+    wire.write(`${chunked}${each.repeat(20_000)}`)
+    expect((await wire.answer()).status).toBe(401)
+    await wire.closed
+  })
+})
+
+describe('what has arrived in this turn and was not passed on yet', () => {
+  /** A body of which one chunk has come this very moment. */
+  const begun = async () => {
+    const incoming = new IncomingMessage(new Socket())
+    const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
+    const reader = createBody(incoming, limits, createWaits(1_000), () => {})
+      .stream()
+      .getReader()
+    const read = reader.read()
+    await setImmediate()
+    incoming.emit('data', new Uint8Array(1))
+    return { incoming, reader, read }
+  }
+
+  test('is dropped when the caller leaves', async () => {
+    const { incoming, read } = await begun()
+    incoming.emit('close')
+    incoming.emit('data', new Uint8Array(1))
+    await expect(read).rejects.toThrow('the caller left')
+    // What is thrown in a turn of its own would end the process, and fails the test here.
+    await setImmediate()
+  })
+
+  test('is dropped when the app wants no more', async () => {
+    const { reader, read } = await begun()
+    await reader.cancel()
+    expect((await read).done).toBe(true)
+    await setImmediate()
+  })
+
+  test('is there when that was all', async () => {
+    const { incoming, reader, read } = await begun()
+    incoming.emit('end')
+    expect((await read).value).toHaveLength(1)
+    expect((await reader.read()).done).toBe(true)
+  })
+})
+
+describe('a body that is read as a whole', () => {
+  const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
+  const asked = () => {
+    const incoming = new IncomingMessage(new Socket())
+    return { incoming, body: createBody(incoming, limits, createWaits(1_000), () => {}) }
+  }
+
+  test('is all that has come, in its order, over several turns', async () => {
+    const { incoming, body } = asked()
+    const read = body.whole()
+    for (let nth = 0; nth < 5_000; nth++) {
+      incoming.emit('data', Uint8Array.of(nth % 251))
+      if (nth % 100 === 0) await setImmediate()
+    }
+    incoming.emit('end')
+    expect(await read).toEqual(Uint8Array.from({ length: 5_000 }, (_, nth) => nth % 251))
+  })
+
+  test('is not taken in one turn, however fast it comes', async () => {
+    const { incoming, body } = asked()
+    const read = body.whole()
+    for (let nth = 0; nth < 255; nth++) incoming.emit('data', new Uint8Array(1))
+    expect(incoming.isPaused()).toBe(false)
+    incoming.emit('data', new Uint8Array(1))
+    expect(incoming.isPaused()).toBe(true)
+    await setImmediate()
+    await setImmediate()
+    expect(incoming.isPaused()).toBe(false)
+    incoming.emit('end')
+    expect(await read).toHaveLength(256)
+  })
+
+  test('is none when the caller leaves, before it was asked for or meanwhile', async () => {
+    for (const meanwhile of [true, false]) {
+      const { incoming, body } = asked()
+      const read = meanwhile ? body.whole() : undefined
+      incoming.emit('data', new Uint8Array(1))
+      incoming.emit('close')
+      await expect(read ?? body.whole()).rejects.toThrow('the caller left')
+      await setImmediate()
+    }
+  })
+
+  test('is there once: whoever asks again is told so, instead of waiting for ever', async () => {
+    const { incoming, body } = asked()
+    const read = body.whole()
+    await expect(body.whole()).rejects.toThrow(TypeError)
+    expect(() => body.stream()).toThrow(TypeError)
+    incoming.emit('end')
+    expect(await read).toHaveLength(0)
+  })
+})

@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { hashToken } from '../../plugins/api-token/index.ts'
+import { runAdmin } from '../../src/admin.ts'
+import { openStore } from '../../src/store/index.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { userAt } from '../support/gateway.ts'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, send, until } from './office.ts'
+
+type Shown = Readonly<Record<string, string | number>>
+
+/** What `admin audit` prints. */
+const trailOf = async ({ store }: Pick<Office, 'store'>, ...args: readonly string[]): Promise<readonly Shown[]> => {
+  const lines: string[] = []
+  const words = ['audit', ...args]
+  const out = (line: string) => lines.push(line)
+  expect(await runAdmin(words, { store, out, err: out, stdin: async () => '', now: Date.now })).toBe(0)
+  return lines.map((line) => JSON.parse(line))
+}
+
+const picture = { URL: 'https://files.example/a.png', AssetType: 'Image' }
+const secret = 'a session secret of the test'
+
+describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (%s)', (kind: TestDatabase['kind']) => {
+  let office: Office
+  let servers: readonly [ServerProcess, ServerProcess]
+  beforeAll(async () => {
+    office = await openOffice(kind)
+    for (const name of ['ann', 'bob', 'cyd', 'dan', 'fay']) await office.addPerson(name)
+    const environment = {
+      ...arkOf(office),
+      SESSION_SECRET: secret,
+      TRUSTED_PROXIES: '127.0.0.1',
+      USER_MAX_TOKENS: '100',
+      TEXT_UPSTREAM_URL: office.emulator.text.url,
+      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+    }
+    servers = [await office.start(environment), await office.start(environment)]
+  }, 60_000)
+  afterAll(() => office[Symbol.asyncDispose]())
+
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  /** Entries of a user, by action and what it was done to, once there are so many. */
+  const told = async (name: string, count: number) => {
+    let entries = await trailOf(office, '--user', name)
+    await until(async () => {
+      entries = await trailOf(office, '--user', name)
+      return entries.length >= count
+    })
+    return entries
+  }
+  const brief = (entries: readonly Shown[]) =>
+    entries.map(({ action, kind = '-', id = '-', status = '-' }) => `${action} ${kind} ${id} ${status}`)
+
+  test('says who logged in, failed, was locked out and logged out, where from, and never what was typed', async () => {
+    const [one, other] = servers
+    await login(one.url, 'ann', from('192.0.2.1'), 'a wrong guess')
+    const ann = await login(other.url, 'ann', from('2001:db8::7'))
+    const cookie = ann.headers.get('set-cookie')?.split(';')[0] ?? ''
+    for (let nth = 0; nth < 6; nth++) await login(one.url, 'ann', from('192.0.2.2'), 'a wrong guess')
+    await send(
+      one.url,
+      'POST',
+      '/api/session',
+      { name: 'ann', password },
+      { origin: 'http://evil.example', ...from('192.0.2.9') },
+    )
+    await login(one.url, 'a password in the wrong field', from('192.0.2.3'), 'x')
+    expect((await send(other.url, 'DELETE', '/api/session', undefined, { cookie, origin: other.url })).status).toBe(200)
+    const entries = await told('ann', 10)
+    const facts = entries.map(({ action, address, status = 200 }) => `${action} ${address} ${status}`).sort()
+    expect(facts).toEqual([
+      'session.fail 192.0.2.1 401',
+      ...Array(5).fill('session.fail 192.0.2.2 401'),
+      'session.lockout 192.0.2.2 429',
+      'session.lockout 192.0.2.9 429',
+      'session.login 2001:db8::7 200',
+      'session.logout 127.0.0.1 200',
+    ])
+    const { id } = ann.json.user
+    for (const { user, user_id } of entries) expect([user, user_id]).toEqual(['ann', id])
+    let nobody: Shown | undefined
+    await until(async () => {
+      nobody = (await trailOf(office)).find(({ address }) => address === '192.0.2.3')
+      return nobody !== undefined
+    })
+    expect(nobody).toMatchObject({ action: 'session.fail', status: 401, times: 1 })
+    expect(nobody).not.toHaveProperty('user')
+  })
+
+  test('says that somebody used an address of another name', async () => {
+    await login(servers[0].url, 'fay', { origin: 'http://evil.example' })
+    const [entry] = await told('fay', 1)
+    expect(entry).toMatchObject({ action: 'session.fail', status: 403, reason: 'foreign origin' })
+  })
+
+  test('says what became of tokens, groups, assets and face checks, by whom and with which token', async () => {
+    const bob = await browse(servers[0], 'bob')
+    const dan = await browse(servers[1], 'dan')
+    const [{ id, token }, hers] = [await newToken(bob), await newToken(dan)]
+    const [mine, foreign] = [userAt(servers[0].url, '', token), userAt(servers[1].url, '', hers.token)]
+    const group = (await mine.ask('POST', '/assets/groups', { Name: 'one' })).json.Result.Id
+    const theirs = (await foreign.ask('POST', '/assets/groups', { Name: 'two' })).json.Result.Id
+    await mine.ask('PATCH', `/assets/groups/${group}`, { Name: 'renamed' })
+    const asset = (await mine.ask('POST', '/assets', { GroupId: group, ...picture })).json.Result.Id
+    await mine.ask('PATCH', `/assets/${asset}`, { Name: 'an asset' })
+    // Refused: what is somebody else's, and what is nobody's, in the same way.
+    expect((await mine.ask('POST', '/assets', { GroupId: theirs, ...picture })).status).toBe(403)
+    expect((await mine.ask('GET', `/assets?GroupIds=${group},${theirs}`)).status).toBe(403)
+    expect((await mine.ask('GET', '/assets/asset-of-nobody')).status).toBe(403)
+    const url = 'asset://asset-of-nobody'
+    const content = [{ type: 'image_url', image_url: { url } }]
+    const chat = { model: 'doubao-seed-emulated', messages: [{ role: 'user', content }] }
+    const authorization = `Bearer ${token}`
+    expect((await send(servers[1].url, 'POST', '/v1/chat/completions', chat, { authorization })).status).toBe(403)
+    const [asked, answered] = [
+      { model: 'doubao-seed-emulated', input: 'Hello' },
+      { authorization: `Bearer ${hers.token}` },
+    ]
+    const response = (await send(servers[0].url, 'POST', '/v1/responses', asked, answered)).json.id
+    const at = `/v1/responses/${response}`
+    const next = { ...asked, previous_response_id: response }
+    expect((await send(servers[1].url, 'POST', '/v1/responses', next, { authorization })).status).toBe(400)
+    expect((await send(servers[1].url, 'GET', at, undefined, { authorization })).status).toBe(404)
+    expect((await send(servers[1].url, 'DELETE', at, undefined, answered)).status).toBe(200)
+    expect((await bob.ask('GET', `${faces}/verification-of-nobody`)).status).toBe(404)
+    expect((await bob.ask('DELETE', `/api/tokens/${hers.id}`)).status).toBe(404)
+    const evil = { origin: 'http://evil.example' }
+    expect((await bob.ask('POST', '/api/tokens', {}, evil)).status).toBe(403)
+    await mine.ask('DELETE', `/assets/${asset}`)
+    await mine.ask('DELETE', `/assets/groups/${group}`)
+    const { verification_id: verification } = (await bob.ask('POST', faces, {})).json
+    const [session] = office.emulator.face.sessions()
+    const callback = new URL(office.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
+    await send(servers[0].url, 'GET', callback.pathname + callback.search)
+    let face = ''
+    await until(async () => {
+      face = (await bob.ask('GET', `${faces}/${verification}`)).json.group_id ?? ''
+      return face !== ''
+    })
+    await bob.ask('DELETE', `/api/tokens/${id}`)
+
+    expect(brief(await told('dan', 4))).toContain(`response.delete response ${response} -`)
+    const entries = await told('bob', 20)
+    expect(brief(entries).sort()).toEqual(
+      [
+        'session.login - - -',
+        `token.create token ${id} -`,
+        `group.create group ${group} -`,
+        `group.update group ${group} -`,
+        `asset.create asset ${asset} -`,
+        `asset.update asset ${asset} -`,
+        `access.refuse group ${theirs} 403`,
+        `access.refuse group ${theirs} 403`,
+        'access.refuse asset asset-of-nobody 403',
+        'access.refuse asset asset-of-nobody 403',
+        `access.refuse response ${response} 400`,
+        `access.refuse response ${response} 404`,
+        'access.refuse verification verification-of-nobody 404',
+        `access.refuse token ${hers.id} 404`,
+        'access.refuse origin - 403',
+        `asset.delete asset ${asset} -`,
+        `group.delete group ${group} -`,
+        `verification.create verification ${verification} -`,
+        `group.adopt group ${face} -`,
+        `token.revoke token ${id} -`,
+      ].sort(),
+    )
+    const used = entries.filter(
+      ({ action, kind }) => /^(?:group|asset)\./.test(String(action)) && kind !== 'verification',
+    )
+    for (const entry of used.filter(({ id }) => id !== face)) expect(entry.token).toBe(id)
+    for (const { address, action } of entries) if (action !== 'group.adopt') expect(address).toBe('127.0.0.1')
+  })
+
+  test('says when a token is used up, and when there are as many as there may be', async () => {
+    const cyd = await browse(servers[0], 'cyd')
+    const user = (await office.store.userByName('cyd'))?.id ?? ''
+    const start = { start: 'sk-000000', createdAt: 1 }
+    const old = 'sk-00000000000000000000000000000000000000000old'
+    const expired = await office.store.addToken({ user, hash: hashToken(old), ...start, expiresAt: Date.now() - 1_000 })
+    for (let nth = 0; nth < 100; nth++) await office.store.addToken({ user, hash: `hash ${nth}`, ...start })
+    expect((await cyd.ask('POST', '/api/tokens', {})).status).toBe(409)
+    expect((await userAt(servers[1].url, '', old).ask('GET', '/assets')).status).toBe(401)
+    expect(brief(await told('cyd', 3)).sort()).toEqual([
+      'limit.reach token - 409',
+      'session.login - - -',
+      `token.expire token ${expired} -`,
+    ])
+  })
+
+  test('counts a thousand refusals of one user, and is not filled by them', async () => {
+    const dan = await browse(servers[0], 'dan')
+    const { token } = await newToken(dan)
+    const user = userAt(servers[0].url, '', token)
+    const before = (await trailOf(office, '--user', 'dan', '--action', 'access.refuse')).length
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, nth) => user.ask('GET', `/assets?GroupIds=group-${round}-${nth}`)),
+      )
+    }
+    await Bun.sleep(200)
+    expect((await trailOf(office, '--user', 'dan', '--action', 'access.refuse')).length - before).toBe(10)
+  })
+
+  test('says what an administrator does, and that it was one', async () => {
+    const admin = async (...args: readonly string[]) => {
+      const lines: string[] = []
+      const out = (line: string) => lines.push(line)
+      expect(await runAdmin(args, { store: office.store, out, err: out, stdin: async () => '', now: Date.now })).toBe(0)
+      return lines[0] ?? ''
+    }
+    const user = await admin('user', 'add', 'eve', '--password', 'open sesame')
+    const token = await admin('token', 'add', 'eve', '--label', 'laptop')
+    const [listed = ''] = (await admin('token', 'list', 'eve')).split('\t')
+    await admin('group', 'adopt', 'eve', 'group-of-old', '--type', 'AIGC', '--name', 'old')
+    await admin('token', 'revoke', listed)
+    await admin('user', 'password', 'eve', '--password', 'changed')
+    await admin('user', 'disable', 'eve')
+    await admin('user', 'enable', 'eve')
+    const entries = await trailOf(office, '--user', 'eve')
+    expect(brief(entries).sort()).toEqual(
+      [
+        'user.create - - -',
+        `token.create token ${listed} -`,
+        'group.adopt group group-of-old -',
+        `token.revoke token ${listed} -`,
+        'user.password - - -',
+        'user.disable - - -',
+        'user.enable - - -',
+      ].sort(),
+    )
+    for (const entry of entries) expect(entry).toMatchObject({ user: 'eve', user_id: user, address: 'admin', times: 1 })
+    expect(JSON.stringify(entries)).not.toContain(token.slice(3))
+  })
+
+  test('holds nothing that anybody could log in or call with', async () => {
+    const ann = await browse(servers[0], 'dan')
+    const { token } = await newToken(ann)
+    const mine = userAt(servers[0].url, '', token)
+    // What people put into the wrong places.
+    await mine.ask('GET', `/assets/${token}`)
+    await mine.ask('GET', `/assets?GroupIds=${token}`)
+    await ann.ask('DELETE', `/api/tokens/${token}`)
+    await ann.ask('GET', `${faces}/${token}`)
+    await login(servers[0].url, token, {}, token)
+    await login(servers[0].url, password, {}, 'another secret')
+    await Bun.sleep(200)
+    const rows = JSON.stringify(await trailOf(office))
+    const link = office.emulator.face.sessions()[0]
+    const secrets = [
+      ...[
+        password,
+        'a wrong guess',
+        'a password in the wrong field',
+        'another secret',
+        'open sesame',
+        'changed',
+        secret,
+      ],
+      ...[token, token.slice(3), hashToken(token), ann.cookie, ...ann.cookie.slice('session='.length).split('.')],
+      ...[link?.bytedToken, link?.h5, link?.callbackUrl.split('/').at(-1)],
+      ...[office.emulator.ark.secretKey, office.emulator.text.key],
+    ]
+    expect(rows.length).toBeGreaterThan(5_000)
+    for (const one of secrets) {
+      expect(String(one).length).toBeGreaterThan(5)
+      expect(rows).not.toContain(String(one))
+    }
+  })
+})
+
+describe.each(['sqlite', 'postgres'] as const)(
+  'the audit trail of a server that ends (%s)',
+  (kind: TestDatabase['kind']) => {
+    const creating = async (office: Office, server: ServerProcess) => {
+      const { id, token } = await office.addUser('ann')
+      const user = userAt(server.url, id, token)
+      return async (nth: number) => (await user.ask('POST', '/assets/groups', { Name: `group ${nth}` })).json.Result.Id
+    }
+
+    test('has everything that was answered before it was told to end', async () => {
+      await using office = await openOffice(kind)
+      const server = await office.start()
+      const create = await creating(office, server)
+      const ids = await Promise.all(Array.from({ length: 40 }, (_, nth) => create(nth)))
+      expect(await server.kill('SIGTERM')).toBe(0)
+      const created = await trailOf(office, '--action', 'group.create')
+      expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
+    }, 30_000)
+
+    test('that is killed lacks at most what was answered in the moment before, and no login and no token', async () => {
+      await using office = await openOffice(kind)
+      await office.addPerson('bob')
+      const first = await office.start()
+      const create = await creating(office, first)
+      const early = await create(0)
+      await Bun.sleep(500)
+      const bob = await browse(first, 'bob')
+      await first.kill('SIGKILL')
+      const second = await office.start()
+      const { id } = (await bob.ask('POST', '/api/tokens', {}, {}, second)).json.token
+      await second.kill('SIGKILL')
+      const third = await office.start()
+      await bob.ask('DELETE', `/api/tokens/${id}`, undefined, {}, third)
+      await third.kill('SIGKILL')
+      const entries = await trailOf(office)
+      expect(entries.map(({ action, id = '' }) => `${action} ${id}`).sort()).toEqual(
+        [`group.create ${early}`, 'session.login ', `token.create ${id}`, `token.revoke ${id}`].sort(),
+      )
+    }, 30_000)
+
+    test('also has a group whose creation was answered by nobody, and found later', async () => {
+      await using office = await openOffice(kind)
+      const server = await office.start()
+      const create = await creating(office, server)
+      office.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
+      await create(0).catch(() => undefined)
+      let entries: readonly Shown[] = []
+      await until(async () => {
+        entries = await trailOf(office, '--user', 'ann')
+        return entries.length > 0
+      })
+      expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost answer' }])
+    }, 30_000)
+
+    test('with AUDIT_DAYS of 0 there is none', async () => {
+      await using office = await openOffice(kind)
+      await office.addPerson('bob')
+      const server = await office.start({ AUDIT_DAYS: '0' })
+      await newToken(await browse(server, 'bob'))
+      await server.kill('SIGTERM')
+      const store = openStore(office.environment.DATABASE_URL ?? '')
+      expect(await store.listAudit()).toEqual([])
+      await store.close()
+    }, 30_000)
+  },
+)

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, type Browser, browse, faces, type Office, openOffice } from './office.ts'
+
+const small = 10_000
+const large = 40_000
+const library = '/api/media/proxy/assets'
+const own = 'ID'
+
+/** Every route that may come with a body, who asks, the largest body that it takes (0: none is read), and how it refuses a larger one. */
+const routes = [
+  ['POST', `${library}/groups`, 'token', small, 413],
+  ['PUT', `${library}/groups/${own}`, 'token', small, 413],
+  ['PATCH', `${library}/groups/${own}`, 'token', small, 413],
+  ['DELETE', `${library}/groups/nobodys`, 'token', 0, 403],
+  ['POST', library, 'token', small, 413],
+  ['PUT', `${library}/nobodys`, 'token', 0, 403],
+  ['DELETE', `${library}/nobodys`, 'token', 0, 403],
+  ['POST', '/v1/chat/completions', 'token', large, 413],
+  ['POST', '/v1/responses', 'token', large, 413],
+  ['DELETE', '/v1/responses/resp_nobodys', 'token', 0, 404],
+  ['POST', '/v1/responses/resp_nobodys/cancel', 'token', 0, 404],
+  ['POST', '/v1/models', 'token', 0, 405],
+  ['POST', '/v1/unknown', 'token', 0, 404],
+  ['POST', '/api/session', 'session', 8_192, 413],
+  ['DELETE', '/api/session', 'nobody', 0, 401],
+  ['POST', '/api/tokens', 'session', 8_192, 413],
+  ['DELETE', '/api/tokens/nobodys', 'session', 0, 404],
+  ['POST', '/api/usage', 'session', 0, 405],
+  ['POST', faces, 'session', small, 413],
+  ['POST', `${faces}/nobodys`, 'session', 0, 405],
+  ['POST', `${faces}/callback/nobodys`, 'nobody', 0, 405],
+  ['POST', `${library}/groups`, 'nobody', 0, 401],
+  ['POST', library, 'nobody', 0, 401],
+  ['POST', '/v1/chat/completions', 'nobody', 0, 401],
+  ['POST', '/v1/responses', 'nobody', 0, 401],
+  ['POST', '/api/tokens', 'nobody', 0, 401],
+  ['POST', faces, 'nobody', 0, 401],
+  ['PUT', '/console', 'nobody', 0, 405],
+  ['POST', '/healthz', 'nobody', 0, 404],
+  ['POST', '/metrics', 'nobody', 0, 404],
+  ['POST', '/openapi', 'nobody', 0, 404],
+  ['POST', '/', 'nobody', 0, 404],
+  ['POST', '/nowhere', 'nobody', 0, 404],
+  ['DELETE', '/nowhere', 'nobody', 0, 404],
+] as const
+
+describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
+  let office: Office
+  let server: ServerProcess
+  let ann: Browser
+  let token: string
+  let group: string
+
+  beforeAll(async () => {
+    office = await openOffice()
+    await office.addPerson('ann')
+    server = await office.start({
+      ...arkOf(office),
+      GET_BODIES: getBodies,
+      MAX_BODY_BYTES: String(large),
+      MAX_SMALL_BODY_BYTES: String(small),
+      TEXT_UPSTREAM_URL: office.emulator.text.url,
+      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+    })
+    ann = await browse(server, 'ann')
+    token = (await ann.ask('POST', '/api/tokens', {})).json.token.token
+    const made = await ann.ask('POST', `${library}/groups`, { Name: 'mine' }, { authorization: `Bearer ${token}` })
+    group = made.json.Result.Id
+  })
+  afterAll(() => office[Symbol.asyncDispose]())
+
+  /** Sends a head and so many bytes, and never any more: an answer that comes all the same has been waiting for nothing else. */
+  const ask = (method: string, path: string, who: string, framing: string, sent: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(server.url)
+      const socket = connect(Number(port), hostname)
+      let text = ''
+      const answered = () => resolve({ status: Number(text.split(' ')[1]), text })
+      socket.on('data', (chunk) => {
+        text += chunk
+        if (text.includes('\r\n\r\n{')) {
+          answered()
+          socket.destroy()
+        }
+      })
+      socket.on('error', (error) => (text === '' ? reject(error) : answered()))
+      socket.on('close', answered)
+      const credential = { token: `authorization: Bearer ${token}`, session: `cookie: ${ann.cookie}`, nobody: 'x: y' }[
+        who
+      ]
+      const head = [`${method} ${path.replace(own, group)} HTTP/1.1`, 'host: x', `origin: ${server.url}`, credential]
+      socket.write([...head, 'content-type: application/json', framing, '', sent].join('\r\n'))
+    })
+
+  /** Errors of either protocol, as callers tell them from those of the other. */
+  const shape = (path: string) =>
+    path.startsWith('/v1') ? /^\{"error":\{"message":.*"param":/ : /^\{"success":false,.*"type":"media_proxy_error"/
+
+  for (const [method, path, who, limit, status] of routes) {
+    test(`${method} ${path} by ${who}: what announces more than ${limit} bytes is refused before any of it has come`, async () => {
+      const refused = await ask(method, path, who, 'content-length: 50000', '')
+      expect([refused.status, refused.text.split('\r\n\r\n')[1]]).toEqual([status, expect.stringMatching(shape(path))])
+    })
+
+    test(`${method} ${path} by ${who}: of what announces nothing no more than ${limit} bytes are waited for`, async () => {
+      // One chunk that goes one byte beyond, and the beginning of another.
+      const chunk = limit === 0 ? '' : `${(limit + 1).toString(16)}\r\n${' '.repeat(limit + 1)}\r\n`
+      const refused = await ask(method, path, who, 'transfer-encoding: chunked', `${chunk}ffff\r\n`)
+      expect([refused.status, refused.text.split('\r\n\r\n')[1]]).toEqual([status, expect.stringMatching(shape(path))])
+    })
+  }
+
+  test('every route of the documentation that takes a body is among them', async () => {
+    const documented = (await (await fetch(`${server.url}/openapi/json`)).json()) as { paths: Record<string, object> }
+    const known = routes.map(
+      ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?nobodys)(?=\/|$)/, '/*')}`,
+    )
+    const missing = Object.entries(documented.paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, '*')}`)
+        .filter((route) => !route.startsWith('GET') && !known.includes(route)),
+    )
+    // As PUT.
+    expect(missing).toEqual([`PATCH ${library}/*`])
+  })
+
+  test('a body of exactly the limit is read', async () => {
+    const padded = (start: string, size: number) => start.padEnd(size, ' ')
+    const bearer = { authorization: `Bearer ${token}` }
+    for (const [path, start, size, headers] of [
+      [`${library}/groups`, '{"Name":"other"}', small, bearer],
+      [faces, '{}', small, {}],
+      [
+        '/v1/chat/completions',
+        '{"model":"emulated-reasoner","messages":[{"role":"user","content":"x"}]}',
+        large,
+        bearer,
+      ],
+    ] as const) {
+      expect([path, (await ann.ask('POST', path, padded(start, size), headers)).status]).toEqual([path, 200])
+      expect([path, (await ann.ask('POST', path, padded(start, size + 1), headers)).status]).toEqual([path, 413])
+    }
+  })
+})

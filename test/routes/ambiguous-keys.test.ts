@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { readJson } from '../../plugins/shared/json.ts'
+import { decidingIn, foldKey } from '../../src/schema/ambiguous.ts'
+
+const deciding = ['groupid', 'groupids', 'grouptype', 'projectname', 'name', 'id', 'filter']
+
+/** What a key is folded to when nothing is spared. */
+const folded = (key: string): string => key.normalize('NFKC').toLowerCase().replace(/[_-]/g, '')
+
+test('with any character of Unicode in it, a key means what it means when it is folded as a whole', () => {
+  const wrong: string[] = []
+  for (let code = 0; code <= 0x10_ff_ff; code++) {
+    const character = String.fromCodePoint(code)
+    for (const key of [`Group${character}Id`, `${character}d`]) {
+      const [whole, spared] = [folded(key), foldKey(key)]
+      if (whole !== spared && (deciding.includes(whole) || deciding.includes(spared))) wrong.push(key)
+    }
+  }
+  expect(wrong).toEqual([])
+}, 60_000)
+
+test('no deciding key is too long to be seen, however it is written', () => {
+  const bold = (key: string) =>
+    [...key].map((letter) => String.fromCodePoint(0x1d41a + letter.charCodeAt(0) - 97)).join('')
+  for (const key of deciding) {
+    const written = [...bold(key)].join('_\uff3f-\ufe4d'.repeat(1_000))
+    expect(folded(written)).toBe(key)
+    expect(foldKey(written)).toBe(key)
+  }
+})
+
+test('keys are folded once, however often a body is asked', () => {
+  const json = readJson('{"Group_ID":"1","x":{"ｇroupIds":["2"],"Name":"3"}}')
+  expect(decidingIn(json)).toBe(decidingIn(json))
+  expect(decidingIn(json).map(({ meant, object }) => [meant, object])).toEqual([
+    ['groupid', 0],
+    ['groupids', 1],
+    ['name', 1],
+  ])
+})

@@ -1,0 +1,85 @@
+import { expect, test } from 'bun:test'
+import { pageOf } from '../../src/documentation/page.ts'
+import type { Specification } from '../../src/documentation/specification.ts'
+import { startGateway } from '../support/gateway.ts'
+
+/** The page, its style sheet and the specification, as a browser gets them. */
+const open = async () => {
+  await using gateway = await startGateway()
+  const get = async (path: string) => {
+    const response = await fetch(gateway.url + path)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return { page: await get('/openapi'), style: await get('/openapi/style.css'), json: await get('/openapi/json') }
+}
+
+test('the page is made of what the server itself holds: no address of another host, and nothing that runs', async () => {
+  const { page, style } = await open()
+  expect([page.status, style.status]).toEqual([200, 200])
+  for (const { text } of [page, style]) {
+    expect(text).not.toMatch(/https?:|\/\/\w|@import|url\(/i)
+    expect(text).not.toMatch(/<script|<iframe|<object|<embed|<base|<form|javascript:|\son\w+=|style=|<style/i)
+  }
+  const addresses = [...page.text.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address]) => address)
+  expect(addresses.filter((address) => !address?.startsWith('#'))).toEqual(['./openapi/style.css', './openapi/json'])
+})
+
+test('a browser is told to run nothing on it, and to ask for nothing but its style sheet', async () => {
+  const { page, style } = await open()
+  for (const { headers } of [page, style]) {
+    expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      "style-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+  }
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
+})
+
+test('the page says of every route what the specification says', async () => {
+  const { page, json } = await open()
+  const { paths } = JSON.parse(json.text) as Specification
+  const ids = [...page.text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  const routes = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method, path, operation })),
+  )
+  expect(routes.length).toBeGreaterThan(20)
+  for (const { method, path, operation } of routes) {
+    const [, section = ''] = page.text.split(`-name"><b>${method.toUpperCase()}</b> <code>${path}</code></h3>`)
+    const [said = ''] = section.split('</section>')
+    expect(section).not.toBe('')
+    if (operation.summary) expect(said).toContain(operation.summary)
+    for (const { name } of operation.parameters ?? []) expect(said).toContain(`<code>${name}</code>`)
+    for (const status of Object.keys(operation.responses ?? {})) {
+      expect(said).toContain(status === 'default' ? 'Otherwise' : `Answer ${status}`)
+    }
+  }
+  expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')
+})
+
+test('whatever a specification says is text', () => {
+  const evil = `<script>alert(1)</script>"'&`
+  const schema = { type: 'object', properties: { [evil]: { type: evil, description: evil } } }
+  const page = pageOf({
+    info: { title: evil, description: evil },
+    paths: {
+      [`/${evil}`]: {
+        get: {
+          ...{ summary: evil, description: evil, tags: [evil] },
+          parameters: [{ name: evil, in: evil, description: evil }],
+          requestBody: { content: { [evil]: { schema } } },
+          responses: { [evil]: { description: evil } },
+        },
+      },
+    },
+  })
+  expect(page).not.toMatch(/<script|alert\(1\)<\/script/)
+  // Between quotes, nothing of it closes them.
+  expect(page.replaceAll(/="[^"<>]*"/g, '')).not.toContain('"')
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { silent } from '../../plugins/shared/problem.ts'
+import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
+import { documentation } from '../../src/documentation.ts'
+import { gateway } from '../../src/gateway.ts'
+import { people } from '../../src/people.ts'
+import { openStore } from '../../src/store/index.ts'
+
+// Elysia reads hooks to find out what of its context they use, and makes that for every route of the app: cookies, for example, with a second Response around each one.
+// A hook that hands on the whole context counts as one that uses everything.
+test('no hook costs other routes anything: their Response leaves the app as it is', async () => {
+  const store = openStore('sqlite::memory:')
+  const kind = rest({ url: 'http://upstream.invalid', key: 'upstream-key' })
+  const secrets = ['a secret of the test suite'] as const
+  const answer = new Response('unchanged')
+  const app = new Elysia()
+    .use(documentation())
+    .use(gateway({ kind, store, secrets, identify: () => undefined }))
+    .use(
+      people({
+        ...{ store, secrets, publicUrl: () => 'http://localhost', log: silent },
+        face: { kind: 'rest', upstream: createUpstream({ kind }) },
+      }),
+    )
+    .get('/neighbour', () => answer)
+  await store.close()
+  expect(await app.handle(new Request('http://localhost/neighbour'))).toBe(answer)
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+import { startGateway } from '../support/gateway.ts'
+import { kinds, newAsset, newGroup, said } from './routes.ts'
+
+/** A store that notes what it is asked, apart from its revision, which nobody's request decides about. */
+const noting = (store: Store) => {
+  const asked: string[] = []
+  const noted = new Proxy(store, {
+    get: (target, name: keyof Store) => {
+      if (name === 'revision') return target[name]
+      const method = target[name]
+      if (typeof method !== 'function') return method
+      return (...given: unknown[]) => {
+        asked.push(name)
+        return (method as (...given: unknown[]) => unknown)(...given)
+      }
+    },
+  })
+  return { asked, noted }
+}
+
+/** Every way to name an asset or a group: the path, and the body. */
+const waysTo = (kind: 'asset' | 'group', group: string) => (id: string) =>
+  kind === 'asset'
+    ? ([
+        ['GET', `/assets/${id}`],
+        ['DELETE', `/assets/${id}`],
+        ['PATCH', `/assets/${id}`, { Name: 'b' }],
+        ['PUT', `/assets/${id}`, { Name: 'b' }],
+      ] as const)
+    : ([
+        ['GET', `/assets/groups/${id}`],
+        ['DELETE', `/assets/groups/${id}`],
+        ['PATCH', `/assets/groups/${id}`, { Name: 'b' }],
+        ['GET', `/assets?GroupIds=${id}`],
+        ['GET', `/assets?GroupIds=${group},${id}`],
+        ['GET', `/assets/groups?GroupIds=${id}`],
+        ['POST', '/assets', { GroupId: id, URL: 'https://files.example/a.png', AssetType: 'Image' }],
+      ] as const)
+
+eachDatabase('a foreign id costs what an unknown one costs', (database) => {
+  // One for all: another one would give the same ids again.
+  let emulator: Emulator
+  beforeAll(async () => {
+    emulator = await startEmulator({ limits: {}, processingMs: 0 })
+  })
+  afterAll(() => emulator.stop())
+
+  describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('before an upstream of kind %s', (kind) => {
+    const scene = async () => {
+      const { asked, noted } = noting(await database.open())
+      const gateway = await startGateway({ store: noted, emulator, kindOf: kinds[kind] })
+      const [ann, bob] = [await gateway.addUser(randomUUID()), await gateway.addUser(randomUUID())]
+      const calls = () => gateway.emulator.calls.map(({ action }) => action)
+      return { asked, gateway, ann, bob, calls }
+    }
+
+    test('in questions to the store and calls to the upstream, whoever has just used it', async () => {
+      const { asked, gateway, ann, bob, calls } = await scene()
+      await using _ = gateway
+      const group = await newGroup(bob, 'b')
+      const foreignGroup = await newGroup(ann, 'a')
+      const recorded = await newAsset(ann, foreignGroup)
+      const { id: unrecorded } = gateway.emulator.library.addAsset({ groupId: foreignGroup })
+      const gone = await newAsset(ann, foreignGroup)
+      expect((await ann.ask('DELETE', `/assets/${gone}`)).status).toBe(200)
+
+      const cost = async (method: string, path: string, body?: object) => {
+        asked.length = 0
+        gateway.emulator.clearCalls()
+        const reply = await bob.ask(method, path, body)
+        expect([method, path, reply.status]).toEqual([method, path, 403])
+        // Which methods are asked is not the caller's to see, but how many there are.
+        return { answer: said(reply), questions: asked.length, calls: calls() }
+      }
+      const costs = async (kind: 'asset' | 'group', id: string) => {
+        const found = []
+        for (const [method, path, body] of waysTo(kind, group)(id)) found.push(await cost(method, path, body))
+        return found
+      }
+      // The first time a token is asked for; and the group of one's own that stands beside the other.
+      await bob.ask('GET', `/assets?GroupIds=${group}`)
+      const unknownAsset = await costs('asset', 'asset-20260101000000-none0')
+      const unknownGroup = await costs('group', 'group-20260101000000-none0')
+      for (const warm of [false, true]) {
+        if (warm) {
+          await ann.ask('GET', `/assets/${recorded}`)
+          await ann.ask('PATCH', `/assets/${unrecorded}`, { Name: 'mine' })
+          await ann.ask('GET', `/assets/groups/${foreignGroup}`)
+        }
+        for (const id of [recorded, unrecorded, gone]) expect(await costs('asset', id)).toEqual(unknownAsset)
+        expect(await costs('group', foreignGroup)).toEqual(unknownGroup)
+        expect(await costs('asset', 'asset-20260101000000-none0')).toEqual(unknownAsset)
+        expect(await costs('group', 'group-20260101000000-none0')).toEqual(unknownGroup)
+      }
+      // The attempts have taken nothing from whose it is.
+      expect((await ann.ask('GET', `/assets/${recorded}`)).status).toBe(200)
+    })
+
+    test('in the addresses of assets that a text request names', async () => {
+      const { asked, gateway, ann, bob, calls } = await scene()
+      await using _ = gateway
+      const foreign = await newAsset(ann, await newGroup(ann, 'a'))
+      const cost = async (id: string) => {
+        asked.length = 0
+        gateway.emulator.clearCalls()
+        const content = [{ type: 'image_url', image_url: { url: `asset://${id}` } }]
+        const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${bob.token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+        })
+        expect(reply.status).toBe(403)
+        return { text: await reply.text(), questions: asked.length, calls: calls() }
+      }
+      await cost('asset-20260101000000-none0')
+      const unknown = await cost('asset-20260101000000-none0')
+      expect(await cost(foreign)).toEqual(unknown)
+      await ann.ask('GET', `/assets/${foreign}`)
+      expect(await cost(foreign)).toEqual(unknown)
+      expect(await cost(foreign)).toEqual(unknown)
+    })
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { openRoutes, type Routes } from './routes.ts'
+
+const model = 'doubao-seed-emulated'
+
+const clientOf = ({ url }: Routes, { token }: Routes['ann']) =>
+  new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+
+/** The id of what a user said, which the upstream knows and nobody has been shown. */
+const unseen = ({ emulator }: Routes): string =>
+  emulator.text.objects.list().find(({ kind, id }) => kind === 'item' && id.startsWith('msg_'))?.id ?? ''
+
+const refused = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'answered',
+    (error) => [error.status, error.error],
+  )
+
+describe('a list of input items', () => {
+  test('makes nobody the owner of an item whose id they gave to a message of their own', async () => {
+    await using routes = await openRoutes()
+    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    await ann.responses.create({ model, input: 'my secret is mango' })
+    const id = unseen(routes)
+    const labelled = { type: 'message' as const, role: 'user' as const, id, content: 'hm' }
+    const own = await bob.responses.create({ model, input: [labelled] })
+    expect((await bob.responses.inputItems.list(own.id)).data.map((item) => item.id)).toEqual([id])
+    routes.calls()
+    const reference = { model, input: [{ type: 'item_reference' as const, id }] }
+    expect(await refused(bob.responses.create(reference))).toMatchObject([404, { param: 'input[0].id' }])
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('goes on behind an item that it showed, and behind no other', async () => {
+    await using routes = await openRoutes()
+    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    await ann.responses.create({ model, input: 'my secret is mango' })
+    const foreign = unseen(routes)
+    const input = Array.from({ length: 25 }, (_, n) => ({ role: 'user' as const, content: `${n}` }))
+    const { id } = await bob.responses.create({ model, input })
+    const seen: unknown[] = []
+    for await (const item of bob.responses.inputItems.list(id, { order: 'asc', limit: 10 })) seen.push(item)
+    expect(seen).toMatchObject(input)
+    routes.calls()
+    for (const name of ['after', 'before']) {
+      for (const item of [foreign, 'msg_nobody', 'a b', '']) {
+        const query = `${name}=${encodeURIComponent(item)}`
+        const answer = await fetch(`${routes.url}/v1/responses/${id}/input_items?limit=1&${query}`, {
+          headers: { authorization: `Bearer ${routes.bob.token}` },
+        })
+        expect([answer.status, await answer.json()]).toEqual([
+          404,
+          {
+            error: {
+              message: `Item with id '${item}' not found.`,
+              type: 'invalid_request_error',
+              param: name,
+              code: null,
+            },
+          },
+        ])
+      }
+    }
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('of one response is no way into that of another', async () => {
+    await using routes = await openRoutes()
+    const bob = clientOf(routes, routes.bob)
+    const [one, other] = [
+      await bob.responses.create({ model, input: 'a' }),
+      await bob.responses.create({ model, input: 'b' }),
+    ]
+    const [item] = (await bob.responses.inputItems.list(one.id)).data
+    routes.calls()
+    const attempt = bob.responses.inputItems.list(other.id, { after: item?.id ?? '' })
+    expect(await refused(Promise.resolve(attempt))).toMatchObject([404, { param: 'after' }])
+    expect(routes.calls()).toEqual([])
+  })
+})

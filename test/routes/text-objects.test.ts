@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { startEmulator } from '../../src/emulator/index.ts'
+import { openRoutes, type Routes } from './routes.ts'
+
+const model = 'doubao-seed-emulated'
+
+const clientOf = ({ url }: Routes, { token }: Routes['ann']) =>
+  new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+
+/** What an attempt came to: what was answered, or the words of the refusal. */
+const outcome = async (attempt: Promise<unknown>): Promise<unknown> => {
+  try {
+    await attempt
+    return 'answered'
+  } catch (error) {
+    if (error instanceof OpenAI.APIError) return [error.status, error.error]
+    throw error
+  }
+}
+
+const refusal = (status: number, message: string, param: string | null = null, code: string | null = null) => [
+  status,
+  { message, type: 'invalid_request_error', param, code },
+]
+
+const previous = (id: string) =>
+  refusal(400, `Previous response with id '${id}' not found.`, 'previous_response_id', 'previous_response_not_found')
+
+describe('the official client of one user, with what another was given', () => {
+  test('continues nothing, plainly or by stream; the other does', async () => {
+    await using routes = await openRoutes()
+    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    const plain = await ann.responses.create({ model, input: 'my secret is mango' })
+    const streamed = await ann.responses.stream({ model, input: 'my secret is kiwi' }).finalResponse()
+    for (const { id } of [plain, streamed]) {
+      routes.calls()
+      const request = { model, input: 'what is it?', previous_response_id: id }
+      expect(await outcome(bob.responses.create(request))).toEqual(previous(id))
+      expect(await outcome(bob.responses.create({ ...request, stream: true }))).toEqual(previous(id))
+      const unknown = { ...request, previous_response_id: 'resp_none' }
+      expect(await outcome(bob.responses.create(unknown))).toEqual(previous('resp_none'))
+      expect(routes.calls()).toEqual([])
+      expect((await ann.responses.create(request)).previous_response_id).toBe(id)
+    }
+  })
+
+  test('fetches, deletes and cancels nothing, and refers to nothing; the other does', async () => {
+    await using routes = await openRoutes()
+    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    const { id, output } = await ann.responses.create({ model, input: 'my secret is mango' })
+    const item = output[0]?.id ?? ''
+    routes.calls()
+    const missing = refusal(404, `Response with id '${id}' not found.`)
+    expect(await outcome(bob.responses.retrieve(id))).toEqual(missing)
+    expect(await outcome(bob.responses.retrieve(id, { stream: true }))).toEqual(missing)
+    expect(await outcome(bob.responses.delete(id))).toEqual(missing)
+    expect(await outcome(bob.responses.cancel(id))).toEqual(missing)
+    expect(await outcome(bob.responses.inputItems.list(id))).toEqual(missing)
+    const reference = { model, input: [{ type: 'item_reference' as const, id: item }] }
+    expect(await outcome(bob.responses.create(reference))).toEqual(
+      refusal(404, `Item with id '${item}' not found.`, 'input[0].id'),
+    )
+    expect(routes.calls()).toEqual([])
+
+    expect(await ann.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output })
+    const items = (await ann.responses.inputItems.list(id, { limit: 5, order: 'asc' })).data
+    expect(items).toMatchObject([{ type: 'message', role: 'user' }])
+    expect(await outcome(ann.responses.create(reference))).toBe('answered')
+    const listed = { model, input: [{ type: 'item_reference' as const, id: items[0]?.id ?? '' }] }
+    // Not even by whoever sent it: its id may be one that somebody gave to a message of their own.
+    for (const user of [ann, bob]) expect(await outcome(user.responses.create(listed))).toMatchObject([404, {}])
+    expect(await outcome(ann.responses.cancel(id))).toMatchObject([
+      400,
+      { message: 'Cannot cancel a synchronous response.' },
+    ])
+    await ann.responses.delete(id)
+    expect(await outcome(ann.responses.retrieve(id))).toEqual(missing)
+    expect(routes.emulator.text.objects.list().some((object) => object.id === id)).toBe(false)
+  })
+
+  test('uses nothing that was made in the account elsewhere', async () => {
+    await using routes = await openRoutes()
+    const ann = clientOf(routes, routes.ann)
+    const { objects, url, key } = routes.emulator.text
+    const account = new OpenAI({ baseURL: url, apiKey: key })
+    const { id: conversation } = await account.conversations.create({ items: [{ role: 'user', content: 'secret' }] })
+    const { id: response } = await account.responses.create({ model, input: 'secret' })
+    const [file, container, store, prompt, audio] = (
+      ['file', 'container', 'vector_store', 'prompt', 'audio'] as const
+    ).map((kind) => objects.add({ kind }))
+    const uses: Record<string, object> = {
+      previous_response_id: { previous_response_id: response },
+      conversation: { conversation },
+      'conversation.id': { conversation: { id: conversation } },
+      'input[0].content[0].file_id': { input: [{ role: 'user', content: [{ type: 'input_file', file_id: file }] }] },
+      'tools[0].container': { tools: [{ type: 'code_interpreter', container }] },
+      'tools[0].container.file_ids[0]': {
+        tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: [file] } }],
+      },
+      'tools[0].vector_store_ids[0]': { tools: [{ type: 'file_search', vector_store_ids: [store] }] },
+      'prompt.id': { prompt: { id: prompt } },
+    }
+    routes.calls()
+    for (const [param, use] of Object.entries(uses)) {
+      expect(await outcome(ann.responses.create({ model, input: 'x', ...use }))).toMatchObject([
+        expect.any(Number),
+        { param, type: 'invalid_request_error' },
+      ])
+    }
+    const spoken = [{ role: 'assistant' as const, audio: { id: audio ?? '' } }]
+    expect(await outcome(ann.chat.completions.create({ model, messages: spoken }))).toMatchObject([
+      400,
+      { param: 'messages[0].audio.id' },
+    ])
+    expect(routes.calls()).toEqual([])
+  })
+
+  test('uses those of a kind that the operator has opened', async () => {
+    await using routes = await openRoutes({ text: { allowedFields: ['file_id', 'conversation'] } })
+    const { objects, url, key } = routes.emulator.text
+    const file = objects.add({ kind: 'file', name: 'the-file' })
+    const { id: conversation } = await new OpenAI({ baseURL: url, apiKey: key }).conversations.create()
+    const input = [{ role: 'user' as const, content: [{ type: 'input_file' as const, file_id: file }] }]
+    for (const user of [routes.ann, routes.bob]) {
+      const { output_text } = await clientOf(routes, user).responses.create({ model, input, conversation })
+      expect(output_text).toContain('the-file')
+    }
+  })
+})
+
+describe('an id that a caller has seen is one that works', () => {
+  test('also when the stream was left at its first event', async () => {
+    await using routes = await openRoutes({ emulator: { text: { msPerDelta: 20 } } })
+    const ann = clientOf(routes, routes.ann)
+    const stream = await ann.responses.create({ model, input: '100 tokens', stream: true })
+    let id = ''
+    for await (const event of stream) {
+      if (event.type === 'response.created') id = event.response.id
+      break
+    }
+    expect(await routes.store.textObject(routes.ann.id, 'response', id, Date.now())).toMatchObject({ id })
+    expect(await outcome(clientOf(routes, routes.bob).responses.retrieve(id))).toMatchObject([404, {}])
+  })
+
+  test('what is made here for an upstream that keeps nothing is nobody’s', async () => {
+    const emulator = await startEmulator({ limits: {} })
+    await using bridged = await openRoutes({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
+    const ann = clientOf(bridged, bridged.ann)
+    const { id } = await ann.responses.create({ model, input: 'hi' })
+    expect(await outcome(ann.responses.retrieve(id))).toEqual(refusal(404, `Response with id '${id}' not found.`))
+    for (const more of [{ previous_response_id: id }, { background: true }]) {
+      expect(await outcome(ann.responses.create({ model, input: 'hi', ...more }))).toMatchObject([
+        400,
+        { param: Object.keys(more)[0], code: 'unsupported_parameter' },
+      ])
+    }
+    await emulator.stop()
+  })
+})
+
+test('whoever is nobody learns nothing', async () => {
+  await using routes = await openRoutes()
+  const { id } = await clientOf(routes, routes.ann).responses.create({ model, input: 'hi' })
+  for (const [method, below] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/cancel'],
+    ['GET', '/input_items'],
+  ] as const) {
+    const answers = await Promise.all(
+      [id, 'resp_none'].map(async (each) => {
+        const answer = await fetch(`${routes.url}/v1/responses/${each}${below}`, { method })
+        return [answer.status, await answer.text()]
+      }),
+    )
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]?.[0]).toBe(401)
+  }
+})

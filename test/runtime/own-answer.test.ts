@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type AddressInfo, createServer } from 'node:net'
+import type { Runtime, ServerProcess } from '../support/server.ts'
+import { openWorkplace, type Workplace } from '../support/workplace.ts'
+
+const answerTo = (id: string) => {
+  const content = { role: 'assistant', content: `answer to ${id}` }
+  const body = JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: content, finish_reason: 'stop' }],
+  })
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+/**
+ * An upstream whose every answer is followed by another one that nobody asked for: at once, or in a moment. (One that comes only after the next call was sent is the answer to that
+ * call, for all that anybody can tell.)
+ */
+const startUpstream = async () => {
+  const server = createServer((socket) => {
+    let text = ''
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      text += chunk
+      const head = text.indexOf('\r\n\r\n')
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+      if (head === -1 || text.length < head + 4 + length) return
+      const [id = '', way = ''] = /\w+ of \w+/.exec(text)?.[0].split(' of ') ?? []
+      text = ''
+      const answer = answerTo(`${id} of ${way}`)
+      socket.write(way === 'once' ? answer + answer : answer)
+      if (way === 'soon') setImmediate(() => socket.write(answer))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close: () => server.close() }
+}
+
+for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
+  describe(`what an upstream sends behind an answer reaches nobody else, on ${runtime}`, () => {
+    let place: Workplace
+    let upstream: Awaited<ReturnType<typeof startUpstream>>
+    let server: ServerProcess
+    const tokens: string[] = []
+    beforeAll(async () => {
+      place = await openWorkplace()
+      upstream = await startUpstream()
+      server = await place.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
+      for (const name of ['ann', 'ben']) tokens.push((await place.addUser(name)).token)
+    }, 30_000)
+    afterAll(async () => {
+      await place[Symbol.asyncDispose]()
+      upstream.close()
+    })
+
+    test.each(['once', 'soon'])(
+      'where it comes %s',
+      async (way) => {
+        for (let nth = 0; nth < 12; nth++) {
+          const content = `call${nth} of ${way}`
+          const asked = await fetch(`${server.url}/v1/chat/completions`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${tokens[nth % 2]}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+          })
+          expect(await asked.text()).toContain(`answer to ${content}`)
+          // What comes in a moment has come before the next call.
+          if (way === 'soon') await Bun.sleep(20)
+        }
+      },
+      30_000,
+    )
+  })
+}

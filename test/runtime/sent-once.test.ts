@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Runtime, ServerProcess } from '../support/server.ts'
+import { openWorkplace, type Workplace } from '../support/workplace.ts'
+
+const events = [
+  '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}',
+  '[DONE]',
+]
+const stream = events.map((data) => `data: ${data}\n\n`).join('')
+const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
+
+/** What becomes of a connection: after its first answer, or instead of its second. */
+const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
+  'is kept': {},
+  'is closed at once': { later: (socket) => socket.end() },
+  'is closed by a FIN instead of a second answer': { instead: (socket) => socket.end() },
+  'is destroyed instead of a second answer': { instead: (socket) => socket.destroy() },
+  'is reset instead of a second answer': { instead: (socket) => socket.resetAndDestroy() },
+  'ends within the head of a second answer': { instead: (socket) => socket.end(answer.slice(0, 20)) },
+  'is reset within a second answer': {
+    instead: (socket) => socket.write(answer.slice(0, -30), () => socket.resetAndDestroy()),
+  },
+  'ends within a second answer': { instead: (socket) => socket.end(answer.slice(0, -30)) },
+  // About when the next call comes.
+  'is closed after a moment': { later: (socket) => void setTimeout(() => socket.end(), Math.random() * 4) },
+  'is destroyed after a moment': { later: (socket) => void setTimeout(() => socket.destroy(), Math.random() * 4) },
+  'is reset after a moment': { later: (socket) => void setTimeout(() => socket.resetAndDestroy(), Math.random() * 4) },
+}
+
+/** An upstream on bare sockets, which counts what arrives. */
+const startUpstream = async () => {
+  let way: (typeof ways)[string] = {}
+  let connections = 0
+  const arrived = new Map<string, number>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    connections++
+    let text = ''
+    let answered = 0
+    socket.on('error', () => {})
+    socket.on('end', () => socket.end())
+    socket.on('data', (chunk) => {
+      text += chunk
+      const head = text.indexOf('\r\n\r\n')
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+      if (head === -1 || text.length < head + 4 + length) return
+      const [id = ''] = /call \d+/.exec(text) ?? []
+      text = ''
+      arrived.set(id, (arrived.get(id) ?? 0) + 1)
+      if (answered++ > 0 && way.instead) return way.instead(socket)
+      socket.write(answer)
+      // The end of the body comes behind its last event, as it does from most upstreams.
+      setTimeout(() => {
+        socket.write(chunkOf(''))
+        way.later?.(socket)
+      }, 2)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    begin(name: string) {
+      way = ways[name] ?? {}
+      connections = 0
+      arrived.clear()
+    },
+    arrived,
+    connections: () => connections,
+    close: () => server.close(),
+  }
+}
+
+for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
+  describe(`a generation is sent once, on ${runtime}, where the upstream's connection`, () => {
+    let place: Workplace
+    let upstream: Awaited<ReturnType<typeof startUpstream>>
+    let server: ServerProcess
+    let token: string
+    beforeAll(async () => {
+      place = await openWorkplace()
+      upstream = await startUpstream()
+      server = await place.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
+      token = (await place.addUser('ann')).token
+    }, 30_000)
+    afterAll(async () => {
+      await place[Symbol.asyncDispose]()
+      upstream.close()
+    })
+
+    const ask = async (nth: number): Promise<number> => {
+      const messages = [{ role: 'user', content: `call ${nth} ${'x'.repeat(nth % 3 === 0 ? 200_000 : 10)}` }]
+      const asked = await fetch(`${server.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', messages }),
+      })
+      await asked.arrayBuffer()
+      return asked.status
+    }
+
+    test.each(Object.keys(ways))(
+      '%s',
+      async (name) => {
+        upstream.begin(name)
+        const statuses: number[] = []
+        // One after the other, with a pause in which a closed connection is seen to be closed, or none.
+        for (let nth = 0; nth < 12; nth++) {
+          statuses.push(await ask(nth))
+          await new Promise((resolve) => setTimeout(resolve, nth % 3 === 0 ? 20 : Math.random() * 4))
+        }
+        statuses.push(...(await Promise.all(Array.from({ length: 12 }, (_, nth) => ask(100 + nth)))))
+        expect(new Set(upstream.arrived.values())).toEqual(new Set([1]))
+        // What did not arrive was refused, and what was refused may have arrived.
+        expect(upstream.arrived.size).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length)
+        expect(statuses.filter((status) => status !== 200 && status !== 502)).toEqual([])
+        if (name === 'is kept') expect(new Set(statuses)).toEqual(new Set([200]))
+        if (name === 'is kept')
+          expect(upstream.connections())[runtime === 'bun' ? 'toBeLessThanOrEqual' : 'toBe'](
+            runtime === 'bun' ? 13 : 24,
+          )
+      },
+      30_000,
+    )
+  })
+}

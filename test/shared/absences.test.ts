@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { Absences } from '../../plugins/shared/absences.ts'
+
+test('a key is known for its time, and for no more than twice as long, whenever it came and however often it is asked for', () => {
+  for (const every of [1, 99, 100, 101, 250, 1_000]) {
+    for (let from = 0; from < 300; from += 7) {
+      const absences = new Absences(100, 10)
+      absences.add('first', 0)
+      absences.add('key', from)
+      for (let now = from; now < from + 400; now += every) {
+        const known = absences.has('key', now)
+        if (now < from + 100) expect([now, known]).toEqual([now, true])
+        if (now >= from + 200) expect([now, known]).toEqual([now, false])
+      }
+    }
+  }
+})
+
+test('no more than twice its limit are kept, the newest', () => {
+  const absences = new Absences(100, 3)
+  for (let nth = 0; nth < 100; nth++) absences.add(`${nth}`, 0)
+  const kept = Array.from({ length: 100 }, (_, nth) => nth).filter((nth) => absences.has(`${nth}`, 0))
+  expect(kept.length).toBeLessThanOrEqual(6)
+  expect(kept.at(-1)).toBe(99)
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, nth) => 100 - kept.length + nth))
+})
+
+test('what is deleted is forgotten, and all when it is cleared', () => {
+  const absences = new Absences(100, 2)
+  for (const key of ['a', 'b', 'c']) absences.add(key, 0)
+  absences.delete('a')
+  absences.delete('c')
+  expect(['a', 'b', 'c'].map((key) => absences.has(key, 1))).toEqual([false, true, false])
+  absences.clear()
+  expect(absences.has('b', 1)).toBe(false)
+})

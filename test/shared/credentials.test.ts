@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { findCredentials } from '../../plugins/shared/credentials.ts'
+
+const secret = 'ark/secret+key="0123\\é~'
+const reveals = findCredentials([secret, undefined, 'other-secret', 'short'])
+const bytes = (text: string) => new TextEncoder().encode(text)
+const everywhere = (text: string) => [reveals(text), reveals(bytes(text)), reveals('a', bytes('b'), `x${text}y`)]
+const unicode = (text: string) =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+const percent = (text: string) => [...bytes(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+describe('a credential is found', () => {
+  const disguises: Record<string, string> = {
+    'as it is': secret,
+    'another one': 'other-secret',
+    'as JSON has it': JSON.stringify(secret),
+    'with escaped slashes': JSON.stringify(secret).replaceAll('/', '\\/'),
+    'in JSON within JSON': JSON.stringify(JSON.stringify(secret)),
+    'in JSON within JSON, with escaped slashes': JSON.stringify(JSON.stringify(secret).replaceAll('/', '\\/')),
+    'with every character escaped': unicode(secret),
+    'with every character escaped in upper case': unicode(secret)
+      .replace(/[a-f]/g, (digit) => digit.toUpperCase())
+      .replaceAll('\\U', '\\u'),
+    'with every character escaped twice': JSON.stringify(unicode(secret)),
+    'in an address': encodeURIComponent(secret),
+    'in an address within an address': encodeURIComponent(encodeURIComponent(secret)),
+    'in a page': secret.replaceAll('"', '&#34;').replaceAll('/', '&#x2F;').replaceAll('+', '&#043;'),
+    'with every character as an entity': Array.from(secret, (character) => `&#${character.codePointAt(0)};`).join(''),
+    'with every byte encoded': percent(secret),
+    'with every byte encoded in upper case': percent(secret).toUpperCase(),
+  }
+  for (const [how, text] of Object.entries(disguises)) {
+    test(how, () => {
+      for (const around of ['', 'x', '{"message":"', '\\', '%', 'ark', '你好']) {
+        expect(everywhere(around + text + around)).toEqual([true, true, true])
+      }
+    })
+  }
+
+  test('in base64 of both alphabets, wherever in a longer text it begins', () => {
+    for (const before of ['', 'a', 'ab', 'user:', 'Bearer ']) {
+      for (const after of ['', '!', '!!', ' and more']) {
+        const base64 = Buffer.from(before + secret + after).toString('base64')
+        for (const text of [base64, base64.replaceAll('+', '-').replaceAll('/', '_'), base64.replaceAll('/', '\\/')]) {
+          expect([before, after, ...everywhere(text)]).toEqual([before, after, true, true, true])
+        }
+      }
+    }
+  })
+
+  test('with each character disguised in a way of its own', () => {
+    const forms = (character: string) => [
+      character,
+      unicode(character),
+      unicode(character).toUpperCase().replaceAll('\\U', '\\u'),
+      percent(character),
+      `\\${character}`,
+    ]
+    const characters = Array.from(secret)
+    fc.assert(
+      fc.property(
+        fc.tuple(...characters.map((character) => fc.constantFrom(...forms(character)))),
+        fc.string(),
+        (parts, around) => everywhere(around + parts.join('') + around).every(Boolean),
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('anywhere in a large body', () => {
+    const filling = JSON.stringify({ URL: `https://e.example/a%2Fb?c=\\u0041`, Name: '名' }).repeat(2_000)
+    for (const form of [secret, unicode(secret), Buffer.from(secret).toString('base64')]) {
+      expect(reveals(bytes(filling + form + filling))).toBe(true)
+    }
+    expect(reveals(bytes(filling))).toBe(false)
+  })
+})
+
+describe('nothing else is', () => {
+  test('texts that are near it, a secret that may as well be a word, and no secret at all', () => {
+    for (const text of [
+      '',
+      secret.slice(1),
+      secret.slice(0, -1),
+      secret.toUpperCase(),
+      'short',
+      'a short word',
+      '\\u0061',
+    ]) {
+      expect(everywhere(text)).toEqual([false, false, false])
+    }
+    expect(findCredentials([])('', 'anything')).toBe(false)
+    expect(findCredentials([undefined, ''])('', 'anything')).toBe(false)
+  })
+
+  test('whatever stands in a body, the search ends: work grows with its length', () => {
+    for (const text of ['\\', '\\u00', '%', '%25', 'ark/', '\\/', 'a\\']) {
+      expect(reveals(bytes(text.repeat(300_000)))).toBe(false)
+    }
+  })
+})

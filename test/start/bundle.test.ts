@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BundleOptions, freshBundle, makeBundle } from '../../src/server/bundle.ts'
+
+let root: string
+let project: BundleOptions
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'sluice-bundle-'))
+  project = { root, entry: 'entry.ts', outside: 'outside/place.ts', settings: ['package.json'] }
+  await mkdir(join(root, 'outside'))
+  await write(
+    'entry.ts',
+    `import { word } from './word.ts'\nimport { place } from './outside/place.ts'\nexport { place, word }`,
+  )
+  await write('word.ts', `export const word: string = 'old'`)
+  await write('outside/place.ts', `export const place: string = import.meta.url`)
+  await write('package.json', '{}')
+})
+
+afterEach(() => rm(root, { recursive: true }))
+
+const write = (path: string, content: string) => writeFile(join(root, path), content)
+
+const folder = () => join(root, 'node_modules/.cache/sluice')
+
+/** What a program says that runs the bundle, where there is a fresh one. */
+const run = async (): Promise<{ word: string; place: string }> => {
+  const bundle = freshBundle(project)
+  if (bundle === undefined) throw new Error('there is no fresh bundle')
+  const program = `const { word, place } = await import(${JSON.stringify(bundle)}); console.log(JSON.stringify({ word, place }))`
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', program])
+  return JSON.parse(stdout.toString())
+}
+
+test('a bundle does what its files do, and a module outside finds its own place', async () => {
+  expect(freshBundle(project)).toBeUndefined()
+  await makeBundle(project)
+  expect(await run()).toEqual({ word: 'old', place: Bun.pathToFileURL(join(root, 'outside/place.ts')).href })
+})
+
+test('bytecode lies beside it', async () => {
+  await makeBundle(project)
+  expect((await stat(`${freshBundle(project)}.jsc`)).size).toBeGreaterThan(0)
+})
+
+test('a bundle is stale when a file has other contents, though of the same size and time', async () => {
+  await makeBundle(project)
+  const { atime, mtime } = await stat(join(root, 'word.ts'))
+  await write('word.ts', `export const word: string = 'new'`)
+  await utimes(join(root, 'word.ts'), atime, mtime)
+  expect(freshBundle(project)).toBeUndefined()
+  await makeBundle(project)
+  expect(await run()).toMatchObject({ word: 'new' })
+})
+
+test('it is stale when a setting has changed, and when a file is gone', async () => {
+  await makeBundle(project)
+  await write('package.json', '{ "type": "module" }')
+  expect(freshBundle(project)).toBeUndefined()
+  await makeBundle(project)
+  await rm(join(root, 'word.ts'))
+  expect(freshBundle(project)).toBeUndefined()
+})
+
+test('it is stale in another place, where what is outside would be looked for in the first', async () => {
+  await makeBundle(project)
+  const moved = `${root}-moved`
+  await rename(root, moved)
+  root = moved
+  expect(freshBundle({ ...project, root })).toBeUndefined()
+})
+
+test('a file that changes while its bundle is made leaves none that passes for fresh', async () => {
+  const making = makeBundle(project)
+  for (let changes = 0; changes < 200; changes++) {
+    await write('word.ts', `export const word: string = '${changes}'`)
+    await Promise.race([making, Bun.sleep(0)])
+  }
+  await making
+  const bundle = freshBundle(project)
+  if (bundle !== undefined) expect(await run()).toMatchObject({ word: '199' })
+})
+
+test('several processes make one at once, and nothing of earlier ones stays', async () => {
+  await makeBundle(project)
+  await write('word.ts', `export const word: string = 'new'`)
+  await Promise.all([makeBundle(project), makeBundle(project), makeBundle(project)])
+  expect(await run()).toMatchObject({ word: 'new' })
+  expect(await readdir(folder())).toHaveLength(2)
+})
+
+test('what a process left that died at it goes, once it is old', async () => {
+  for (const name of ['unfinished-old', 'unfinished-new']) await mkdir(join(folder(), name), { recursive: true })
+  const hourAgo = Date.now() / 1000 - 3600
+  await utimes(join(folder(), 'unfinished-old'), hourAgo, hourAgo)
+  await makeBundle(project)
+  expect((await readdir(folder())).filter((name) => name.startsWith('unfinished'))).toEqual(['unfinished-new'])
+})
+
+test('one that cannot be made leaves nothing behind', async () => {
+  await write('word.ts', 'export const word = (')
+  await expect(makeBundle(project)).rejects.toThrow()
+  expect(freshBundle(project)).toBeUndefined()
+  expect(await readdir(folder())).toEqual([])
+})
+
+test('one that cannot be kept is none', async () => {
+  await mkdir(join(root, 'node_modules'))
+  await writeFile(join(root, 'node_modules/.cache'), 'not a folder')
+  await chmod(join(root, 'node_modules/.cache'), 0o400)
+  await expect(makeBundle(project)).rejects.toThrow()
+  expect(freshBundle(project)).toBeUndefined()
+})

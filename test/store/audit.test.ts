@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { NewAuditEntry, Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('the audit trail', (database) => {
+  let store: Store
+  beforeAll(async () => {
+    store = await database.open()
+  })
+
+  const entry = (more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
+    ...{ id: randomUUID(), at: 1_800_000_000_000, action: 'asset.create', times: 1 },
+    ...more,
+  })
+  /** The names of users who need not exist keep tests apart. */
+  const stranger = () => `stranger-${randomUUID()}`
+
+  test('keeps all that is known of an entry, and what is not known is not there', async () => {
+    const user = stranger()
+    const whole = entry({
+      ...{ user, token: 't', kind: 'asset', target: 'a', address: '2001:db8::1', status: 403, reason: 'so' },
+      ...{ at: 1_900_000_000_123, times: 9_000_000_000 },
+    })
+    const bare = entry({ user })
+    await store.recordAudit([whole, bare])
+    expect(await store.listAudit({ user })).toEqual([bare, whole])
+  })
+
+  test('names the user that an id is of; and the user that somebody claims to be, if there is one', async () => {
+    const name = randomUUID()
+    const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    await store.recordAudit([entry({ user }), entry({ name }), entry({ user, name: stranger() })])
+    for (const found of await store.listAudit({ user: name })) expect([found.user, found.name]).toEqual([user, name])
+    expect(await store.listAudit({ user: name })).toHaveLength(3)
+    const secret = stranger()
+    const unknown = entry({ name: secret })
+    await store.recordAudit([unknown])
+    const all = await store.listAudit({ since: unknown.at, until: unknown.at + 1 })
+    const { name: _, ...nameless } = unknown
+    expect(all.find(({ id }) => id === unknown.id)).toEqual(nameless)
+    expect(JSON.stringify(all)).not.toContain(secret)
+  })
+
+  test('has an entry once, however often it is written', async () => {
+    const user = stranger()
+    const one = entry({ user })
+    await store.recordAudit([one, one])
+    await store.recordAudit([one])
+    expect(await store.listAudit({ user })).toEqual([one])
+  })
+
+  test('is read by user, action and time, oldest first, a page at a time', async () => {
+    const user = stranger()
+    const entries = [3, 1, 2, 2, 2, 5].map((at, nth) =>
+      entry({ user, at, action: nth % 2 ? 'group.create' : 'asset.create' }),
+    )
+    await store.recordAudit(entries)
+    const times = async (...given: Parameters<Store['listAudit']>) =>
+      (await store.listAudit(...given)).map(({ at }) => at)
+    expect(await times({ user })).toEqual([1, 2, 2, 2, 3, 5])
+    expect(await times({ user, since: 2, until: 5 })).toEqual([2, 2, 2, 3])
+    expect(await times({ user, action: 'group.create' })).toEqual([1, 2, 5])
+    const seen: string[] = []
+    let page = await store.listAudit({ user }, undefined, 2)
+    for (let last = page.at(-1); last; last = page.at(-1)) {
+      seen.push(...page.map(({ id }) => id))
+      page = await store.listAudit({ user }, last, 2)
+    }
+    expect(seen.length).toBe(6)
+    expect(new Set(seen)).toEqual(new Set(entries.map(({ id }) => id)))
+  })
+
+  describe('forgets', () => {
+    test('what is old, the oldest first and so much at a time', async () => {
+      const user = stranger()
+      await store.recordAudit([-30, -20, -10, 0].map((at) => entry({ user, at })))
+      expect(await store.sweepAudit(-5, 2)).toBe(2)
+      expect((await store.listAudit({ user, since: -100 }, { at: -100, id: '' })).map(({ at }) => at)).toEqual([-10, 0])
+      expect(await store.sweepAudit(-5, 2)).toBe(1)
+      expect(await store.sweepAudit(-5, 2)).toBe(0)
+    })
+  })
+})

@@ -1,0 +1,131 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { TextObject } from '../../plugins/text-generation/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const at = 1_000_000
+
+eachDatabase('objects of the text account', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  const object = (more: Partial<TextObject> = {}): TextObject => ({
+    kind: 'response',
+    id: `resp_${randomUUID()}`,
+    user: 'ann',
+    token: 't1',
+    upstream: 'https://upstream.example/v1',
+    model: 'm',
+    createdAt: at,
+    expiresAt: at + 1000,
+    ...more,
+  })
+  const found = ({ user, kind, id }: TextObject, now = at) => other.textObject(user, kind, id, now)
+
+  test('are known to who was given them, and only as what they are', async () => {
+    const mine = object({ dueAt: at + 5 })
+    const { token: _, ...tokenless } = object({ user: 'bob', kind: 'item' })
+    expect(await store.recordTextObjects([mine, tokenless])).toEqual([])
+    expect(await found(mine)).toEqual(mine)
+    expect(await found(tokenless)).toEqual(tokenless)
+    expect(await found({ ...mine, user: 'bob' })).toBeUndefined()
+    expect(await found({ ...mine, kind: 'item' })).toBeUndefined()
+    expect(await found({ ...mine, id: mine.id.toUpperCase() })).toBeUndefined()
+  })
+
+  test('stay with the first who was given them', async () => {
+    const first = object()
+    const second = { ...first, user: 'bob', expiresAt: at + 5000 }
+    const new_ = object({ user: 'bob' })
+    await store.recordTextObjects([first])
+    expect((await other.recordTextObjects([second])).map(({ id }) => id)).toEqual([first.id])
+    expect((await other.recordTextObjects([new_, second])).map(({ id }) => id)).toEqual([first.id])
+    expect(await found(first)).toEqual(first)
+    expect(await found(second)).toBeUndefined()
+    expect(await found(new_)).toEqual(new_)
+  })
+
+  test('have one owner when many are given them at once', async () => {
+    const id = randomUUID()
+    const users = Array.from({ length: 12 }, (_, nth) => `user${nth}`)
+    const refused = await Promise.all(
+      users.map((user, nth) => [store, other][nth % 2]?.recordTextObjects([object({ id, user })])),
+    )
+    expect(refused.filter((others) => others?.length === 0)).toHaveLength(1)
+    const owners = await Promise.all(users.map((user) => store.textObject(user, 'response', id, at)))
+    expect(owners.filter(Boolean)).toHaveLength(1)
+  })
+
+  test('have one owner when many are given them in one transaction, and stop nobody’s', async () => {
+    const id = randomUUID()
+    const odd = store.recordTextObjects([object({ user: '\0' })]).catch((error: unknown) => error)
+    const own = object({ user: 'user2', kind: 'item' })
+    const given = Array.from({ length: 12 }, (_, nth) => object({ id, user: `user${nth}` }))
+    const refused = await Promise.all(
+      given.map((each, nth) => store.recordTextObjects(nth === 2 ? [each, own] : [each])),
+    )
+    expect(refused.map((others) => others.map((other) => other.id))).toEqual(
+      given.map((_, nth) => (nth > 0 ? [id] : [])),
+    )
+    expect(await found(given[0] as TextObject)).toEqual(given[0])
+    expect(await found(own)).toEqual(own)
+    expect(await odd).toBeInstanceOf(TypeError)
+  })
+
+  test('are nobody’s when they have expired, and may be given anew', async () => {
+    const old = object({ expiresAt: at + 10 })
+    await store.recordTextObjects([old])
+    expect(await found(old, at + 9)).toEqual(old)
+    expect(await found(old, at + 10)).toBeUndefined()
+    const again = { ...old, user: 'bob', createdAt: at + 10, expiresAt: at + 20 }
+    expect(await other.recordTextObjects([again])).toEqual([])
+    expect(await found(again, at + 10)).toEqual(again)
+    expect(await found(old, at + 10)).toBeUndefined()
+  })
+
+  test('are forgotten by their owner alone', async () => {
+    const mine = object()
+    await store.recordTextObjects([mine])
+    await store.removeTextObject({ ...mine, user: 'bob' })
+    expect(await found(mine)).toEqual(mine)
+    await store.removeTextObject(mine)
+    expect(await found(mine)).toBeUndefined()
+  })
+
+  test('are due for one process at a time, and settled once', async () => {
+    const due = object({ dueAt: at - 500_000 })
+    await store.recordTextObjects([due, object({ dueAt: at + 500 }), object()])
+    expect(await other.dueTextResponses(at - 400_000, 10)).toEqual([due])
+    const deferred = await Promise.all([store, other, store].map((each) => each.deferTextResponse(due, at - 450_000)))
+    expect(deferred.filter(Boolean)).toHaveLength(1)
+    expect(await other.dueTextResponses(at - 460_000, 10)).toEqual([])
+    expect(await other.dueTextResponses(at - 450_000, 10)).toMatchObject([{ id: due.id }])
+    const settled = await Promise.all([store, other, store, other].map((each) => each.settleTextResponse(due.id)))
+    expect(settled.filter(Boolean)).toHaveLength(1)
+    expect(await other.dueTextResponses(at - 400_000, 10)).toEqual([])
+    expect(await store.deferTextResponse({ ...due, dueAt: at - 450_000 }, at)).toBe(false)
+  })
+
+  test('are swept a few at a time when they have expired, but not before their usage is recorded', async () => {
+    const first = at - 900_000
+    const expired = Array.from({ length: 5 }, () => object({ expiresAt: first }))
+    const unsettled = object({ expiresAt: first, dueAt: first })
+    await store.recordTextObjects([...expired, unsettled, object({ expiresAt: first + 1 })])
+    expect(await store.sweepTextObjects(first, 3)).toBe(3)
+    expect(await store.sweepTextObjects(first, 3)).toBe(2)
+    expect(await store.sweepTextObjects(first, 3)).toBe(0)
+    await store.settleTextResponse(unsettled.id)
+    expect(await store.sweepTextObjects(first, 3)).toBe(1)
+  })
+
+  test('keep names of models of any kind', async () => {
+    const odd = object({ model: `a\0b${'x'.repeat(1000)}` })
+    await store.recordTextObjects([odd])
+    expect((await found(odd))?.model).toHaveLength(256)
+  })
+})

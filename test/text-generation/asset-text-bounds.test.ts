@@ -1,0 +1,90 @@
+import { expect, test } from 'bun:test'
+import { readJson } from '../../plugins/shared/json.ts'
+import { assetIn, assetInText, mostLooked } from '../../plugins/text-generation/asset-text.ts'
+import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+
+/** Parts of strings in JSON's own text. */
+const parts = [
+  ...[
+    'a',
+    'A',
+    's',
+    'S',
+    'ſ',
+    'e',
+    't',
+    ':',
+    '/',
+    'x',
+    '7',
+    ' ',
+    '\\n',
+    '\\t',
+    '\\"',
+    '\\\\',
+    '\\/',
+    '\\u0061',
+    '\\u0053',
+    '\\u003a',
+  ],
+  ...[
+    '\\u002F',
+    '\\u017f',
+    '\\ud83d\\ude00',
+    '\\ud835\\udc1a',
+    '\\ud83d',
+    '\\ude00',
+    '\u200b',
+    '\\u200b',
+    '\u00a0',
+    '\u{1f600}',
+    'é',
+    '\u0345',
+  ],
+  ...['.', '-', '\u007f', 'asset', 'asset:', 'asset://', 'ASSET:/', '\u{1d41a}', '中', 'K', '²'],
+]
+
+test('how a string begins is seen as in the whole of it, whatever is in front, between and behind', () => {
+  let seed = 7
+  const random = (most: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+    return (seed >>> 8) % most
+  }
+  let found = 0
+  for (let nth = 0; nth < 60_000; nth++) {
+    const text = `"${Array.from({ length: random(14) }, () => parts[random(parts.length)]).join('')}"`
+    const expected = assetInText(JSON.parse(text))
+    if (expected !== undefined) found++
+    expect([text, assetIn(readJson(text))]).toEqual([text, expected])
+  }
+  expect(found).toBeGreaterThan(1_000)
+})
+
+test('of every character alone, it is known whether an address may stand behind it', () => {
+  const wrong: number[] = []
+  for (let code = 0x20; code <= 0x10_ff_ff; code++) {
+    const text = `${String.fromCodePoint(code).toWellFormed()}asset:x`
+    if (code === 0x22 || code === 0x5c) continue
+    if (assetIn(readJson(`"${text}"`)) !== assetInText(text)) wrong.push(code)
+  }
+  expect(wrong).toEqual([])
+}, 60_000)
+
+test('of an id that is too long for any, the beginning is read', () => {
+  expect(assetIn(readJson(`"asset://${'x'.repeat(100_000)}"`))?.length).toBe(4_096)
+  expect(assetIn(readJson(`"asset://${'\\n'.repeat(100_000)}"`))?.length).toBe(4_096)
+})
+
+test('strings that begin with megabytes of signs are not read to their end, and refused', () => {
+  for (const filler of [' ', '.', '\\n', '\\u2000', '\u{1f600}', 'a ']) {
+    const looked = { bytes: 0 }
+    expect(assetIn(readJson(`"${filler.repeat(2 ** 22 / filler.length)}asset:x"`), looked)).toBeUndefined()
+    expect(looked.bytes).toBeLessThanOrEqual(mostLooked + 12)
+  }
+  const one = `"${' '.repeat(mostLooked + 100)}asset:x"`
+  const many = Array(2 ** 15).fill(`"${'.'.repeat(100)}asset:x"`)
+  const [first, second] = [`{"messages":[{"content":${one}}]}`, `{"x":[${many}]}`].map((text) => readJson(text))
+  const wrong = 'begins with more that is no letter than texts do'
+  expect(() => assetsIn(first as never)).toThrow(`messages[0].content ${wrong}`)
+  expect(() => assetsIn(second as never)).toThrow(wrong)
+})

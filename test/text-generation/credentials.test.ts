@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { openApp } from './app.ts'
+
+const key = 'the-upstream-key'
+const messages = [{ role: 'user', content: 'hi' }]
+const escaped = [...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+const disguises = [key, escaped, Buffer.from(`key:${key}`).toString('base64'), key.replaceAll('-', '%2D')]
+const completion = (content: string) =>
+  `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${content}"},"finish_reason":"stop"}]}`
+const chunk = (content: string, end = 'null') =>
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":${end}}]}\n\n`
+const stream = (...contents: string[]) =>
+  `${contents.map((content) => chunk(content)).join('')}${chunk('', '"stop"')}data: [DONE]\n\n`
+const answering = (body: string, type: string, headers: Record<string, string> = {}) =>
+  openApp(() => new Response(body, { headers: { 'content-type': type, ...headers } }))
+
+/** Whatever a caller could make of an answer. */
+const heard = async (response: Response) => {
+  const text = await response.text()
+  const all = text + JSON.stringify([...response.headers])
+  expect(disguises.filter((form) => all.includes(form))).toEqual([])
+  return { status: response.status, text }
+}
+
+const invalid = { status: 502, text: expect.stringContaining('upstream returned an invalid response') }
+
+describe('a success that holds the upstream’s credential is none', () => {
+  for (const form of disguises) {
+    test(`${form.slice(0, 20)}: a plain answer, in its body or its headers, one put together, and one that becomes a stream`, async () => {
+      const plain = answering(completion(`it is ${form}`), 'application/json')
+      expect(await heard(await plain.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+      expect(await heard(await plain.post('/chat/completions', { model: 'm', messages, stream: true }))).toEqual(
+        invalid,
+      )
+      const named = answering(completion('hi'), 'application/json', { 'x-request-id': form })
+      expect(await heard(await named.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+      const streamed = answering(stream('it is ', form), 'text/event-stream')
+      expect(await heard(await streamed.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+    })
+
+    test(`${form.slice(0, 20)}: a list of models`, async () => {
+      const app = answering(`{"object":"list","data":[{"id":"${form}"}]}`, 'application/json')
+      expect(await heard(await app.get('/models'))).toEqual(invalid)
+    })
+
+    test(`${form.slice(0, 20)}: a stream ends with an error, and what came before stands`, async () => {
+      const app = answering(stream('it is ', form, ' indeed'), 'text/event-stream')
+      const { status, text } = await heard(await app.post('/chat/completions', { model: 'm', messages, stream: true }))
+      expect(status).toBe(200)
+      expect(text).toStartWith(chunk('it is '))
+      expect(text).toContain('"error"')
+      expect(text).not.toContain('indeed')
+      expect(text).not.toContain('[DONE]')
+    })
+  }
+
+  test('also when it is spelled out over several events', async () => {
+    for (const form of disguises) {
+      const pieces = form.match(/(?:\\u....|[^\\]){1,3}/g) ?? []
+      expect(pieces.join('')).toBe(form)
+      const app = answering(stream('it is ', ...pieces, ' indeed'), 'text/event-stream')
+      const asked = await app.post('/chat/completions', { model: 'm', messages, stream: true })
+      const text = await asked.text()
+      expect(text).toContain('"error"')
+      expect(text).not.toContain('indeed')
+      expect(text).not.toContain(chunk(pieces.at(-1) ?? ''))
+    }
+  })
+
+  test('and others go on in between: another choice, a thought beside it, a heartbeat; and whatever the piece is of', async () => {
+    const pieces = key.match(/.{1,3}/g) ?? []
+    const event = (delta: object, index = 0) =>
+      `data: ${JSON.stringify({ id: 'c', choices: [{ index, delta, finish_reason: null }] })}\n\n`
+    const ways: readonly ((piece: string) => string)[] = [
+      (piece) => event({ content: piece }) + event({ content: 'else' }, 1),
+      (piece) => event({ content: 'else' }, 1) + event({ content: piece }),
+      (piece) => event({ reasoning_content: 'hm', content: piece }),
+      (piece) => `${event({ content: piece })}: keep-alive\n\n`,
+      (piece) => event({ tool_calls: [{ index: 0, function: { arguments: piece } }] }),
+      (piece) => event({ tool_calls: [{ index: 0, custom: { input: piece } }] }),
+      (piece) => event({ thinking: piece }),
+      (piece) => event({ audio: { transcript: piece } }),
+    ]
+    for (const way of ways) {
+      const text = pieces.map(way).join('')
+      const app = answering(text, 'text/event-stream')
+      const relayed = await (await app.post('/chat/completions', { model: 'm', messages, stream: true })).text()
+      expect(relayed).toContain('"error"')
+      expect(relayed).not.toContain(`"${pieces.at(-1)}"`)
+    }
+    const delta = (text: string, output_index: number) =>
+      `data: ${JSON.stringify({ type: 'response.output_text.delta', output_index, content_index: 0, delta: text })}\n\n`
+    const app = answering(pieces.map((piece) => delta(piece, 0) + delta('else', 1)).join(''), 'text/event-stream')
+    const relayed = await (await app.post('/responses', { model: 'm', input: 'hi', stream: true })).text()
+    expect(relayed).not.toContain(`"delta":"${pieces.at(-1)}"`)
+  })
+
+  test('of the responses protocol too', async () => {
+    const delta = (text: string, n: number) =>
+      `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${n},"item_id":"i","output_index":0,"content_index":0,"delta":"${text}"}\n\n`
+    const app = answering(delta('it is ', 1) + delta(key.slice(0, 5), 2) + delta(key.slice(5), 3), 'text/event-stream')
+    const text = await (await app.post('/responses', { model: 'm', input: 'hi', stream: true })).text()
+    expect(text).toContain('the-u')
+    expect(text).not.toContain(key.slice(5))
+    expect(text).toContain('error')
+  })
+})
+
+test('an answer without it passes byte for byte, whatever it escapes', async () => {
+  const text = 'a \\u0074he-upstream \\/ %74he-upstream-ke \\"quoted\\" \\\\'
+  const plain = answering(completion(text), 'application/json')
+  expect(await (await plain.post('/chat/completions', { model: 'm', messages })).text()).toBe(completion(text))
+  const streamed = answering(stream(text, '\\"', '\\\\', text), 'text/event-stream')
+  const relayed = await streamed.post('/chat/completions', { model: 'm', messages, stream: true })
+  expect(await relayed.text()).toBe(stream(text, '\\"', '\\\\', text))
+})

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'bun:test'
+import { chunk, openApp, usageChunk } from './app.ts'
+
+const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }
+
+describe('usage that the caller did not ask for leaves nothing behind, wherever the packets are cut', () => {
+  for (const [name, end] of [
+    ['LF', '\n'],
+    ['CR', '\r'],
+    ['CRLF', '\r\n'],
+  ] as const) {
+    test(name, async () => {
+      const event = (data: object | string) =>
+        `data: ${typeof data === 'string' ? data : JSON.stringify(data)}${end}${end}`
+      const before = event(chunk({ role: 'assistant', content: 'x' })) + event(chunk({}, 'stop'))
+      const dropped = event(usageChunk)
+      const after = event('[DONE]')
+      const bytes = new TextEncoder().encode(before + dropped + after)
+      // Every cut around the dropped event, its last line end included.
+      for (let at = before.length - 3; at <= before.length + dropped.length + 3; at++) {
+        const pieces = [bytes.subarray(0, at), bytes.subarray(at)]
+        const body = new ReadableStream<Uint8Array>({
+          pull(controller) {
+            const piece = pieces.shift()
+            if (piece) controller.enqueue(piece)
+            else controller.close()
+          },
+        })
+        const app = openApp(() => new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+        expect(await (await app.post('/chat/completions', ask)).text()).toBe(before + after)
+        expect(app.usage[0]?.tokens).toMatchObject({ input: 3, output: 2 })
+      }
+    })
+  }
+})

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import { bytesInTurn, readJson, turns } from '../../plugins/shared/json.ts'
+import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
+import { assetsIn, assetsInTurns } from '../../plugins/text-generation/media-fields.ts'
+
+const picture = 'iVBORw0KGgoA'
+const long = 'QUJD'.repeat(40_000)
+
+/** Each as JSON's own text, and whether it may stand in a field for media. */
+const media: readonly (readonly [text: string, field: string, may: boolean])[] = [
+  [`${picture}${long}`, 'image', true],
+  [`${picture}${long}QUI=`, 'image', true],
+  [`${picture}${long}QQ==`, 'image', true],
+  [`${picture}${long}\\/\\/\\/A`, 'image', true],
+  [`data:image\\/png;base64,${long}`, 'image', true],
+  [`\\u0064ata:,${long}`, 'image', true],
+  [`${picture}${long}Q`, 'image', false],
+  [`${picture}${long}QUI!`, 'image', false],
+  [`${picture}${long}=QUI`, 'image', false],
+  [`${picture}${long}Q===`, 'image', false],
+  [`${picture}${long}\\n\\nQUJD`, 'image', false],
+  [`${picture}${long}\\u0041QUI`, 'image', false],
+  [`${picture},asset://x${long}`, 'image', false],
+  [`https://files.example/${long}`, 'image', false],
+  [`${long}`, 'image', false],
+  [`${long}`, 'image_data', true],
+  [`asset://${long}`, 'image_data', false],
+  [`${' '.repeat(200_000)}asset://x`, 'image', false],
+]
+
+describe('what is too long for an address is content, from its first character to its last', () => {
+  for (const [text, field, may] of media) {
+    test(`${text.slice(0, 24)}…${text.slice(-8)} as ${field}`, async () => {
+      const request = readJson(`{"x":{"${field}":"${text}"}}`)
+      const refusal = expect.objectContaining({ status: 400, param: `x.${field}` })
+      if (may) expect(assetsIn(request)).toEqual([])
+      else expect(() => assetsIn(request)).toThrow(refusal)
+      const inTurns = await (async () => assetsInTurns(request))().catch((error: unknown) => error)
+      expect(inTurns).toEqual(may ? [] : refusal)
+    })
+  }
+})
+
+test('content of megabytes is looked through in turns', async () => {
+  const request = readJson(`{"image":"${picture}${'QUJD'.repeat(bytesInTurn)}"}`)
+  const before = turns.count
+  expect(await assetsInTurns(request)).toEqual([])
+  expect(turns.count - before).toBeGreaterThanOrEqual(4)
+})
+
+test('of what is too long for a word, nothing is decoded', () => {
+  const escapes = '\\\\'.repeat(70_000)
+  const ask = (request: string) => () => checkChatRequest(readJson(request))
+  expect(ask(`{"model":"${escapes}"}`)).toThrow('model is too long')
+  expect(ask(`{"model":"m","messages":[{"role":"${escapes}"}]}`)).toThrow('messages[0].role must be one of')
+  expect(ask(`{"model":"m","messages":[{"role":"tool","content":"x","tool_call_id":""}]}`)).toThrow('non-empty')
+})

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { toJson } from '../../plugins/shared/json.ts'
+import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { ways } from './media-ways.ts'
+
+const foreign = 'asset-20260318071009-hers0'
+
+/** Ids that the owner of an asset is looked up by before a request passes; undefined when it is refused, with 400. */
+const questionsOf = (request: object): readonly string[] | undefined => {
+  try {
+    return assetsIn(toJson(request)).map(({ id }) => id)
+  } catch (error) {
+    if (error instanceof TextProblem && error.status === 400) return undefined
+    throw error
+  }
+}
+
+const way = fc.constantFrom(...ways)
+
+describe('no spelling', () => {
+  test('gets an asset through that nobody was asked about', () => {
+    const letters = fc.constantFrom(
+      ...[(c: string) => c, (c: string) => c.toUpperCase(), (c: string) => `%${c.charCodeAt(0).toString(16)}`],
+      ...[(c: string) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0), (c: string) => `${c}\u200b`],
+      ...[
+        (c: string) => `${c}\t`,
+        (c: string) => `&#${c.charCodeAt(0)};`,
+        (c: string) => `${c}\u0301`,
+        (c: string) => `\\${c}`,
+      ],
+      ...[(c: string) => c.replace('s', 'ſ').replace('a', 'а'), (c: string) => (c === '/' ? '\\' : c), () => ''],
+    )
+    const address = `asset://${foreign}`
+    const change = fc.tuple(fc.nat(address.length - 1), letters)
+    const around = fc.constantFrom(
+      '',
+      '',
+      ' ',
+      '\n',
+      '\0',
+      '"',
+      '<',
+      'x',
+      'https:',
+      'https://a/,',
+      'data:',
+      '//',
+      '\ufeff',
+      '(',
+    )
+    let asked = 0
+    fc.assert(
+      fc.property(way, fc.array(change, { maxLength: 4 }), around, around, (way, changes, before, after) => {
+        const spelled = [...address]
+        for (const [at, changed] of changes) spelled[at] = changed(address.charAt(at))
+        const text = before + spelled.join('') + after
+        // With a host in front it is the path of a web address, unless it is itself again.
+        if (text.startsWith('https://a/,') && !text.includes(',asset:/')) return
+        // With a comma it is the content of a data address.
+        if (text.startsWith('data:') && text.includes(',')) return
+        const questions = questionsOf(way.request(text))
+        if (!questions) return
+        asked++
+        expect(questions).toEqual([text.slice('asset://'.length)])
+        expect(text).toMatch(/^asset:\/\/[A-Za-z0-9._~-]+$/)
+      }),
+      { seed: 3, numRuns: 5000 },
+    )
+    expect(asked).toBeGreaterThan(20)
+  })
+
+  test('gets another scheme through', () => {
+    const scheme = fc
+      .stringMatching(/^[A-Za-z][A-Za-z0-9+.-]{0,10}$/)
+      .filter((scheme) => !['https', 'http', 'data', 'asset'].includes(scheme.toLowerCase()))
+    const rest = fc.constantFrom('//files.example/a.png', '/etc/passwd', 'x', '', `//${foreign}`, ',x', ';base64,AAAA')
+    fc.assert(
+      fc.property(way, scheme, rest, (way, scheme, rest) => {
+        expect(questionsOf(way.request(`${scheme}:${rest}`))).toBeUndefined()
+      }),
+      { seed: 3, numRuns: 2000 },
+    )
+  })
+
+  test('gets any text through that is none of the addresses allowed', () => {
+    const start = fc.constantFrom('', 'https://', 'http:', 'asset://', 'data:', 'asset-', '/9j/', 'iVBORw0KGgo')
+    const text = fc.tuple(start, fc.string({ unit: 'binary', maxLength: 30 })).map((parts) => parts.join(''))
+    let passed = 0
+    fc.assert(
+      fc.property(way, text, (way, text) => {
+        if (questionsOf(way.request(text))?.length !== 0 || text === '') return
+        // Base64 only where data is what the field takes.
+        if (way.param.endsWith('file_data') && /^[\w+/=]+$/.test(text)) return
+        passed++
+        // What passes is what another reader of addresses takes for one of them too.
+        const { protocol } = URL.parse(text) ?? { protocol: /^https?:/.exec(text)?.[0] }
+        expect(['http:', 'https:', 'data:']).toContain(protocol ?? text)
+      }),
+      { seed: 3, numRuns: 5000 },
+    )
+    expect(passed).toBeGreaterThan(100)
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'bun:test'
+import { readJson } from '../../plugins/shared/json.ts'
+import { indexed } from '../../plugins/shared/json-index.ts'
+import { checkChatRequest, withAdditions } from '../../plugins/text-generation/chat/request.ts'
+import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+import { namedObjects } from '../../plugins/text-generation/named-objects.ts'
+import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
+import { worstText } from '../bench/worst-bodies.ts'
+
+describe('of the worst bodies, every byte is read once, whatever is asked of it and changed in it', () => {
+  for (const { name, path, build } of worstText) {
+    test(name, () => {
+      const text = build(200_000)
+      const before = indexed.bytes
+      const json = readJson(text)
+      const attempt = (work: () => unknown) => {
+        try {
+          work()
+        } catch (error) {
+          expect((error as { status?: number }).status).toBe(400)
+        }
+      }
+      attempt(() => (path.endsWith('responses') ? checkResponsesRequest(json) : checkChatRequest(json)))
+      attempt(() => assetsIn(json))
+      attempt(() => namedObjects(json))
+      const changed = path.endsWith('responses') ? asResponsesStream(json) : withAdditions(json, new Set(), 1)
+      expect(changed.bytes.length).toBeGreaterThan(Buffer.byteLength(text.trimEnd()))
+      // What the changes put in is looked into as well.
+      expect(indexed.bytes - before).toBeLessThan(Buffer.byteLength(text) + 200)
+    })
+  }
+})
