@@ -22,33 +22,49 @@ const held = (): number => {
 }
 
 /** Megabytes that are held for as long as what `make` gives is. */
-const heldBy = async (make: () => Promise<object> | object): Promise<number> => {
+const heldBy = async <Kept extends object>(
+  make: () => Promise<Kept> | Kept,
+  look: (kept: Kept) => void,
+): Promise<number> => {
   const before = held()
   const kept = await make()
   // What an asynchronous function leaves on the stack goes with its turn.
   await Bun.sleep(1)
   const bytes = held() - before
-  expect(kept).toBeDefined()
+  look(kept)
   return bytes / mebibyte
+}
+
+/**
+ * The measure is of the whole process, in which other tests leave work behind: the least of a few tries counts, as what something holds it holds in each. `make` makes all of
+ * it anew, and nothing of an earlier try may be held when the next one begins.
+ */
+const leastHeldBy = async <Kept extends object>(
+  make: () => Promise<Kept> | Kept,
+  look: (kept: Kept) => void,
+): Promise<number> => {
+  let least = Number.POSITIVE_INFINITY
+  for (let nth = 0; nth < 5 && least >= texts / 10; nth++) least = Math.min(least, await heldBy(make, look))
+  return least
 }
 
 describe('what is kept holds on to nothing but itself', () => {
   test('the measure sees what would be held', async () => {
-    expect(
-      await heldBy(() => Array.from({ length: texts }, (_, nth) => cutOut(`asset-${nth}-0123456789`))),
-    ).toBeGreaterThan(texts / 2)
+    const cut = () => Array.from({ length: texts }, (_, nth) => cutOut(`asset-${nth}-0123456789`))
+    expect(await leastHeldBy(cut, (kept) => expect(kept.length).toBe(texts))).toBeGreaterThan(texts / 2)
   })
 
   test('an id that was learned from a list', async () => {
-    const freshness = new Freshness(async () => 0)
-    await freshness.check()
-    const memory = new Remembered<string>(freshness)
-    const learn = () => {
+    const learn = async () => {
+      const freshness = new Freshness(async () => 0)
+      await freshness.check()
+      const memory = new Remembered<string>(freshness)
       for (let nth = 0; nth < texts; nth++) memory.learn(cutOut(`asset-${nth}-0123456789`), 'group')
       return memory
     }
-    expect(await heldBy(learn)).toBeLessThan(texts / 10)
-    expect(memory.get('asset-7-0123456789', () => Promise.reject(new Error('it is known')))).toBe('group')
+    const known = (memory: Remembered<string>) =>
+      expect(memory.get('asset-7-0123456789', () => Promise.reject(new Error('it is known')))).toBe('group')
+    expect(await leastHeldBy(learn, known)).toBeLessThan(texts / 10)
   })
 
   test('what a page began after', async () => {
@@ -56,7 +72,7 @@ describe('what is kept holds on to nothing but itself', () => {
       Array.from({ length: texts }, (_, nth) =>
         positionOf({ id: cutOut(`asset-${nth}-0123456789`), key: cutOut(`2026-11-22T00:00:${nth}.000Z`) }),
       )
-    expect(await heldBy(rows)).toBeLessThan(texts / 10)
+    expect(await leastHeldBy(rows, (kept) => expect(kept.length).toBe(texts))).toBeLessThan(texts / 10)
   })
 
   test('where the cursors of a long list lead on', async () => {
@@ -70,12 +86,12 @@ describe('what is kept holds on to nothing but itself', () => {
         return { rows: [row], cursor: nth + 1 < texts ? cutOut(`${nth + 1} of a long cursor`) : undefined }
       },
     }
-    const anchors: Anchor[] = []
     const sweep = async () => {
+      const anchors: Anchor[] = []
       await sweepPortion(source, orderOf('Asc'), { place: texts - 2 }, 1, anchors, true, { total: texts, text: '' })
       return anchors
     }
-    expect(await heldBy(sweep)).toBeLessThan(texts / 10)
-    expect(anchors.length).toBeGreaterThan(texts / 2)
+    const kept = (anchors: Anchor[]) => expect(anchors.length).toBeGreaterThan(texts / 2)
+    expect(await leastHeldBy(sweep, kept)).toBeLessThan(texts / 10)
   })
 })
