@@ -3,7 +3,7 @@ import { createToken, hashToken } from '../plugins/api-token/token.ts'
 import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
-import { columns, date, instant, Misused, plainText, Refused, time } from './admin/arguments.ts'
+import { CommandRefusedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
 import { readAdminConfig } from './config.ts'
 import { openStore, type Store, type User } from './store/index.ts'
@@ -60,8 +60,8 @@ export const runAdmin = async (args: readonly string[], surroundings: Surroundin
     return 0
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
-    if (error instanceof Misused) surroundings.err(usage)
-    return error instanceof Misused ? 2 : 1
+    if (error instanceof UsageError) surroundings.err(usage)
+    return error instanceof UsageError ? 2 : 1
   }
 }
 
@@ -71,10 +71,11 @@ const understand = (args: readonly string[]): { command: Command; words: readonl
     const named = name.split(' ')
     if (!named.every((word, nth) => word === args[nth])) continue
     const { words, flags } = parse(args.slice(named.length), entry.flags)
-    if (words.length < entry.words[0] || words.length > entry.words[1]) throw new Misused('wrong number of arguments')
+    if (words.length < entry.words[0] || words.length > entry.words[1])
+      throw new UsageError('wrong number of arguments')
     return { command: entry.run, words, flags }
   }
-  throw new Misused(args.length === 0 ? 'a command is missing' : 'there is no such command')
+  throw new UsageError(args.length === 0 ? 'a command is missing' : 'there is no such command')
 }
 
 const parse = (args: readonly string[], known: readonly string[]): { words: readonly string[]; flags: Flags } => {
@@ -83,7 +84,7 @@ const parse = (args: readonly string[], known: readonly string[]): { words: read
     const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
     return { words: positionals, flags: values as Flags }
   } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : 'the arguments cannot be read')
+    throw new UsageError(error instanceof Error ? error.message : 'the arguments cannot be read')
   }
 }
 
@@ -97,7 +98,7 @@ const addUser: Command = async ([name = ''], { password }, on) => {
   const text = plainText(name, 'a user’s name', 128)
   const hash = password === undefined ? undefined : await hashPassword(await passwordOf(password, stdin))
   const id = await store.addUser({ name: text, password: hash, createdAt: now() })
-  if (id === undefined) throw new Refused(`there is a user named ${name} already`)
+  if (id === undefined) throw new CommandRefusedError(`there is a user named ${name} already`)
   await record(on, { action: 'user.create', user: id })
   out(id)
 }
@@ -111,7 +112,7 @@ const listUsers: Command = async (_words, _flags, { store, out }) => {
 
 const setPassword: Command = async ([name = ''], { password }, on) => {
   const { store, stdin } = on
-  if (password === undefined) throw new Misused('--password is missing')
+  if (password === undefined) throw new UsageError('--password is missing')
   const { name: known } = await userNamed(store, name)
   await store.setPassword(known, await hashPassword(await passwordOf(password, stdin)))
   await record(on, { action: 'user.password', name: known })
@@ -152,24 +153,26 @@ const listTokens: Command = async ([name], _flags, { store, out }) => {
 const revokeToken: Command = async ([id = ''], _flags, on) => {
   const { store, now } = on
   const user = (await store.listTokens()).find((token) => token.id === id)?.user
-  if ((await store.revokeToken(id, now())) === undefined) throw new Refused(`there is no token ${id}`)
+  if ((await store.revokeToken(id, now())) === undefined) throw new CommandRefusedError(`there is no token ${id}`)
   await record(on, { action: 'token.revoke', user, target: { kind: 'token', id } })
 }
 
 const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
   const { store, now } = on
   const { type, name: groupName } = flags
-  if (type !== 'AIGC' && type !== 'LivenessFace') throw new Misused('--type must be AIGC or LivenessFace')
-  if (groupName === undefined) throw new Misused('--name is missing')
+  if (type !== 'AIGC' && type !== 'LivenessFace') throw new UsageError('--type must be AIGC or LivenessFace')
+  if (groupName === undefined) throw new UsageError('--name is missing')
   const id = readId(groupId)
   if (id === undefined) {
-    throw new Refused('a group id has 1 to 256 characters, and no control characters, blanks, or any of / \\ ? # % ,')
+    throw new CommandRefusedError(
+      'a group id has 1 to 256 characters, and no control characters, blanks, or any of / \\ ? # % ,',
+    )
   }
   const name = plainText(groupName, 'a group’s name', 64)
   const { id: user } = await userNamed(store, userName)
   const refused = await store.adoptGroup({ id, user, type, name, createdAt: now() })
-  if (refused === 'group taken') throw new Refused(`the group ${id} has an owner already`)
-  if (refused === 'name taken') throw new Refused(`${userName} has a group of that type and name already`)
+  if (refused === 'group taken') throw new CommandRefusedError(`the group ${id} has an owner already`)
+  if (refused === 'name taken') throw new CommandRefusedError(`${userName} has a group of that type and name already`)
   await record(on, { action: 'group.adopt', user, target: { kind: 'group', id } })
 }
 
@@ -183,23 +186,23 @@ const listPending: Command = async (_words, _flags, { store, out }) => {
 }
 
 const releaseClaim: Command = async ([id = ''], _flags, on) => {
-  if (!(await on.store.dropClaim(id))) throw new Refused(`nothing is pending with the id ${id}`)
+  if (!(await on.store.dropClaim(id))) throw new CommandRefusedError(`nothing is pending with the id ${id}`)
   await record(on, { action: 'group.release', target: { kind: 'claim', id } })
 }
 
 const listAudit: Command = async (_words, { user, action, since, until }, { store, out }) => {
   const known = auditActions.find((each) => each === action)
-  if (action !== undefined && !known) throw new Misused(`--action must be one of ${auditActions.join(', ')}`)
+  if (action !== undefined && !known) throw new UsageError(`--action must be one of ${auditActions.join(', ')}`)
   const from = since === undefined ? undefined : instant(since, '--since')
   const to = until === undefined ? undefined : instant(until, '--until')
-  if (from !== undefined && to !== undefined && from > to) throw new Misused('--since is after --until')
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError('--since is after --until')
   await printAudit(store, { user, action: known, since: from, until: to }, out)
 }
 
 const listUsage: Command = async ([name], flags, { store, out }) => {
   const since = flags.since === undefined ? undefined : date(flags.since, '--since')
   const until = flags.until === undefined ? undefined : date(flags.until, '--until')
-  if (since !== undefined && until !== undefined && since > until) throw new Misused('--since is after --until')
+  if (since !== undefined && until !== undefined && since > until) throw new UsageError('--since is after --until')
   const user = name === undefined ? undefined : (await userNamed(store, name)).id
   for (const used of await store.listUsage({ user, since, until })) {
     const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model } = used
@@ -240,11 +243,11 @@ const userNamed = async (store: Store, name: string): Promise<User> => {
   return user
 }
 
-const nobody = (name: string) => new Refused(`there is no user named ${name}`)
+const nobody = (name: string) => new CommandRefusedError(`there is no user named ${name}`)
 
 const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<string> => {
   const password = flag === '-' ? (await stdin()).replace(/\r?\n$/, '') : flag
-  if (password === '') throw new Refused('the password is empty')
+  if (password === '') throw new CommandRefusedError('the password is empty')
   return password
 }
 

@@ -6,17 +6,17 @@ import { type Awaitable, andThen } from '../plugins/shared/awaitable.ts'
 import { inert } from '../plugins/shared/headers.ts'
 import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
+import { type AccountOptions, account } from './account'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
-import { type PeopleOptions, people } from './people.ts'
 
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage'>
-  readonly people: Omit<PeopleOptions, 'segment' | 'log' | 'audit' | 'face'> & {
-    readonly face: Omit<PeopleOptions['face'], 'upstream'>
+  readonly people: Omit<AccountOptions, 'segment' | 'log' | 'audit' | 'face'> & {
+    readonly face: Omit<AccountOptions['face'], 'upstream'>
   }
   readonly health: Omit<Health, 'upstreams'>
   /** What may be in flight at once. */
@@ -61,7 +61,7 @@ export const createApp = (options: AppOptions): Handle => {
       }),
     )
     .use(
-      people({
+      account({
         ...options.people,
         face: { ...options.people.face, upstream: library.upstream },
         segment: options.gateway.segment,

@@ -26,8 +26,8 @@ import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './r
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { settleGroups } from './routes/settling.ts'
-import { about } from './schema/about.ts'
 import { assetList, groupList } from './schema/lists.ts'
+import { openapi } from './schema/openapi'
 
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   /** The asset library's upstream. Undefined: its routes answer 502. */
@@ -76,18 +76,18 @@ export const assetLibrary = (options: GatewayOptions) => {
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
     .use(ownership({ rules, identify }))
-    .post('/assets/groups', createGroup(library), { caller: true, ...about.createGroup })
-    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...about.listGroups })
-    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...about.getGroup })
-    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...about.updateGroup })
-    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...about.updateGroup })
-    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...about.deleteGroup })
-    .post('/assets', createAsset(library), { caller: true, ...about.createAsset })
-    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...about.listAssets })
-    .get('/assets/:asset_id', getAsset, { examinesAsset: 'asset_id', ...about.getAsset })
-    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...about.updateAsset })
-    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...about.updateAsset })
-    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...about.deleteAsset })
+    .post('/assets/groups', createGroup(library), { caller: true, ...openapi.createGroup })
+    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...openapi.listGroups })
+    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...openapi.getGroup })
+    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...openapi.updateGroup })
+    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...openapi.updateGroup })
+    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...openapi.deleteGroup })
+    .post('/assets', createAsset(library), { caller: true, ...openapi.createAsset })
+    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...openapi.listAssets })
+    .get('/assets/:asset_id', getAsset, { examinesAsset: 'asset_id', ...openapi.getAsset })
+    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
+    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
+    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...openapi.deleteAsset })
     .use(refuseUnknown)
   const assets: Pick<Owners, 'asset'> = rules
   return { gateway: routes, upstream, assets: options.kind && assets }

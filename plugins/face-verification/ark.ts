@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { unkeptJson } from '../shared/unkept.ts'
 import { Unsent } from '../upstream-proxy/index.ts'
-import { readTaskBody } from './answers.ts'
 import { afterFailure, firstDue, lookAgain } from './backoff.ts'
 import { createState, hashState } from './callback.ts'
+import { type FaceContext, fromStore, unrecorded } from './context'
+import type { FaceDriver } from './driver'
 import { ForeignGroup, recordGroup } from './group.ts'
-import type { FaceKind } from './kind.ts'
-import { asked, type Means, unrecorded } from './means.ts'
-import { type OwnTask, ownTask, underLease } from './own.ts'
-import { discreet, readResult, readSession } from './result.ts'
-import { isEnded, type Status, wayTo } from './status.ts'
+import { readTaskBody } from './parse'
+import { discreet, readValidateResult, readValidateSession } from './result.ts'
+import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
 import type { Verification } from './store.ts'
+import { type OwnTask, ownTask, withLease } from './task-lease'
 
 /** The vendor's sessions: the gateway makes tasks of them, and runs the states itself. `callbackUrl` is the page's address without its state. */
-export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
+export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDriver => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = means
 
   /** The task as it is afterwards, unless somebody was quicker. */
-  const move = async <Task extends Verification>(task: Task, to: Status, group?: string): Promise<Task> => {
-    const way = wayTo(task.status, to)
-    if (way) await asked(store.moveVerification(task.id, way, { group }), unrecorded)
+  const move = async <Task extends Verification>(task: Task, to: VerificationStatus, group?: string): Promise<Task> => {
+    const way = statusPathTo(task.status, to)
+    if (way) await fromStore(store.moveVerification(task.id, way, { group }), unrecorded)
     return way ? { ...task, status: to } : task
   }
 
   const ask = ({ verification, user }: OwnTask, signal: AbortSignal, headers?: Headers) =>
-    readResult(
+    readValidateResult(
       discreet(upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal }), [
         verification.id,
       ]),
@@ -45,7 +45,7 @@ export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
 
   /** Asks for the result, and takes the consequences. */
   const resolve = (id: string, signal: AbortSignal | undefined, headers?: Headers): Promise<boolean> =>
-    underLease(
+    withLease(
       means,
       id,
       signal,
@@ -75,11 +75,11 @@ export const arkKind = (means: Means, callbackUrl: () => string): FaceKind => {
         ),
         [state],
       )
-      const { token, link, expiresAt: end = Number.POSITIVE_INFINITY } = readSession(answer, createdAt)
+      const { token, link, expiresAt: end = Number.POSITIVE_INFINITY } = readValidateSession(answer, createdAt)
       const expiresAt = Math.min(end, createdAt + taskMs)
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
       const dueAt = firstDue(createdAt, expiresAt)
-      const added = await asked(
+      const added = await fromStore(
         store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
         unrecorded,
       )

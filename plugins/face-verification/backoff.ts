@@ -1,5 +1,5 @@
-import type { Look } from './own.ts'
 import type { Verification } from './store.ts'
+import type { NextLook } from './task-lease'
 
 const minute = 60_000
 /** Somebody whose browser has come back is waiting; of everybody else one can only suspect that the browser's word was lost. */
@@ -14,7 +14,7 @@ export const firstDue = (createdAt: number, expiresAt: number): number =>
   Math.min(createdAt + firstMs('waiting_user'), expiresAt)
 
 /** After a look that brought nothing: twice as long as the last time, and at the task's end at the latest. */
-export const lookAgain = ({ status, expiresAt, asks }: Verification, now: number): Look => {
+export const lookAgain = ({ status, expiresAt, asks }: Verification, now: number): NextLook => {
   const ms = Math.min(firstMs(status) * 2 ** Math.min(asks + 1, 20), now < expiresAt ? mostMs(status) : mostAfterEndMs)
   const dueAt = now < expiresAt ? Math.min(now + ms, expiresAt) : now + ms
   return { restUntil: now + restMs, dueAt, asks: asks + 1 }
@@ -23,4 +23,4 @@ export const lookAgain = ({ status, expiresAt, asks }: Verification, now: number
 /** After a look that failed: the same, but whoever wants to look now may. */
 export const afterFailure =
   (now: () => number) =>
-  (task: Verification): Look => ({ ...lookAgain(task, now()), restUntil: 0 })
+  (task: Verification): NextLook => ({ ...lookAgain(task, now()), restUntil: 0 })

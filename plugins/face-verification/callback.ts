@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { asked, type Means } from './means.ts'
-import type { Outcome } from './page.ts'
-import { wayTo } from './status.ts'
+import { type FaceContext, fromStore } from './context'
+import type { PageOutcome } from './page.ts'
+import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
 
 /** 256 random bits. Whoever knows them is the browser that the upstream sent back, or was told by it. */
@@ -13,13 +13,13 @@ export const hashState = (state: string): string => createHash('sha256').update(
 const isState = (text: string): boolean => /^[\w-]{43}$/.test(text)
 
 /** What the upstream has a person's browser say: whether the check went well. */
-export interface Word {
+export interface CallbackResult {
   readonly token: string | undefined
   readonly isGood: boolean
 }
 
 /** Undefined for what the upstream would not say: no code, or anything twice. Only 10000 is good. */
-export const readWord = (parameters: URLSearchParams): Word | undefined => {
+export const readCallbackResult = (parameters: URLSearchParams): CallbackResult | undefined => {
   const [code, ...otherCodes] = parameters.getAll('resultCode')
   const [token, ...otherTokens] = parameters.getAll('bytedToken')
   if (!code || otherCodes.length > 0 || otherTokens.length > 0) return undefined
@@ -38,27 +38,27 @@ export const isPrefetch = (headers: Headers): boolean =>
  * `resolve` is called for a task whose result can be had now; what it brings is waited for.
  */
 export const takeCallback = async (
-  { store, clock }: Pick<Means, 'store' | 'clock'>,
+  { store, clock }: Pick<FaceContext, 'store' | 'clock'>,
   state: string,
   parameters: URLSearchParams,
   resolve: (task: Verification) => Promise<void>,
-): Promise<Outcome> => {
+): Promise<PageOutcome> => {
   if (!isState(state)) return 'unknown'
   const hash = hashState(state)
-  const task = await asked(store.verificationByState(hash))
-  const word = readWord(parameters)
+  const task = await fromStore(store.verificationByState(hash))
+  const word = readCallbackResult(parameters)
   if (!task || !word || (word.token !== undefined && task.token !== undefined && !isSame(word.token, task.token))) {
     return 'unknown'
   }
-  const way = wayTo(task.status, word.isGood ? 'callback_received' : 'failed')
+  const way = statusPathTo(task.status, word.isGood ? 'callback_received' : 'failed')
   if (task.status === 'waiting_user' && way) {
-    const moved = await asked(store.moveVerification(task.id, way, { dueAt: clock.now() }))
+    const moved = await fromStore(store.moveVerification(task.id, way, { dueAt: clock.now() }))
     if (moved && word.isGood) await resolve(task)
   }
-  return outcomeOf(await asked(store.verificationByState(hash)))
+  return outcomeOf(await fromStore(store.verificationByState(hash)))
 }
 
-const outcomeOf = (task: Verification | undefined): Outcome => {
+const outcomeOf = (task: Verification | undefined): PageOutcome => {
   switch (task?.status) {
     case 'callback_received':
     case 'resolving':

@@ -1,6 +1,6 @@
 import { refused } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
-import { asked, type Means } from './means.ts'
+import { type FaceContext, fromStore } from './context'
 import type { Verification } from './store.ts'
 
 const type = 'LivenessFace'
@@ -15,21 +15,21 @@ export class ForeignGroup extends Problem {}
  * owner, and Problem 500 when it cannot be recorded.
  */
 export const recordGroup = async (
-  { store, clock, log, audit }: Pick<Means, 'store' | 'clock' | 'log' | 'audit'>,
+  { store, clock, log, audit }: Pick<FaceContext, 'store' | 'clock' | 'log' | 'audit'>,
   { id: verification, user }: Verification,
   id: string,
 ): Promise<void> => {
   const createdAt = clock.now()
   const minute = new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')
   for (let number = 1; number <= mostNames; number++) {
-    const owner = await asked(store.group(id), unrecordedGroup)
+    const owner = await fromStore(store.group(id), unrecordedGroup)
     if (owner?.user === user && owner.type === type) return
     if (owner) {
       log.error({ verification, user, group: id }, 'the group of a face verification is not its creator’s')
       throw new ForeignGroup(500, unrecordedGroup, { event: { ...refused('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
-    const taken = await asked(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
+    const taken = await fromStore(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
     if (taken === undefined) {
       log.info({ verification, user, group: id }, 'face verified')
       audit.note({ action: 'group.adopt', user, target: { kind: 'group', id }, reason: `verification ${verification}` })

@@ -8,26 +8,26 @@ import { type Log, problemBody, renderProblems, silent } from '../shared/problem
 import { unkept } from '../shared/unkept.ts'
 import { refuseUnknown } from '../shared/unknown.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
-import { about } from './about.ts'
-import { arkKind } from './ark.ts'
+import { arkDriver } from './ark.ts'
 import { isPrefetch, takeCallback } from './callback.ts'
-import type { Means } from './means.ts'
-import { ownTask } from './own.ts'
-import { notYet, type Outcome, pageOf } from './page.ts'
-import { underReservation } from './reserve.ts'
-import { restKind } from './rest.ts'
-import { type SettleOptions, settleVerifications } from './settle.ts'
-import type { FaceGroupStore, Kind, VerificationStore } from './store.ts'
+import type { FaceContext } from './context'
+import { openapi } from './openapi'
+import { notYet, type PageOutcome, pageOf } from './page.ts'
+import { type ReconcileVerificationsOptions, reconcileVerifications } from './reconcile'
+import { withReservation } from './reservation'
+import { restDriver } from './rest.ts'
+import type { FaceGroupStore, VerificationKind, VerificationStore } from './store.ts'
+import { ownTask } from './task-lease'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
-export type { SettleOptions } from './settle.ts'
-export { isEnded, type Status, statuses, type Way, wayTo } from './status.ts'
-export type { FaceGroupStore, Kind, NewVerification, Verification, VerificationStore } from './store.ts'
+export type { ReconcileVerificationsOptions } from './reconcile'
+export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verificationStatuses } from './status.ts'
+export type { FaceGroupStore, NewVerification, Verification, VerificationKind, VerificationStore } from './store.ts'
 
 export interface FaceVerificationOptions {
   /** Who runs the states: `rest`, an upstream of these same paths; `ark`, the gateway, on the vendor's sessions. That of `upstream`. */
-  readonly kind: Kind
+  readonly kind: VerificationKind
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
   /** Who has a session: `identifyBySession`, or the host app's own. Not `identifyByToken`: the document accepts no tokens here. */
@@ -52,7 +52,7 @@ export interface FaceVerificationOptions {
   readonly audit?: Audit
   /** Looks after tasks that nobody asks about until it is aborted. Undefined: nobody does, and a verification whose tab was closed is lost. */
   readonly settleUntil?: AbortSignal
-  readonly settling?: SettleOptions
+  readonly settling?: ReconcileVerificationsOptions
 }
 
 /** A person waits for the page; the result may take longer. */
@@ -69,7 +69,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
   if (!(taskMs > 0 && leaseMs > 0))
     throw new TypeError('a face verification and its lease must live for more than nothing')
   const prefix = `/api/${segment}/face-verifications`
-  const means: Means = {
+  const means: FaceContext = {
     upstream: options.upstream,
     store: options.store,
     clock,
@@ -81,8 +81,8 @@ export const faceVerification = (options: FaceVerificationOptions) => {
     maxBodyBytes,
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
-  const faces = kind === 'ark' ? arkKind(means, () => `${base()}${prefix}/callback`) : restKind(means)
-  if (options.settleUntil) void settleVerifications(means, kind, faces.look, options.settleUntil, options.settling)
+  const faces = kind === 'ark' ? arkDriver(means, () => `${base()}${prefix}/callback`) : restDriver(means)
+  if (options.settleUntil) void reconcileVerifications(means, kind, faces.look, options.settleUntil, options.settling)
 
   /** Until the result is there, or the person has waited long enough; it goes on without them. */
   const waitFor = (id: string): Promise<void> =>
@@ -101,10 +101,12 @@ export const faceVerification = (options: FaceVerificationOptions) => {
     // Elysia takes HEAD for GET: that, too, only looks ahead.
     if (request.method !== 'GET' || isPrefetch(request.headers)) return notYet()
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
-    const outcome = await takeCallback(means, state, query, ({ id }) => waitFor(id)).catch((err: unknown): Outcome => {
-      log.error({ err }, 'callback of a face verification could not be taken in')
-      return 'trouble'
-    })
+    const outcome = await takeCallback(means, state, query, ({ id }) => waitFor(id)).catch(
+      (err: unknown): PageOutcome => {
+        log.error({ err }, 'callback of a face verification could not be taken in')
+        return 'trouble'
+      },
+    )
     return pageOf(outcome, request.headers.get('accept-language'))
   }
 
@@ -116,9 +118,9 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       async ({ request }) => {
         const { user } = await requireIdentity(identify, request)
         options.requireSameOrigin?.(request)
-        return asText(await underReservation(means, user, (reserved) => faces.create(request, user, reserved)))
+        return asText(await withReservation(means, user, (reserved) => faces.create(request, user, reserved)))
       },
-      about.create,
+      openapi.create,
     )
     .get(
       '/:verification_id',
@@ -126,9 +128,9 @@ export const faceVerification = (options: FaceVerificationOptions) => {
         const { user } = await requireIdentity(identify, request)
         return asText(await faces.query(await ownTask(means, kind, user, params.verification_id), request))
       },
-      about.query,
+      openapi.query,
     )
   if (kind === 'ark')
-    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), about.callback)
+    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), openapi.callback)
   return routes.use(refuseUnknown)
 }

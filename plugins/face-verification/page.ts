@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { type Language, languageOf } from './language.ts'
 
 /** What a person is told who comes back from the check. */
-export type Outcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'trouble'
+export type PageOutcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'trouble'
 
 interface Words {
   readonly title: string
   readonly text: string
 }
 
-const words: Readonly<Record<Language, Readonly<Record<Outcome, Words>>>> = {
+const words: Readonly<Record<Language, Readonly<Record<PageOutcome, Words>>>> = {
   en: {
     verified: {
       title: 'Face verified',
@@ -47,7 +47,7 @@ const words: Readonly<Record<Language, Readonly<Record<Outcome, Words>>>> = {
 }
 
 const tags: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
-const statuses: Readonly<Partial<Record<Outcome, number>>> = { unknown: 404, trouble: 500 }
+const statuses: Readonly<Partial<Record<PageOutcome, number>>> = { unknown: 404, trouble: 500 }
 
 const style =
   ':root{color-scheme:light dark;font:1.125rem/1.6 system-ui,sans-serif}' +
@@ -68,7 +68,7 @@ const headers = {
 }
 
 /** The page for an outcome, in the language that the browser likes best. */
-export const pageOf = (outcome: Outcome, accepted: string | null): Response => {
+export const pageOf = (outcome: PageOutcome, accepted: string | null): Response => {
   const language = languageOf(accepted)
   const { title, text } = words[language][outcome]
   const html = `<!doctype html>

@@ -3,17 +3,17 @@ import type { Json } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import { unkept } from '../shared/unkept.ts'
 import { type Answer, Invalid, Refusal, toResponse } from '../upstream-proxy/index.ts'
-import { readGroup, readTaskBody, resultOf } from './answers.ts'
 import { afterFailure, firstDue, lookAgain } from './backoff.ts'
+import { type FaceContext, fromStore, unrecorded } from './context'
+import type { FaceDriver } from './driver'
 import { recordGroup } from './group.ts'
-import type { FaceKind } from './kind.ts'
-import { asked, type Means, unrecorded } from './means.ts'
-import { type Look, type OwnTask, underLease } from './own.ts'
-import { readStatus, wayTo } from './status.ts'
+import { readGroup, readTaskBody, resultOf } from './parse'
+import { readStatus, statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
+import { type NextLook, type OwnTask, withLease } from './task-lease'
 
 /** An upstream of the gateway's own paths, which runs the states: what it says is forwarded, after what follows from it is recorded. */
-export const restKind = (means: Means): FaceKind => {
+export const restDriver = (means: FaceContext): FaceDriver => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = means
 
   /** Records what an answer says of a task: the group first, so that no status is known before it. */
@@ -26,15 +26,15 @@ export const restKind = (means: Means): FaceKind => {
     const group = readGroup(result.get('group_id'))
     if (status === 'verified' && group === undefined) throw new Invalid('a verified task without group_id')
     if (group !== undefined && group !== task.group) await recordGroup(means, task, group)
-    const way = status && wayTo(task.status, status)
-    if (way) await asked(store.moveVerification(task.id, way, { group }), unrecorded)
+    const way = status && statusPathTo(task.status, status)
+    if (way) await fromStore(store.moveVerification(task.id, way, { group }), unrecorded)
   }
 
   const ask = ({ verification, user }: OwnTask, headers: Headers | undefined, signal: AbortSignal): Promise<Answer> =>
     upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal })
 
   /** Once more, or never: long after its end a task is what it is. */
-  const again = (task: Verification): Look => {
+  const again = (task: Verification): NextLook => {
     const next = lookAgain(task, clock.now())
     return clock.now() > task.expiresAt + graceMs ? { ...next, dueAt: undefined } : next
   }
@@ -53,7 +53,7 @@ export const restKind = (means: Means): FaceKind => {
       if (id === undefined) throw new Invalid('a face verification without verification_id')
       const expiresAt = readEnd(result.get('expires_at'), createdAt) ?? createdAt + taskMs
       const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, asks: 0 } as const
-      const added = await asked(
+      const added = await fromStore(
         store.addVerification({ ...task, dueAt: firstDue(createdAt, expiresAt) }, reserved),
         unrecorded,
       )
@@ -72,7 +72,7 @@ export const restKind = (means: Means): FaceKind => {
     },
 
     look: (id, signal) =>
-      underLease(
+      withLease(
         means,
         id,
         signal,

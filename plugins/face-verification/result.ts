@@ -1,10 +1,10 @@
 import { findCredentials } from '../shared/credentials.ts'
 import type { Json } from '../shared/json.ts'
 import { type Answer, Invalid, Refusal } from '../upstream-proxy/index.ts'
-import { readGroup, resultOf } from './answers.ts'
+import { readGroup, resultOf } from './parse'
 
 /** A session as the upstream made it. */
-export interface Session {
+export interface ValidateSession {
   /** What it is asked with: a secret. */
   readonly token: string
   /** What the person opens: holds temporary credentials, a secret too. */
@@ -16,7 +16,7 @@ export interface Session {
 const longestSecret = 8_192
 
 /** Throws Invalid for an answer that holds no session. */
-export const readSession = (answer: Answer, now: number): Session => {
+export const readValidateSession = (answer: Answer, now: number): ValidateSession => {
   const result = resultOf(answer)
   const token = result.get('BytedToken')?.string() ?? ''
   const link = result.get('H5Link')?.string() ?? ''
@@ -42,13 +42,13 @@ const readEnd = (result: Json, now: number): number | undefined => {
 }
 
 /** What became of a session: its group, `none` while there is none, or `gone` when there never will be. */
-export type Result = { readonly group: string } | 'none' | 'gone'
+export type ValidateResult = { readonly group: string } | 'none' | 'gone'
 
 /**
  * Reads the answer to the question for the result. Before the person is done, and after the end, the upstream either names no group or says that
  * it knows no such session. Every other failure says nothing of the session, and is thrown.
  */
-export const readResult = async (asking: Promise<Answer>): Promise<Result> => {
+export const readValidateResult = async (asking: Promise<Answer>): Promise<ValidateResult> => {
   try {
     const group = readGroup(resultOf(await asking).get('GroupId'))
     return group === undefined ? 'none' : { group }

@@ -1,9 +1,16 @@
 /** How a face verification stands, in the order in which all goes well; then how it ends otherwise. */
-export const statuses = ['waiting_user', 'callback_received', 'resolving', 'verified', 'failed', 'expired'] as const
-export type Status = (typeof statuses)[number]
+export const verificationStatuses = [
+  'waiting_user',
+  'callback_received',
+  'resolving',
+  'verified',
+  'failed',
+  'expired',
+] as const
+export type VerificationStatus = (typeof verificationStatuses)[number]
 
 /** "Face verification status" of the document; from `waiting_user` also: its life was over, or its callback said no. */
-const moves: Readonly<Record<Status, readonly Status[]>> = {
+const moves: Readonly<Record<VerificationStatus, readonly VerificationStatus[]>> = {
   waiting_user: ['callback_received', 'failed', 'expired'],
   callback_received: ['resolving'],
   resolving: ['verified', 'failed', 'expired'],
@@ -12,21 +19,22 @@ const moves: Readonly<Record<Status, readonly Status[]>> = {
   expired: [],
 }
 
-export const readStatus = (text: string | undefined): Status | undefined => statuses.find((known) => known === text)
+export const readStatus = (text: string | undefined): VerificationStatus | undefined =>
+  verificationStatuses.find((known) => known === text)
 
 /** Whether nothing can follow any more. */
-export const isEnded = (status: Status): boolean => moves[status].length === 0
+export const isEnded = (status: VerificationStatus): boolean => moves[status].length === 0
 
 /** A way of legal moves, its beginning included. */
-export type Way = readonly [Status, ...Status[]]
+export type StatusPath = readonly [VerificationStatus, ...VerificationStatus[]]
 
 /** The shortest way from one status to another; undefined when there is none, or it would lead nowhere new. */
-export const wayTo = (from: Status, to: Status): Way | undefined => {
-  const ways: Way[] = [[from]]
+export const statusPathTo = (from: VerificationStatus, to: VerificationStatus): StatusPath | undefined => {
+  const ways: StatusPath[] = [[from]]
   for (const way of ways) {
     const next = moves[way.at(-1) ?? from]
     if (next.includes(to)) return [...way, to]
-    ways.push(...next.map((status): Way => [...way, status]))
+    ways.push(...next.map((status): StatusPath => [...way, status]))
   }
   return undefined
 }

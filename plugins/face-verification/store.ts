@@ -1,17 +1,17 @@
-import type { Status, Way } from './status.ts'
+import type { StatusPath, VerificationStatus } from './status.ts'
 
 /** The ports: what `face-verification` asks of a store. Every method rejects when the store cannot be asked within its own deadline; none ever hangs. */
 
 /** Who runs the states: the upstream (`rest`), or the gateway (`ark`). */
-export type Kind = 'rest' | 'ark'
+export type VerificationKind = 'rest' | 'ark'
 
 /** A face verification. Times are milliseconds since 1970. */
 export interface Verification {
   readonly id: string
   /** Its creator, the only one who may see it. */
   readonly user: string
-  readonly kind: Kind
-  readonly status: Status
+  readonly kind: VerificationKind
+  readonly status: VerificationStatus
   /** `ark`: what the upstream knows it by, a secret that nobody is shown. Undefined once it is over. */
   readonly token?: string
   /** Undefined until it is verified. */
@@ -55,7 +55,7 @@ export interface VerificationStore {
    * Goes the rest of a way in one step, from wherever on it the verification stands. False when it does not stand on it, or at its end already. One that
    * ends is due no more, and its token is forgotten; `dueAt` makes it due then, as if never looked at.
    */
-  moveVerification(id: string, way: Way, change?: { group?: string; dueAt?: number }): Promise<boolean>
+  moveVerification(id: string, way: StatusPath, change?: { group?: string; dueAt?: number }): Promise<boolean>
   /** Gives the verification to one who looks at it, until then or its release. Undefined when somebody has it, it does not exist, or is never due. */
   leaseVerification(id: string, now: number, until: number): Promise<Verification | undefined>
   /**
@@ -68,9 +68,9 @@ export interface VerificationStore {
     next: { readonly restUntil: number; readonly dueAt: number | undefined; readonly asks: number },
   ): Promise<void>
   /** Ids of those that are due and not leased; first those whose person has come back, then by how long they are due. */
-  dueVerifications(kind: Kind, now: number, most: number): Promise<readonly string[]>
+  dueVerifications(kind: VerificationKind, now: number, most: number): Promise<readonly string[]>
   /** When the next one falls due, or its lease ends; undefined when there is none. */
-  nextVerificationDue(kind: Kind): Promise<number | undefined>
+  nextVerificationDue(kind: VerificationKind): Promise<number | undefined>
   /** Forgets all that were created before. */
   deleteVerifications(before: number): Promise<void>
 }

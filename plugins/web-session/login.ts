@@ -1,7 +1,7 @@
 import { isJson, readJsonBody } from '../shared/body.ts'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './fair-queue.ts'
-import { asked } from './session.ts'
+import type { Flow } from './login-queue'
+import { fromStore } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
 export interface Credentials {
@@ -38,7 +38,7 @@ export const findUser = async (
   verify: Verify,
   flow: Flow,
 ): Promise<(LoginUser & { readonly password: string }) | undefined> => {
-  const user = storable(name) ? await asked(store.userByName(name)) : undefined
+  const user = storable(name) ? await fromStore(store.userByName(name)) : undefined
   const hash = user?.disabledAt === undefined ? user?.password : undefined
   const right = await verify(password, hash, flow)
   return right && user && hash !== undefined ? { ...user, password: hash } : undefined

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto'
 import { argon2idAsync } from '@noble/hashes/argon2.js'
-import { FairQueue, type Flow } from './fair-queue.ts'
+import { type Flow, LoginQueue } from './login-queue'
 
 /**
  * The hash of a password, in PHC string format: Argon2id, 19 MiB, 2 passes, 1 lane (RFC 9106; OWASP's least). The same on every runtime, so that any of them can check
@@ -89,7 +89,7 @@ const derive = async (cost: Cost, password: string, nonce: Buffer, tagLength: nu
 }
 
 /** Each takes a tenth of a second of a processor and much memory: without a bound, logging in is an attack. */
-const queue = new FairQueue({ atOnce: 2, mostWaiting: 32, message: 'too many passwords are being checked' })
+const queue = new LoginQueue({ atOnce: 2, mostWaiting: 32, message: 'too many passwords are being checked' })
 
 /** Hash of nobody's password. */
 const unknownUser = write(usual, Buffer.alloc(16), Buffer.alloc(32))

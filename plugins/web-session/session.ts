@@ -72,10 +72,10 @@ export const createSessions = (options: SessionOptions): Sessions => {
       if (id === undefined) return undefined
       const hash = hashOf(id)
       const time = now()
-      const found = await asked(store.session(hash))
+      const found = await fromStore(store.session(hash))
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
-      if (idleUntil - found.idleUntil > touchMs) await asked(store.touchSession(hash, idleUntil))
+      if (idleUntil - found.idleUntil > touchMs) await fromStore(store.touchSession(hash, idleUntil))
       return new KnownSession(found, hash, watch)
     },
 
@@ -85,12 +85,13 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
       const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }
-      if (!(await asked(store.addSession(session, cookies.readAll(request).map(hashOf), maxSessions)))) return undefined
+      if (!(await fromStore(store.addSession(session, cookies.readAll(request).map(hashOf), maxSessions))))
+        return undefined
       return cookies.issue(id, Math.floor(absoluteMs / 1000))
     },
 
     async end(request) {
-      for (const id of cookies.readAll(request)) await asked(store.endSession(hashOf(id)))
+      for (const id of cookies.readAll(request)) await fromStore(store.endSession(hashOf(id)))
       return cookies.clear()
     },
   }
@@ -117,7 +118,7 @@ class KnownSession implements SessionIdentity {
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
 /** Throws Problem 500 for what a store throws. */
-export const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+export const fromStore = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
   try {
     return await answer
   } catch (cause) {

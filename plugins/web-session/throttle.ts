@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './fair-queue.ts'
+import type { Flow } from './login-queue'
 import { networksOf } from './networks.ts'
-import { asked } from './session.ts'
+import { fromStore } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'
 
 /** How many wrong passwords have no consequence. */
@@ -23,7 +23,7 @@ const rememberNameMs = 86_400_000
 const rememberNetworkMs = 3_600_000
 
 /** Who tries to log in. */
-export interface Caller {
+export interface LoginCaller {
   readonly name: string
   /** Where the try comes from, if that is known. */
   readonly address?: string
@@ -42,7 +42,7 @@ export interface Throttle {
    *
    * Throws Problem 429 with Retry-After when it is too early, even for a right password.
    */
-  run<Result>(caller: Caller, attempt: (flow: Flow) => Promise<Result | undefined>): Promise<Result | undefined>
+  run<Result>(caller: LoginCaller, attempt: (flow: Flow) => Promise<Result | undefined>): Promise<Result | undefined>
 }
 
 export const createThrottle = (
@@ -57,7 +57,7 @@ export const createThrottle = (
   }
 
   /** What the try may be counted under: of the first that is open, it is. */
-  const waysOf = ({ name, address, device }: Caller): readonly Way[] => {
+  const waysOf = ({ name, address, device }: LoginCaller): readonly Way[] => {
     const networks = address === undefined ? [] : networksOf(address)
     const byName = counter('name', name, freePerName)
     const unknown: Way = {
@@ -69,12 +69,12 @@ export const createThrottle = (
     return [{ counters: [counter('device', device, freePerName)], flow: { name: byName.key, known: true } }, unknown]
   }
 
-  const take = async (caller: Caller): Promise<{ readonly counted: Attempt; readonly flow: Flow }> => {
+  const take = async (caller: LoginCaller): Promise<{ readonly counted: Attempt; readonly flow: Flow }> => {
     const time = now()
     let earliest = Number.POSITIVE_INFINITY
     for (const { counters, flow } of waysOf(caller)) {
       const counted = { id: randomUUID(), counters, now: time }
-      const blockedUntil = await asked(store.takeAttempt(counted))
+      const blockedUntil = await fromStore(store.takeAttempt(counted))
       if (blockedUntil === undefined) return { counted, flow }
       earliest = Math.min(earliest, blockedUntil)
     }
@@ -87,7 +87,7 @@ export const createThrottle = (
       try {
         const result = await attempt(flow)
         // What others have done to the name stays when a known device logs in.
-        if (result !== undefined) await asked(store.returnAttempt(counted, counted.counters[0].key))
+        if (result !== undefined) await fromStore(store.returnAttempt(counted, counted.counters[0].key))
         return result
       } catch (error) {
         await store.returnAttempt(counted).catch(() => {})

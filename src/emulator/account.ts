@@ -1,12 +1,12 @@
 import { createFaces, type Faces } from './face/faces.ts'
 import type { Library } from './library.ts'
+import { createLibrary } from './library-store'
 import { createLimits, type Limits } from './limits.ts'
 import { createSorted, type List, type Sorted } from './listing.ts'
 import type { Member } from './members.ts'
 import type { Asset, Group } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { Settings } from './settings.ts'
-import { createLibrary } from './stock.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
 
 /** The one account behind both shapes. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from './account.ts'
 import { perform } from './actions.ts'
-import { jsonReply, plannedReply, type Reply, spoiltAnswer, spoiltReply } from './damage.ts'
 import { envelopeOf } from './envelope.ts'
+import type { Strike } from './fault-registry'
 import type { FaultKind } from './faults.ts'
+import { faultyAnswer, faultyReply, jsonReply, plannedReply, type Reply } from './faulty-reply'
 import { Refusal } from './refusal.ts'
 import type { Received, Shape } from './shape.ts'
-import type { Strike } from './switchboard.ts'
 
 /** How a request ends: with a reply, a reset connection, or silence. */
 export type End = Reply | 'reset' | 'silence'
@@ -60,7 +60,7 @@ async function afterWork({ fault, hit, released }: Strike, reply: Reply, secret:
   if (fault.kind === 'reset-after') return 'reset'
   if (fault.kind === 'hang') return 'silence'
   if (fault.kind === 'hold') await released
-  return spoiltReply(fault, reply, secret)
+  return faultyReply(fault, reply, secret)
 }
 
 function secretOf({ account: { settings }, shape }: Exchange): string {
@@ -72,7 +72,7 @@ function work({ account, shape, request, action, number, strikes }: Exchange): R
   const headers = { 'x-request-id': envelope.requestId }
   try {
     const ask = shape.askOf(request)
-    const answer = strikes.reduce((sound, { fault }) => spoiltAnswer(fault, sound, ask), perform(account, ask))
+    const answer = strikes.reduce((sound, { fault }) => faultyAnswer(fault, sound, ask), perform(account, ask))
     return jsonReply(200, envelope.result(answer), headers)
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))

@@ -1,11 +1,11 @@
 import type { Account, Action, Answer, Ask } from './account.ts'
 import { type Fields, fieldsIn, fieldsOf } from './fields.ts'
+import { foreignAsset, foreignGroup } from './foreign-items'
 import { assetText, groupText, type Look } from './items.ts'
 import { cut, type Sorted, sorted } from './listing.ts'
 import { printOf, windowOf } from './paging.ts'
 import type { Asset, Group, GroupType } from './records.ts'
 import { invalid, missing } from './refusal.ts'
-import { foreignAsset, foreignGroup } from './strangers.ts'
 
 const NAME_MOST = 64
 const IDS_MOST = 100

@@ -1,11 +1,11 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { decidingIn, refuseAmbiguous, refuseOtherId } from './ambiguous.ts'
+import { decidingIn, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys'
 import { groupTypes } from './lists.ts'
 
 /** Checks what of "create asset" is the gateway's to check; the rest the upstream validates. */
 export const readNewAsset = (body: JsonBody): { readonly group: string; readonly groupType: string } => {
-  refuseAmbiguous(body.json)
+  refuseDuplicateKeys(body.json)
   const group = body.json.get('GroupId')?.string()
   if (!group) throw new Problem(400, 'group_id is required')
   const type = body.json.get('GroupType')
@@ -39,6 +39,6 @@ export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[]
 
 /** Checks the body of "modify asset": an id in it may only repeat that of the path. */
 export const readAssetChange = (body: JsonBody, asset: string): void => {
-  refuseAmbiguous(body.json)
+  refuseDuplicateKeys(body.json)
   refuseOtherId(body.json, asset)
 }

@@ -2,7 +2,7 @@ import type { JsonBody } from '../../plugins/shared/body.ts'
 import type { Json } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { limitLength } from '../../plugins/shared/text.ts'
-import { refuseAmbiguous } from './ambiguous.ts'
+import { refuseDuplicateKeys } from './duplicate-keys'
 
 /** What the gateway has to know of a group that is created or changed. */
 export interface GroupFields {
@@ -21,7 +21,7 @@ export const readNewGroup = (body: JsonBody): GroupFields & { readonly name: str
 
 /** Checks the body of a change to a group: what is absent stays as it is. */
 export const readGroupChange = ({ json }: JsonBody): GroupFields => {
-  refuseAmbiguous(json)
+  refuseDuplicateKeys(json)
   refuseMisspelt(json)
   const name = json.get('Name')?.string()
   if (json.get('Name') && !name) throw required()

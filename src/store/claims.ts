@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
-import { Taken } from './error.ts'
+import { UniqueViolationError } from './error.ts'
 import { groupChanged, groupsChanged } from './revision.ts'
 
 interface Made {
@@ -20,7 +20,7 @@ export const claims = (database: Database): ClaimStore => {
       try {
         return await attempt()
       } catch (error) {
-        if (!(error instanceof Taken)) throw error
+        if (!(error instanceof UniqueViolationError)) throw error
         if (!again) return undefined
       }
     }

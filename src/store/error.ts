@@ -4,7 +4,7 @@ export class StoreError extends Error {
 }
 
 /** A unique index refused a row: somebody else was first. */
-export class Taken extends StoreError {
+export class UniqueViolationError extends StoreError {
   override name = 'Taken'
   constructor(cause: unknown) {
     super('the database has such a record already', { cause })
@@ -15,5 +15,7 @@ export class Taken extends StoreError {
 export const storeError = (cause: unknown, isTaken: (code: unknown) => boolean): StoreError => {
   if (cause instanceof StoreError) return cause
   const { code, errcode } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
-  return isTaken(errcode ?? code) ? new Taken(cause) : new StoreError('the database could not be asked', { cause })
+  return isTaken(errcode ?? code)
+    ? new UniqueViolationError(cause)
+    : new StoreError('the database could not be asked', { cause })
 }

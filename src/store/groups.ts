@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Group } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
-import { Taken } from './error.ts'
+import { UniqueViolationError } from './error.ts'
 import { groupChanged } from './revision.ts'
 
 /** Why a group was not adopted by hand: it has an owner; its new owner has, or is making, another one of that type and name. */
-export type Refused = 'group taken' | 'name taken'
+export type AdoptionRefusedError = 'group taken' | 'name taken'
 
 /** Who owns which group, and where assets lie. */
 export const groups = (database: Database) => {
@@ -102,7 +102,9 @@ export const groups = (database: Database) => {
      * Gives a group that exists upstream to a user, by hand; settles the oldest open claim that may be for it. Says why when it may not be.
      * Raises the revision.
      */
-    async adoptGroup(wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>): Promise<Refused | undefined> {
+    async adoptGroup(
+      wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>,
+    ): Promise<AdoptionRefusedError | undefined> {
       const { id, user, type, name, createdAt } = wanted
       try {
         const [settled, added] = await database.batch([
@@ -137,7 +139,7 @@ export const groups = (database: Database) => {
         ])
         return settled?.length || added?.length ? undefined : 'group taken'
       } catch (error) {
-        if (error instanceof Taken) return (await group(id)) ? 'group taken' : 'name taken'
+        if (error instanceof UniqueViolationError) return (await group(id)) ? 'group taken' : 'name taken'
         throw error
       }
     },

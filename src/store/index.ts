@@ -13,8 +13,8 @@ import { type Database, sql } from './database.ts'
 import { groups } from './groups.ts'
 import { migrate } from './migrations.ts'
 import { pending } from './pending.ts'
-import { places } from './places.ts'
 import { openPostgres } from './postgres.ts'
+import { rateLimits } from './rate-limits'
 import { readRevision, tellingRaises } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { sessions } from './sessions.ts'
@@ -27,7 +27,7 @@ import { verifications } from './verifications.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
 export { StoreError } from './error.ts'
-export type { Refused } from './groups.ts'
+export type { AdoptionRefusedError } from './groups.ts'
 export type { OpenClaim } from './pending.ts'
 export type { Token } from './tokens.ts'
 export type { Usage, UsageFilter } from './usage.ts'
@@ -101,7 +101,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log
     ...sessions(database),
     ...attempts(database),
     ...verifications(database),
-    places: places(database),
+    places: rateLimits(database),
     onRaise: (raised) => void told.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

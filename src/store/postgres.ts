@@ -1,7 +1,7 @@
 import postgres from 'postgres'
+import { ConnectionPool } from './connection-pool'
 import { type Database, numbered, type Row, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
-import { Lanes } from './lanes.ts'
 
 export interface PostgresOptions {
   /** Milliseconds that a query or a batch may take, waiting included. */
@@ -45,7 +45,7 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
         idle_in_transaction_session_timeout: deadlineMs * 2,
       },
     })
-  const lanes = new Lanes({ size: connections, open, drop: giveUp, patienceMs: deadlineMs })
+  const lanes = new ConnectionPool({ size: connections, open, drop: giveUp, patienceMs: deadlineMs })
 
   const run = async <Result>(work: (lane: Lane) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LoginUser, Session, SessionStore } from '../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
-import { takeTurn } from './turns.ts'
+import { lockUser } from './user-locks'
 
 /** For the batch that disables a user or replaces the password: a user who is enabled again has to log in again. */
 export const endSessionsOf = (userName: string): Statement => sql`
@@ -28,7 +28,7 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
       most = Number.MAX_SAFE_INTEGER,
     ) {
       const [, , added] = await database.batch([
-        takeTurn(user),
+        lockUser(user),
         sql`
           delete from sessions
           where hash in (

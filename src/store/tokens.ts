@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../plugins/api-token/store.ts'
 import { type Database, sql } from './database.ts'
 import { tokenAdded, tokenRevoked } from './revision.ts'
-import { takeTurn } from './turns.ts'
+import { lockUser } from './user-locks'
 
 /** What is kept of a token. Times are milliseconds since 1970. */
 export interface Token {
@@ -59,7 +59,7 @@ export const tokens = (database: Database) => ({
   ): Promise<string | undefined> => {
     const before = createdAt - endedKeptMs
     const [, added] = await database.batch([
-      takeTurn(user),
+      lockUser(user),
       // Three counts, each of which an index answers.
       sql`
         insert into tokens (id, user_id, hash, start, label, created_at, expires_at)

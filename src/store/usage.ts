@@ -3,7 +3,7 @@ import type { Clock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { UsageEntry } from '../../plugins/text-generation/usage.ts'
 import { type Database, type Statement, sql, storable } from './database.ts'
-import { Taken } from './error.ts'
+import { UniqueViolationError } from './error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 
 /** What a user spent with a token on a model in a day. */
@@ -147,7 +147,7 @@ const statementsOf = ({ id, previous, at, sums }: UsageBatch): readonly Statemen
 ]
 
 const unlessTaken = (error: unknown): void => {
-  if (!(error instanceof Taken)) throw error
+  if (!(error instanceof UniqueViolationError)) throw error
 }
 
 const placeOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')

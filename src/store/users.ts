@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Database, type Statement, sql } from './database.ts'
 import { userChanged } from './revision.ts'
 import { endSessionsOf } from './sessions.ts'
-import { takeTurnByName } from './turns.ts'
+import { lockUserByName } from './user-locks'
 
 /** Somebody who may call. Times are milliseconds since 1970. */
 export interface User {
@@ -20,7 +20,7 @@ export interface User {
 export const users = (database: Database) => {
   const change = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
     // A token that is added meanwhile is added before all this, and is among those that are said to have changed, or after it.
-    const [, changed] = await database.batch([takeTurnByName(name), ...statements, ...userChanged(name)])
+    const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])
     return changed?.length === 1
   }
 

@@ -1,7 +1,7 @@
 import { isEnded } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
-import { takeTurn } from './turns.ts'
+import { lockUser } from './user-locks'
 
 const release = (reserved: string): Statement => sql`
   delete from face_verifications
@@ -12,7 +12,7 @@ const release = (reserved: string): Statement => sql`
 export const verifications = (database: Database): VerificationStore => ({
   async reserveVerification({ id, user, createdAt, expiresAt }, most) {
     const [, reserved] = await database.batch([
-      takeTurn(user),
+      lockUser(user),
       sql`
         insert into face_verifications (id, user_id, kind, status, created_at, expires_at, lease_until, asks)
         select cast(${id} as text), cast(${user} as text), 'reserved', 'waiting_user', cast(${createdAt} as bigint),

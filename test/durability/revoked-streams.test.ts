@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace } from '../support/workplace.ts'
+import { openWorkplace } from '../support/temporary-files'
 
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 

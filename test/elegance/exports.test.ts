@@ -11,7 +11,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './api-token': ['Freshness', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consolePages'],
-  './face-verification': ['faceVerification', 'isEnded', 'statuses', 'wayTo'],
+  './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['Freshness', 'claimed', 'createOwnership', 'ownership', 'settle', 'settleRegularly'],
   './pagination-normalizer': [

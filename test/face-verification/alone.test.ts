@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { base, openDatabase, scene, storeOn } from './house.ts'
+import { base, openDatabase, scene, storeOn } from './fixture'
 import { Vendor } from './vendor.ts'
 
 const refusal = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { base, pass, scene, statusOf } from './house.ts'
+import { base, pass, scene, statusOf } from './fixture'
 
 /** A task of Ann's and one of Bob's, both waiting. */
 const two = async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { languageOf } from '../../plugins/face-verification/language.ts'
-import { type Outcome, pageOf } from '../../plugins/face-verification/page.ts'
-import { base, scene } from './house.ts'
+import { type PageOutcome, pageOf } from '../../plugins/face-verification/page.ts'
+import { base, scene } from './fixture'
 
-const outcomes: readonly Outcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'trouble']
+const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'trouble']
 
 describe('the page speaks the browser’s language', () => {
   for (const [accepted, language] of [

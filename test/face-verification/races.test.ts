@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eachStore, type FaceStore, scene, statusOf } from './house.ts'
+import { eachStore, type FaceStore, scene, statusOf } from './fixture'
 
 const rounds = 25
 

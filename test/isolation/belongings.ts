@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import type { World } from './fixture'
 import { names } from './list-request.ts'
 import type { GroupType, Model } from './model.ts'
-import type { World } from './world.ts'
 
 /** What the users have before they begin to do anything. */
 export interface Belongings {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Asset, Group, Library } from '../../src/emulator/index.ts'
 import type { Reply } from '../support/gateway.ts'
+import type { World } from './fixture'
 import type { Settled } from './list-request.ts'
 import type { GroupType, Model, ModelGroup, Place } from './model.ts'
 import { type ListTrouble, listTroubles, outcomeOf, type Trouble } from './trouble.ts'
 import { checkInvalid, checkOutcome, checkRefused, messages } from './turn.ts'
-import type { World } from './world.ts'
 
 /** An item as it has to be shown: some of its fields, and where it stands. */
 interface Row extends Place {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { belongings, furnish } from './belongings.ts'
+import { type Hole, type Kind, openWorld } from './fixture'
 import { Model } from './model.ts'
 import { sequences } from './sequences.ts'
-import { type Hole, type Kind, openWorld } from './world.ts'
 
 export interface Run {
   readonly kind: Kind

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { assetDetail, createAsset, deleteAsset, updateAsset } from './asset-steps.ts'
+import type { World } from './fixture'
 import { createGroup, deleteGroup, groupDetail, updateGroup } from './group-steps.ts'
 import { followToken, list, listTogether } from './list-steps.ts'
 import type { Model } from './model.ts'
 import { addFace, addStranger, behind, nobody, sendOdd } from './other-steps.ts'
-import type { World } from './world.ts'
 
 /** Up to 40 things that three users, nobody, and somebody behind the gateway do. What makes something happen comes up more often. */
 export const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, World>>> =>

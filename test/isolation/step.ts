@@ -1,9 +1,9 @@
 import fc from 'fast-check'
+import type { World } from './fixture'
 import { names } from './list-request.ts'
 import type { Model, ModelAsset, ModelGroup } from './model.ts'
 import { naughty } from './naughty.ts'
 import { type Trouble, troubles } from './trouble.ts'
-import type { World } from './world.ts'
 
 /** One thing that somebody does, whatever the state it finds. */
 class Step<Parameters> implements fc.AsyncCommand<Model, World> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { inside, type Reply } from '../support/gateway.ts'
+import type { World } from './fixture'
 import type { Model } from './model.ts'
 import type { Outcome } from './trouble.ts'
 import { watchCall } from './watch.ts'
-import type { World } from './world.ts'
 
 /** A request of a user, and what it may have to do with. */
 export interface Ask {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../src/emulator/index.ts'
+import type { World } from './fixture'
 import type { Model } from './model.ts'
-import type { World } from './world.ts'
 
 /** What a user asked, as far as the upstream may come to know of it. */
 export interface Asked {

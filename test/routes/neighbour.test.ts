@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { silent } from '../../plugins/shared/problem.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
+import { account } from '../../src/account'
 import { documentation } from '../../src/documentation.ts'
 import { gateway } from '../../src/gateway.ts'
-import { people } from '../../src/people.ts'
 import { openStore } from '../../src/store/index.ts'
 
 // Elysia reads hooks to find out what of its context they use, and makes that for every route of the app: cookies, for example, with a second Response around each one.
@@ -18,7 +18,7 @@ test('no hook costs other routes anything: their Response leaves the app as it i
     .use(documentation())
     .use(gateway({ kind, store, secrets, identify: () => undefined }))
     .use(
-      people({
+      account({
         ...{ store, secrets, publicUrl: () => 'http://localhost', log: silent },
         face: { kind: 'rest', upstream: createUpstream({ kind }) },
       }),

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Lanes } from '../../src/store/lanes.ts'
+import { ConnectionPool } from '../../src/store/connection-pool'
 
 const setUp = (size: number, patienceMs = 50) => {
   let opened = 0
   const dropped: number[] = []
-  const lanes = new Lanes({ size, patienceMs, open: () => ++opened, drop: (lane) => dropped.push(lane) })
+  const lanes = new ConnectionPool({ size, patienceMs, open: () => ++opened, drop: (lane) => dropped.push(lane) })
   return { lanes, dropped }
 }
 const never = () => new Promise<never>(() => {})

@@ -103,7 +103,7 @@ const expected = [
   'groups.ts: claims_by_due',
   'pending.ts: claims_by_due',
   // Whoever has called in the last minutes, once in that time.
-  'places.ts: upstream_turns',
+  'rate-limits.ts: upstream_turns',
   // One row.
   'revision.ts: revision',
   // A row for each process, while it lives and a while longer.

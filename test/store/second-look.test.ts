@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Claim } from '../../plugins/ownership/store.ts'
 import { claims } from '../../src/store/claims.ts'
 import type { Database } from '../../src/store/database.ts'
-import { Taken } from '../../src/store/error.ts'
+import { UniqueViolationError } from '../../src/store/error.ts'
 
 const claim: Claim = { id: 'c', user: 'u', type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2, state: 'pending' }
 const group = { id: 'g', createdAt: 1 }
@@ -11,7 +11,7 @@ const group = { id: 'g', createdAt: 1 }
 const refusing = (times: number): Database => {
   let asked = 0
   const ask = () => {
-    if (++asked <= times) throw new Taken(new Error('duplicate key'))
+    if (++asked <= times) throw new UniqueViolationError(new Error('duplicate key'))
     return [{ id: 'c' }]
   }
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { type NewVerification, statuses, wayTo } from '../../plugins/face-verification/index.ts'
-import { eachStore } from '../face-verification/house.ts'
+import { type NewVerification, statusPathTo, verificationStatuses } from '../../plugins/face-verification/index.ts'
+import { eachStore } from '../face-verification/fixture'
 
 const made = (more: Partial<NewVerification> = {}): NewVerification => ({
   id: randomUUID(),
@@ -46,12 +46,12 @@ eachStore('verifications', (stores) => {
     expect((await store.verification(id))?.dueAt).toBe(2_000)
   })
 
-  for (const from of statuses) {
+  for (const from of verificationStatuses) {
     test(`from ${from} it goes where there is a way, and nowhere else`, async () => {
       const [store] = stores()
-      for (const to of statuses) {
-        for (const start of statuses) {
-          const way = wayTo(start, to)
+      for (const to of verificationStatuses) {
+        for (const start of verificationStatuses) {
+          const way = statusPathTo(start, to)
           if (!way) continue
           const { id } = await add({ status: from })
           const isOnWay = way.slice(0, -1).includes(from)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { openHouse } from './house.ts'
+import { openHouse } from './fixture'
 
 describe('the cookie', () => {
   test('is kept from scripts, other sites and plain http, and lives as long as its session can', async () => {

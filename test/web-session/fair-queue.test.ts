@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { FairQueue } from '../../plugins/web-session/fair-queue.ts'
+import { LoginQueue } from '../../plugins/web-session/login-queue'
 
 /** A queue whose work ends when it is told to. */
 const open = (atOnce: number, mostWaiting: number) => {
-  const queue = new FairQueue({ atOnce, mostWaiting, message: 'full' })
+  const queue = new LoginQueue({ atOnce, mostWaiting, message: 'full' })
   const begun: string[] = []
   const refused: string[] = []
   const ends: (() => void)[] = []

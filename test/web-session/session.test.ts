@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { identifyBySession, type SessionStore } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, refusal, sameOrigin } from './house.ts'
+import { ask, openHouse, refusal, sameOrigin } from './fixture'
 
 const minute = 60_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from '../../src/store/database.ts'
-import { nobody, openHouse, refusal } from './house.ts'
+import { nobody, openHouse, refusal } from './fixture'
 
 const from = (request: Request) => request.headers.get('x-from') ?? undefined
 

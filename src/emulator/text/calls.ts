@@ -1,9 +1,9 @@
 import type { Account } from '../account.ts'
 import type { OpenCall } from '../calls.ts'
+import type { Strike } from '../fault-registry'
 import type { Received } from '../shape.ts'
-import type { Strike } from '../switchboard.ts'
-import { struckSteps } from './damage.ts'
-import { play, type Stage } from './playing.ts'
+import { faultySteps } from './fault-steps'
+import { play, type Stage } from './playback'
 import { createService, type Manner } from './service.ts'
 
 /** What a text call needs to be answered. */
@@ -25,7 +25,7 @@ export function textAnswers({ settings, objects }: Account) {
     const begin = (status: number) => {
       call.status = status
     }
-    return play(struckSteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, begin })
+    return play(faultySteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, begin })
   }
 }
 

@@ -1,5 +1,5 @@
+import type { Strike } from '../fault-registry'
 import { leakingHeaders, leakingJson } from '../leak.ts'
-import type { Strike } from '../switchboard.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 
 /** What a `leak` makes of an answer to a call with this key; every other fault leaves it as it is. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Reply } from '../../support/gateway.ts'
+import { bridgedModel, nativeModel, type World } from './fixture'
 import type { Model } from './model.ts'
 import { neverId } from './pick.ts'
 import { isRead, type Named, type Naming, namedBy, naming } from './request.ts'
 import { step, user } from './step.ts'
 import { type Ask, asking, checkSilence, checkUnknown, replyOf, send, watchCalls } from './turn.ts'
-import { bridgedModel, nativeModel, type World } from './world.ts'
 
 /** How an answer is asked for, and how it ends. */
 const manners = ['plain', 'plain', 'stream', 'stream', 'cut', 'leave', 'background', 'background stream'] as const

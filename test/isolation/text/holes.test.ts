@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { openWorld } from './fixture'
 import { holes } from './holes.ts'
 import { runSequences } from './run.ts'
-import { openWorld } from './world.ts'
 
 /** Fixed, so that a hole is found in every run or in none. */
 const seed = 42

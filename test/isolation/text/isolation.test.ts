@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { openWorld } from './fixture'
 import { openProcesses } from './processes.ts'
 import { runSequences } from './run.ts'
-import { openWorld } from './world.ts'
 
 /** How many times 250 sequences. Unless it is set, they are the same few every time: a run that fails is one that a change has made fail. */
 const runs = process.env.SLUICE_RUNS

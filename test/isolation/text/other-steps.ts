@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { inside } from '../../support/gateway.ts'
 import { type Creation, creation, note, prepare, shownIn } from './create-step.ts'
+import { bridgedModel, nativeModel } from './fixture'
 import type { Thing } from './model.ts'
 import { idOf, neverId, pick } from './pick.ts'
 import { step, user } from './step.ts'
 import { asking, checkUnknown, watchCalls } from './turn.ts'
-import { bridgedModel, nativeModel } from './world.ts'
 
 /** Parts of a chat message that name objects, or only look as if they did. */
 const parts = {

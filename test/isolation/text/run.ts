@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { create } from './create-step.ts'
+import type { World } from './fixture'
 import { Model } from './model.ts'
 import { behind, chat, nobody, odd, repeat, together } from './other-steps.ts'
 import { cancel, get, list, remove } from './use-steps.ts'
-import type { World } from './world.ts'
 
 export interface Run {
   readonly open: () => Promise<World>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { keptMs, type World } from './fixture'
 import type { Model } from './model.ts'
-import { keptMs, type World } from './world.ts'
 
 /** One thing that somebody does, whatever the state it finds. */
 class Step<Parameters> implements fc.AsyncCommand<Model, World> {

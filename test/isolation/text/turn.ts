@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../../src/emulator/index.ts'
 import { askRaw, inside, type Reply } from '../../support/gateway.ts'
+import type { World } from './fixture'
 import { type Model, unescaped } from './model.ts'
-import type { World } from './world.ts'
 
 /** A request of a user. */
 export interface Ask {

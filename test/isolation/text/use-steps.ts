@@ -3,11 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Reply } from '../../support/gateway.ts'
 import { eventsIn } from './create-step.ts'
+import { nativeModel, type World } from './fixture'
 import type { Model } from './model.ts'
 import { idOf, neverId, pick } from './pick.ts'
 import { step, user } from './step.ts'
 import { type Ask, asking, checkUnknown, watchCalls } from './turn.ts'
-import { nativeModel, type World } from './world.ts'
 
 const used = { user, at: fc.nat(1), response: pick() }
 

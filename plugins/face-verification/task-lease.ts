@@ -2,8 +2,8 @@ import { refused } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { Owned } from '../shared/owned.ts'
 import { Problem } from '../shared/problem.ts'
-import { asked, type Means } from './means.ts'
-import type { Kind, Verification } from './store.ts'
+import { type FaceContext, fromStore } from './context'
+import type { Verification, VerificationKind } from './store.ts'
 
 /** A task in the hands of its creator, or of somebody who acts for the creator. */
 export interface OwnTask extends Verification {
@@ -13,13 +13,13 @@ export interface OwnTask extends Verification {
 
 /** The caller's task of that id. Throws Problem 404 when there is none, whatever the reason, and 500 when the store cannot be asked. */
 export const ownTask = async (
-  { store }: Pick<Means, 'store'>,
-  kind: Kind,
+  { store }: Pick<FaceContext, 'store'>,
+  kind: VerificationKind,
   user: string,
   id: unknown,
 ): Promise<OwnTask> => {
   const readable = readId(id)
-  const task = readable === undefined ? undefined : await asked(store.verification(readable))
+  const task = readable === undefined ? undefined : await fromStore(store.verification(readable))
   if (task?.user !== user || task.kind !== kind) {
     throw new Problem(404, 'verification not found', { event: refused('verification', readable) })
   }
@@ -27,7 +27,7 @@ export const ownTask = async (
 }
 
 /** What a look at a task says of the next one. */
-export interface Look {
+export interface NextLook {
   /** When anybody may look again. */
   readonly restUntil: number
   /** When somebody should; undefined: never. */
@@ -40,20 +40,20 @@ export interface Look {
  *
  * `look` gets a signal that ends it in time for the lease. Rejects as `look` does; then the task is due when `afterFailure` says.
  */
-export const underLease = async (
-  { store, clock, leaseMs, log }: Means,
+export const withLease = async (
+  { store, clock, leaseMs, log }: FaceContext,
   id: string,
   signal: AbortSignal | undefined,
-  look: (task: OwnTask, signal: AbortSignal) => Promise<Look>,
-  afterFailure: (task: Verification) => Look,
+  look: (task: OwnTask, signal: AbortSignal) => Promise<NextLook>,
+  afterFailure: (task: Verification) => NextLook,
 ): Promise<boolean> => {
   const now = clock.now()
   const until = now + leaseMs
-  const leased = await asked(store.leaseVerification(id, now, until))
+  const leased = await fromStore(store.leaseVerification(id, now, until))
   if (!leased) return false
   const task = declareOwn(leased)
   const deadline = AbortSignal.timeout(Math.ceil(leaseMs * 0.8))
-  let next: Look | undefined
+  let next: NextLook | undefined
   try {
     next = await look(task, signal ? AbortSignal.any([signal, deadline]) : deadline)
     return true

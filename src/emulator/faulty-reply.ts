@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { Answer, Ask } from './account.ts'
 import type { FaultKind } from './faults.ts'
 import { fieldsOf } from './fields.ts'
-import { HOSTILE_HEADERS, HOSTILE_PAGE } from './hostile.ts'
+import { HOSTILE_HEADERS, HOSTILE_PAGE } from './hostile-headers'
 import { leakingHeaders, leakingJson } from './leak.ts'
 import type { List } from './listing.ts'
 import { membersOf, objectOf } from './members.ts'
@@ -33,7 +33,7 @@ export function plannedReply(fault: FaultKind): Reply | undefined {
 }
 
 /** What a fault makes of a finished reply; `secret`: the credential with which it was asked for. */
-export function spoiltReply(fault: FaultKind, reply: Reply, secret: string): Reply {
+export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Reply {
   switch (fault.kind) {
     case 'status':
       return plannedReply(fault) ?? reply
@@ -62,7 +62,7 @@ export function spoiltReply(fault: FaultKind, reply: Reply, secret: string): Rep
 }
 
 /** What a fault makes of an answer before it becomes text; only lists suffer. */
-export function spoiltAnswer(fault: FaultKind, answer: Answer, ask: Ask): Answer {
+export function faultyAnswer(fault: FaultKind, answer: Answer, ask: Ask): Answer {
   return 'list' in answer ? { list: spoiltList(fault, answer.list, ask) } : answer
 }
 

@@ -20,7 +20,7 @@ export const foldKey = (key: string): string => {
 }
 
 /** A member that decides about ownership, if only in one of the objects that it may stand in. */
-export interface Deciding {
+export interface DecidingMember {
   /** Its key, folded. */
   readonly meant: string
   readonly key: string
@@ -29,10 +29,10 @@ export interface Deciding {
   readonly object: number
 }
 
-const known = new WeakMap<Json, readonly Deciding[]>()
+const known = new WeakMap<Json, readonly DecidingMember[]>()
 
 /** All members whose keys decide about ownership, in whatever spelling. Every key is folded once, however often this is asked. */
-export const decidingIn = (json: Json): readonly Deciding[] => {
+export const decidingIn = (json: Json): readonly DecidingMember[] => {
   let found = known.get(json)
   if (!found) {
     found = search(json)
@@ -41,8 +41,8 @@ export const decidingIn = (json: Json): readonly Deciding[] => {
   return found
 }
 
-const search = (json: Json): readonly Deciding[] => {
-  const found: Deciding[] = []
+const search = (json: Json): readonly DecidingMember[] => {
+  const found: DecidingMember[] = []
   let nth = 0
   for (const object of json.objects()) {
     for (const { key, value } of object.members()) {
@@ -58,7 +58,7 @@ const search = (json: Json): readonly Deciding[] => {
  * Throws Problem 400 for a body in which a key that decides about ownership stands twice, in whatever spelling: the gateway would check
  * one, and the upstream might take the other.
  */
-export const refuseAmbiguous = (json: Json): void => {
+export const refuseDuplicateKeys = (json: Json): void => {
   const deciding = decidingIn(json)
   refuseTwice(deciding)
   for (const { meant, value, object } of deciding) {
@@ -66,7 +66,7 @@ export const refuseAmbiguous = (json: Json): void => {
   }
 }
 
-const refuseTwice = (deciding: readonly Deciding[]): void => {
+const refuseTwice = (deciding: readonly DecidingMember[]): void => {
   const seen = new Set<string>()
   for (const { meant, key, object } of deciding) {
     if (object > 0 && !everywhere.includes(meant)) continue

@@ -1,15 +1,15 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import type { Strike } from '../fault-registry'
 import type { FaultKind } from '../faults.ts'
-import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile.ts'
-import type { Strike } from '../switchboard.ts'
+import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
 
 const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** What a fault makes of the head and the bytes of an answer, whose events are encoded already. */
-export function* spoiltBytes(steps: Steps, { fault, hit }: Strike): Steps {
+export function* faultyBytes(steps: Steps, { fault, hit }: Strike): Steps {
   const changed = changedBytes(steps, fault)
   if (changed !== steps) hit()
   yield* changed

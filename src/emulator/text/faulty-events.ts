@@ -1,5 +1,5 @@
+import type { Strike } from '../fault-registry'
 import type { FaultKind } from '../faults.ts'
-import type { Strike } from '../switchboard.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps.ts'
 
@@ -7,7 +7,7 @@ const DONE = '[DONE]'
 const MIB = 1_048_576
 
 /** What a fault makes of the events of a stream. */
-export function spoiltEvents(steps: Steps, strike: Strike): Steps {
+export function faultyEvents(steps: Steps, strike: Strike): Steps {
   const change = CHANGES[strike.fault.kind]
   return change === undefined ? steps : changed(steps, strike, change)
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../shared/problem.ts'
 
-export interface FairQueueOptions {
+export interface LoginQueueOptions {
   /** So much is done at a time. */
   readonly atOnce: number
   /** So much waits, of all flows together. */
@@ -25,14 +25,14 @@ interface Waiting {
  * Does a few things at a time, in turn for each flow of those who wait. When there is no more room, the flow with most in it makes room: no flow, however fast, keeps
  * another one out.
  */
-export class FairQueue {
-  readonly #options: FairQueueOptions
+export class LoginQueue {
+  readonly #options: LoginQueueOptions
   /** The flow whose turn it is comes first. None is empty. */
   readonly #flows = new Map<string, { readonly known: boolean; readonly queue: Waiting[] }>()
   #waiting = 0
   #running = 0
 
-  constructor(options: FairQueueOptions) {
+  constructor(options: LoginQueueOptions) {
     this.#options = options
   }
 

@@ -69,7 +69,7 @@ const listed = (...filters: readonly string[]) => ({
 })
 
 /** Options of each route: bodies are read by the routes themselves, and `GET /openapi` says in short what the document says in full. */
-export const about = {
+export const openapi = {
   createGroup: route('Create an asset group', created, body(newGroup)),
   listGroups: route('List asset groups', page(group), listed('GroupType', 'GroupIds', 'Name')),
   getGroup: route('An asset group', group),

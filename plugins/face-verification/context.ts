@@ -5,7 +5,7 @@ import type { Upstream } from '../upstream-proxy/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
 /** What both kinds work with. Times are milliseconds. */
-export interface Means {
+export interface FaceContext {
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
   readonly clock: Clock
@@ -22,7 +22,7 @@ export interface Means {
 }
 
 /** Throws Problem 500 for what a store throws. */
-export const asked = async <Answer>(
+export const fromStore = async <Answer>(
   answer: Promise<Answer>,
   message = 'face verification could not be checked',
 ): Promise<Answer> => {

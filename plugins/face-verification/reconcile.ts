@@ -1,9 +1,9 @@
 import { pause } from '../shared/pause.ts'
-import type { FaceKind } from './kind.ts'
-import type { Means } from './means.ts'
-import type { Kind } from './store.ts'
+import type { FaceContext } from './context'
+import type { FaceDriver } from './driver'
+import type { VerificationKind } from './store.ts'
 
-export interface SettleOptions {
+export interface ReconcileVerificationsOptions {
   /** Tasks that are looked at in a second, at most, by this process. Default 1: the account's limit of 3 is for everybody. */
   readonly perSecond?: number
   /** Longest time between two searches for tasks that are due. Milliseconds, default 5,000. */
@@ -21,12 +21,12 @@ const sweepMs = 3_600_000
  * Looks after tasks that nobody asks about: at once, whenever one is due, and after a restart where another process left off, until the signal. So nobody
  * loses a verification because a tab was closed, a callback got lost, or a process ended. Never rejects: what fails is logged and comes up again.
  */
-export const settleVerifications = async (
-  { store, clock, log }: Pick<Means, 'store' | 'clock' | 'log'>,
-  kind: Kind,
-  look: FaceKind['look'],
+export const reconcileVerifications = async (
+  { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,
+  kind: VerificationKind,
+  look: FaceDriver['look'],
   signal: AbortSignal,
-  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = pause }: SettleOptions = {},
+  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = pause }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {
   let sweptAt = Number.NEGATIVE_INFINITY
 

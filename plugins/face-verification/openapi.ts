@@ -39,7 +39,7 @@ const route = (summary: string, schema: TObject, more: object = {}) => ({
 })
 
 /** What the documentation says of each route. */
-export const about = {
+export const openapi = {
   create: route('start a face verification', created, {
     requestBody: { required: false, content: { 'application/json': { schema: Type.Object({}) } } },
   }),

@@ -1,7 +1,7 @@
-import type { OwnTask } from './own.ts'
+import type { OwnTask } from './task-lease'
 
 /** What a kind of upstream makes of the routes, and of tasks that nobody asks about. */
-export interface FaceKind {
+export interface FaceDriver {
   /** "start face verification", in the place that was reserved. */
   create(request: Request, user: string, reserved: string): Promise<Response>
   /** The answer to the creator's question how a task stands. */

@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import { asked, type Means } from './means.ts'
+import { type FaceContext, fromStore } from './context'
 
 /**
  * Begins a verification, where its user has not too many open already: a place among them is kept while the upstream is asked, so that of many at once no more
  * get through than may. Throws Problem 429 with `Retry-After`, and what `begin` throws.
  */
-export const underReservation = async <Begun>(
-  { store, clock, log, leaseMs, maxOpen }: Means,
+export const withReservation = async <Begun>(
+  { store, clock, log, leaseMs, maxOpen }: FaceContext,
   user: string,
   begin: (reserved: string) => Promise<Begun>,
 ): Promise<Begun> => {
   const createdAt = clock.now()
   const id = `reserved-${randomUUID()}`
-  const next = await asked(store.reserveVerification({ id, user, createdAt, expiresAt: createdAt + leaseMs }, maxOpen))
+  const next = await fromStore(
+    store.reserveVerification({ id, user, createdAt, expiresAt: createdAt + leaseMs }, maxOpen),
+  )
   if (next !== undefined) {
     const seconds = Math.max(1, Math.ceil((next - createdAt) / 1000))
     throw new Problem(429, 'too many face verifications are open', {

@@ -1,6 +1,6 @@
 import { StoreError } from './error.ts'
 
-export interface LanesOptions<Lane> {
+export interface ConnectionPoolOptions<Lane> {
   /** How many there are. */
   readonly size: number
   readonly open: () => Lane
@@ -14,14 +14,14 @@ export interface LanesOptions<Lane> {
  * Connections, each used by one piece of work at a time. Work that does not end in time costs its lane: it is dropped and replaced, so nothing
  * that is sent later can queue up behind it; work that finds no lane in time is never sent at all.
  */
-export class Lanes<Lane> {
-  readonly #options: LanesOptions<Lane>
+export class ConnectionPool<Lane> {
+  readonly #options: ConnectionPoolOptions<Lane>
   /** The one used last is used next: lanes that are not needed fall idle. */
   readonly #idle: Lane[]
   readonly #waiting = new Set<(lane: Lane) => void>()
   readonly #busy = new Set<Lane>()
 
-  constructor(options: LanesOptions<Lane>) {
+  constructor(options: ConnectionPoolOptions<Lane>) {
     this.#options = options
     this.#idle = Array.from({ length: options.size }, options.open)
   }

@@ -12,7 +12,7 @@ import { type Database, type Statement, sql } from './database.ts'
  * Places under the upstream's limits, for all processes on one database. A place is free when both `free_at` and `lease_until` have passed; `free_at`
  * never goes back. A statement that takes one repeats what it found: of two that found the same place, the second finds it taken.
  */
-export const places = (database: Database): Places => {
+export const rateLimits = (database: Database): Places => {
   let forgotAt = 0
 
   /** Turns of users who were served so long ago that it makes no difference. */

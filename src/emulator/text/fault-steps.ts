@@ -1,23 +1,23 @@
 import type { Call } from '../calls.ts'
+import type { Strike } from '../fault-registry'
 import type { FaultKind } from '../faults.ts'
-import type { Strike } from '../switchboard.ts'
-import { breaking } from './breaks.ts'
+import { breaking } from './disconnects'
+import { faultyBytes } from './faulty-bytes'
+import { faultyEvents } from './faulty-events'
 import { leaking } from './leaking.ts'
-import { spoiltEvents } from './oddities.ts'
 import { scripted } from './script.ts'
 import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
-import { spoiltBytes } from './wire.ts'
 
 const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
 
 /** What the faults that strike a call with a key make of its answer; `sound` is not begun before its first step is asked for. */
-export function struckSteps(sound: Steps, strikes: readonly Strike[], call: Call, key: string): Steps {
+export function faultySteps(sound: Steps, strikes: readonly Strike[], call: Call, key: string): Steps {
   const late = strikes.filter(({ fault }) => !isEarly(fault))
   const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), sound)
   // breaks count the events that were meant, not what other faults add to them
-  const broken = late.reduce(spoiltEvents, late.reduce(breaking, work))
+  const broken = late.reduce(faultyEvents, late.reduce(breaking, work))
   const events = late.reduce((steps, strike) => leaking(steps, strike, key), broken)
-  const answer = late.reduce(afterWork, late.reduce(spoiltBytes, encoded(events)))
+  const answer = late.reduce(afterWork, late.reduce(faultyBytes, encoded(events)))
   // the first that was added comes first, and may end the call
   return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(beforeWork, answer)
 }

@@ -18,7 +18,7 @@ import {
 import { listUsage } from './routes/usage.ts'
 import type { Store } from './store/index.ts'
 
-export interface PeopleOptions
+export interface AccountOptions
   extends Pick<WebSessionOptions, 'secrets' | 'cookieName' | 'throttle' | 'maxSessions' | 'now'> {
   /** Working tokens of one user. Default 100. */
   readonly maxTokens?: number
@@ -40,7 +40,7 @@ export interface PeopleOptions
 }
 
 /** What a person with a browser works with: login, tokens and what they cost, face verification, and the console for all of it. */
-export const people = (options: PeopleOptions) => {
+export const account = (options: AccountOptions) => {
   const { store, publicUrl, addressOf = createAddressOf(), segment = 'media', log, audit = noAudit } = options
   const session = {
     ...{ store, publicUrl },
@@ -49,7 +49,7 @@ export const people = (options: PeopleOptions) => {
   }
   const identify = identifyBySession(session)
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
-  return new Elysia({ name: 'sluice/people', seed: identity(options) })
+  return new Elysia({ name: 'sluice/account', seed: identity(options) })
     .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log, audit }))
     .use(
       new Elysia({ prefix: '/api/tokens' }).use(
