@@ -79,9 +79,9 @@ export const listenBun = async (
       deliverAddress(request, () => call.address)
       whenTurnEnds(call)
       const body = hasBody(framing)
-        ? watchBody(request, (on) => {
-            call.reading = on
-            server.timeout(request, on ? stallSeconds : 0)
+        ? watchBody(request, (stalls) => {
+            call.reading = stalls > 0
+            server.timeout(request, stalls * stallSeconds)
           })
         : undefined
       return andThen(handle(request), (answer) => {
@@ -149,21 +149,32 @@ const framingIn = (headers: Headers): Framing => ({
 
 const invalid = new Problem(400, 'request is not valid')
 
-/** Tells when a body is waited for. The runtime hands out no body of a GET, and throws it away. */
-const watchBody = (request: Request, waiting: (on: boolean) => void) => {
+/** Bytes of a body that is read at one go, and for how many times the pause between two pieces of a longer one it may go on coming. */
+const short = { bytes: 2 ** 16, stalls: 4 }
+
+/** Tells when a body is waited for, and for how many times the longest pause; 0: no more. The runtime hands out no body of a GET, and throws it away. */
+const watchBody = (request: Request, waiting: (stalls: number) => void) => {
   const length = request.headers.get('content-length')
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
   let ended = false
   const read = async () => {
     reader ??= request.body?.getReader() as typeof reader
-    waiting(true)
+    waiting(1)
     const { done, value } = (await reader?.read()) ?? { done: true }
-    waiting(false)
+    waiting(0)
     ended = done
     return value
   }
-  /** Of announced length: another stream around the runtime's would cost more than all that is done with a short body. */
-  const readWhole = async () => {
+  /** Nobody says how much of it has come: so its time is that of the whole. To ask for each piece would cost more than all that is done with it. */
+  const readShort = async () => {
+    waiting(short.stalls)
+    const bytes = (await request.bytes()) as Uint8Array<ArrayBuffer>
+    waiting(0)
+    ended = true
+    return bytes
+  }
+  /** Of announced length. */
+  const readLong = async () => {
     const chunks: Uint8Array<ArrayBuffer>[] = []
     let left = Number(length)
     // Its end need not be waited for: the runtime gives no more than was announced.
@@ -188,8 +199,9 @@ const watchBody = (request: Request, waiting: (on: boolean) => void) => {
       },
       { highWaterMark: 0 },
     )
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    deliverBody(request, length === null ? stream() : readWhole)
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    deliverBody(request, length === null ? stream() : Number(length) <= short.bytes ? readShort : readLong)
+  }
   return {
     /** Whether the connection can go on when it has been answered: the runtime reads, and drops, what nobody wanted. */
     isDispensable: () => ended || (length !== null && Number(length) <= maxUnwantedBytes),

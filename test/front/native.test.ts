@@ -116,11 +116,16 @@ describe('Bun’s own server before the app', () => {
       expect((await stream.answer()).body).toBe('data: 1\n\ndata: 2\n\n')
     }, 40_000)
 
-    test.concurrent('a body that keeps coming is read for as long as it takes', async () => {
-      const wire = dial(`POST /read HTTP/1.1\r\n${host}Content-Length: 24\r\n\r\n`)
-      const dripping = setInterval(() => wire.write('x'), 500)
-      expect((await wire.answer()).body).toBe('24')
-      clearInterval(dripping)
-    }, 40_000)
+    for (const [size, atOnce] of [
+      ['short', 0],
+      ['long', 100_000],
+    ] as const) {
+      test.concurrent(`a ${size} body that keeps coming is read for as long as it takes`, async () => {
+        const wire = dial(`POST /read HTTP/1.1\r\n${host}Content-Length: ${atOnce + 24}\r\n\r\n${'x'.repeat(atOnce)}`)
+        const dripping = setInterval(() => wire.write('x'), 500)
+        expect((await wire.answer()).body).toBe(String(atOnce + 24))
+        clearInterval(dripping)
+      }, 40_000)
+    }
   })
 })
