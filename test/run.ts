@@ -1,79 +1,83 @@
-/** Everything, as the README's test command runs it: types, lint, then every test. Ends with one line `N passed, N failed`. */
+/** Everything, as the README's test command runs it: types, lint, then every test. Ends with one line `N passed, N failed, N skipped`. */
 import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { readReport, type TestReport } from './runner/report.ts'
 
 interface Outcome {
   readonly passed: number
   readonly failed: number
+  readonly skipped: number
 }
 
-/** Runs a command and shows what it prints. */
-const run = (command: string, args: readonly string[]): Promise<{ ok: boolean; output: string }> =>
+/** Runs this runtime and shows what it prints. `ok`: it exited with status 0. `broken`: an error was thrown outside of all tests, which no report of the runner has. */
+const run = (...args: readonly string[]): Promise<{ ok: boolean; broken: boolean }> =>
   new Promise((resolve) => {
-    console.log(`\n$ ${command} ${args.join(' ')}`)
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk
-        process.stdout.write(chunk)
+    console.log(`\n$ bun ${args.join(' ')}`)
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let broken = false
+    for (const [input, output] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ] as const) {
+      createInterface({ input }).on('line', (line) => {
+        broken ||= line === '# Unhandled error between tests'
+        output.write(`${line}\n`)
       })
     }
-    child.on('error', (error) => resolve({ ok: false, output: String(error) }))
-    child.on('close', (code) => resolve({ ok: code === 0, output }))
+    child.on('error', () => resolve({ ok: false, broken: true }))
+    child.on('close', (code) => resolve({ ok: code === 0, broken }))
   })
 
-const check = async (args: readonly string[]): Promise<Outcome> => {
-  const { ok } = await run(process.execPath, args)
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 }
+const check = async (script: string): Promise<Outcome> => {
+  const { ok } = await run('run', script)
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
 }
 
 /**
- * Two files at a time, as most of them wait for something; each of the two processes has one PostgreSQL for all its files. What is computed meanwhile takes longer than
- * alone, but no test judges by that: the runner's own 5 seconds are for one file at a time.
+ * The runner's limit of 5 seconds a test is meant for one test file at a time. Here two files run at once, on a machine that may be busy with other work; no test
+ * measures time against that limit.
  */
-const manner = ['--parallel=2', '--no-isolate', '--timeout=20000']
+const timeout = '--timeout=20000'
 
-/** The counts that the runner prints last. A run that ended badly has failed, whatever it counted. */
-const outcomeOf = ({ ok, output }: { ok: boolean; output: string }): Outcome => {
-  const count = (word: string) => Number(output.match(new RegExp(`^ *\\d+(?= ${word}$)`, 'gm'))?.at(-1) ?? 0)
-  const failed = count('fail') + count('errors?')
-  return { passed: count('pass'), failed: ok || failed > 0 ? failed : 1 }
-}
-
-/** How many tests failed in each file: the runner prints a file's name before results of it, and at the end all that failed once more. */
-const failuresByFile = (output: string): Map<string, number> => {
-  const failures = new Map<string, number>()
-  let file: string | undefined
-  for (const line of output.split('\n')) {
-    if (/^\d+ tests? (failed|skipped):$/.test(line)) break
-    file = line.match(/^(\S+\.test\.ts):$/)?.[1] ?? file
-    if (file !== undefined && line.startsWith('(fail) ')) failures.set(file, (failures.get(file) ?? 0) + 1)
+const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: boolean; report: TestReport }> => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
+  const file = join(folder, 'report.xml')
+  try {
+    const outcome = await run('test', timeout, '--reporter=junit', `--reporter-outfile=${file}`, ...args)
+    return { ...outcome, report: readReport(existsSync(file) ? readFileSync(file, 'utf8') : '') }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  return failures
 }
 
-const mostFilesTwice = 5
+const maxFilesRunAgain = 5
 
 /**
- * Everything at once; then, of a few files that failed, each once more and alone. A fault fails both times. What fails only beside others, on a machine that is busy with
- * something else, is printed by name as a test to be mended, and does not fail the run.
+ * Runs all tests, two files at a time; each of the two processes has one PostgreSQL for all its files. Then runs each file that failed, if there are few, once more
+ * and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const all = await run(process.execPath, ['test', ...manner, ...process.argv.slice(2)])
-  let { passed, failed } = outcomeOf(all)
-  const failures = failuresByFile(all.output)
+  const all = await test('--parallel=2', '--no-isolate', ...process.argv.slice(2))
+  const { failuresByFile, skipped } = all.report
+  let { passed, failed } = all.report
+  // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.
+  const broken = all.broken || passed + failed === 0 || (!all.ok && failed === 0)
   const unsteady: string[] = []
-  for (const [file, count] of failures.size > mostFilesTwice ? [] : failures) {
-    if (outcomeOf(await run(process.execPath, ['test', '--timeout=20000', `./${file}`])).failed > 0) continue
+  for (const [file, count] of broken || failuresByFile.size > maxFilesRunAgain ? [] : failuresByFile) {
+    if (!(await test(`./${file}`)).ok) continue
     unsteady.push(`${file} (${count})`)
     passed += count
     failed -= count
   }
-  if (unsteady.length > 0) console.log(`\nFailed beside others and passed alone, to be mended: ${unsteady.join(', ')}`)
-  return { passed, failed }
+  for (const title of skipped) console.log(`skipped: ${title}`)
+  for (const file of unsteady) console.log(`failed beside others and passed alone, to be mended: ${file}`)
+  return { passed, failed: broken ? failed + 1 : failed, skipped: skipped.length }
 }
 
-const outcomes = [await check(['run', 'types']), await check(['run', 'lint']), await tests()]
+const outcomes = [await check('types'), await check('lint'), await tests()]
 const sum = (of: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[of], 0)
-console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
 process.exit(sum('failed') > 0 ? 1 : 0)

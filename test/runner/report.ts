@@ -1,0 +1,45 @@
+/** What the runner's JUnit report says of one run. */
+export interface TestReport {
+  readonly passed: number
+  readonly failed: number
+  /** Full titles, by file. */
+  readonly skipped: readonly string[]
+  /** How many tests failed in each file that has any. */
+  readonly failuresByFile: ReadonlyMap<string, number>
+}
+
+/** Reads a report as `bun test --reporter=junit` writes it: nested suites of `<testcase>`, each with an optional `<failure>`, `<error>` or `<skipped>`. */
+export const readReport = (xml: string): TestReport => {
+  const skipped: string[] = []
+  const failuresByFile = new Map<string, number>()
+  let passed = 0
+  let failed = 0
+  for (const [, attributes = '', body = ''] of xml.matchAll(/<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+    const file = attributeOf(attributes, 'file')
+    if (body.includes('<skipped')) {
+      skipped.push(`${file}: ${titleOf(attributes)}`)
+    } else if (/<(?:failure|error)[ >]/.test(body)) {
+      failed++
+      failuresByFile.set(file, (failuresByFile.get(file) ?? 0) + 1)
+    } else {
+      passed++
+    }
+  }
+  return { passed, failed, skipped, failuresByFile }
+}
+
+/** The report names the groups of a test from the inside out. */
+const titleOf = (attributes: string): string => {
+  const groups = attributeOf(attributes, 'classname').split(' > ').toReversed()
+  return [...groups, attributeOf(attributes, 'name')].filter((part) => part !== '').join(' > ')
+}
+
+const attributeOf = (attributes: string, name: string): string =>
+  decode(new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1] ?? '')
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+
+const decode = (text: string): string =>
+  text.replace(/&(?:#(\d+)|(\w+));/g, (whole, code, name) =>
+    code === undefined ? (entities[name] ?? whole) : String.fromCodePoint(Number(code)),
+  )
