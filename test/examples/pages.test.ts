@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+/** Inside the package, so that the programs import it by its name. */
+const folder = join(root, 'node_modules/.cache/sluice-pages')
+
+const pages = readdirSync(join(root, 'plugins'))
+  .map((plugin) => ({ plugin, file: join(root, 'plugins', plugin, 'README.md') }))
+  .filter(({ file }) => existsSync(file))
+  .map(({ plugin, file }) => ({ plugin, text: readFileSync(file, 'utf8') }))
+
+const blockOf = (text: string, language: string): string =>
+  new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
+
+const run = async (...command: readonly string[]) => {
+  const child = Bun.spawn([process.execPath, ...command], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { status: await child.exited, output, errors }
+}
+
+describe('the page of each plugin', () => {
+  beforeAll(() => {
+    mkdirSync(folder, { recursive: true })
+    for (const { plugin, text } of pages) writeFileSync(join(folder, `${plugin}.ts`), blockOf(text, 'ts'))
+    const settings = {
+      extends: join(root, 'tsconfig.json'),
+      include: ['*.ts'],
+      compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  for (const { plugin, text } of pages) {
+    test(`${plugin} has an example that prints what the page says`, async () => {
+      expect(blockOf(text, 'ts')).toContain(`'sluice/${plugin}'`)
+      expect(blockOf(text, 'text').trim()).not.toBe('')
+      const { status, output, errors } = await run(join(folder, `${plugin}.ts`))
+      expect({ status, errors }).toEqual({ status: 0, errors: '' })
+      expect(output.trim()).toBe(blockOf(text, 'text').trim())
+    })
+
+    test(`${plugin} has the sections that a reader looks for`, () => {
+      const sections = [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title)
+      expect(sections).toEqual(expect.arrayContaining(['Example', 'What it adds', 'Options', 'Errors', 'Decisions']))
+      expect(text.startsWith(`# ${plugin}\n`)).toBe(true)
+    })
+  }
+
+  test('examples compile', async () => {
+    const { status, output } = await run('x', '--bun', 'tsc', '-p', join(folder, 'tsconfig.json'), '--noEmit')
+    expect({ status, output }).toEqual({ status: 0, output: '' })
+  }, 60_000)
+})
