@@ -8,6 +8,7 @@ import { Trails } from './memory.ts'
 import type { Position } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
+import { queryOf } from './query.ts'
 import type { Source } from './source.ts'
 
 export { deliverBody } from '../shared/body.ts'
@@ -24,6 +25,7 @@ export {
   type TextRule,
   type WordRule,
 } from './parameters.ts'
+export type { Query } from './query.ts'
 export { type Fingerprint, type Source, type SourcePage, type SourceStretch, Unsteady } from './source.ts'
 
 export interface PaginationOptions {
@@ -65,7 +67,7 @@ export const paginationNormalizer = (options: PaginationOptions) => {
     lists: (rules: ListRules) => ({
       resolve: async ({ request }) => {
         const body = hasQueryBody(request) ? await bodyOf(request) : undefined
-        const read = readListRequest(rules, queryOf(request), body)
+        const read = readListRequest(rules, queryOf(request.url), body)
         const listing: Listing = {
           ...read,
           page: (items, caller) => cutPage(items, read, caller, cursors),
@@ -75,12 +77,4 @@ export const paginationNormalizer = (options: PaginationOptions) => {
       },
     }),
   })
-}
-
-const noQuery = new URLSearchParams()
-
-/** Every parameter as often as it was sent: the framework's own query keeps the last of each. */
-const queryOf = ({ url }: Request): URLSearchParams => {
-  const mark = url.indexOf('?')
-  return mark === -1 ? noQuery : new URLSearchParams(url.slice(mark))
 }

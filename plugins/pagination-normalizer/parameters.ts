@@ -2,6 +2,7 @@ import { readId } from '../shared/id.ts'
 import type { Json } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
+import type { Query } from './query.ts'
 
 /** One of some words, exactly spelled. */
 export interface WordRule {
@@ -53,22 +54,22 @@ export interface ListRequest {
  *
  * Throws Problem 400 that names the parameter.
  */
-export const readListRequest = (rules: ListRules, query: URLSearchParams, body?: Json): ListRequest => {
+export const readListRequest = (rules: ListRules, query: Query, body?: Json): ListRequest => {
   const filterBody = body?.get('Filter')
   if (filterBody && !filterBody.isObject && !filterBody.is('null')) throw new Problem(400, 'Filter must be an object')
   if (body) refuseRepeated(body, ['Filter', ...paging])
   if (filterBody) refuseRepeated(filterBody, [...Object.keys(rules.filters), ...paging])
 
-  const given = presentIn(query)
   const one = (name: string, places: readonly (Json | undefined)[]) =>
-    fromQuery(given, name) ?? firstPresent(places, (place) => scalar(name, place.get(name)))
+    fromQuery(query, name) ?? firstPresent(places, (place) => scalar(name, place.get(name)))
   const many = (name: string) =>
-    listFromQuery(given, name) ?? firstPresent([filterBody], (place) => array(name, place.get(name)))
+    listFromQuery(query, name) ?? firstPresent([filterBody], (place) => array(name, place.get(name)))
 
   const inFilter = [filterBody]
   const inBody = [body]
   const filter: Record<string, string | readonly string[]> = {}
-  for (const [name, rule] of Object.entries(rules.filters)) {
+  for (const name in rules.filters) {
+    const rule = rules.filters[name] as ListRule | TextRule | WordRule
     const value = rule.kind === 'list' ? readList(name, rule, many(name)) : readText(name, rule, one(name, inFilter))
     if (value !== undefined) filter[name] = value
   }
@@ -99,29 +100,25 @@ const refuseRepeated = (json: Json, names: readonly string[]): void => {
 
 const repeated = (name: string) => new Problem(400, `${name} is given more than once`)
 
-/** What of a query is not empty, by name. */
-type Given = ReadonlyMap<string, readonly string[]>
-
-const presentIn = (query: URLSearchParams): Given => {
-  const given = new Map<string, string[]>()
-  query.forEach((value, name) => {
-    if (value === '') return
-    const values = given.get(name)
-    if (values) values.push(value)
-    else given.set(name, [value])
-  })
-  return given
+/** Its one value that is not empty. */
+const fromQuery = (query: Query, wanted: string): string | undefined => {
+  let found: string | undefined
+  for (const [name, value] of query) {
+    if (name !== wanted || value === '') continue
+    if (found !== undefined) throw repeated(name)
+    found = value
+  }
+  return found
 }
 
-const fromQuery = (query: Given, name: string): string | undefined => {
-  const values = query.get(name)
-  if (values && values.length > 1) throw repeated(name)
-  return values?.[0]
-}
-
-const listFromQuery = (query: Given, name: string): readonly string[] | undefined => {
-  const values = query.get(name)
-  return values && present(values.flatMap((value) => value.split(',')))
+const listFromQuery = (query: Query, wanted: string): readonly string[] | undefined => {
+  let entries: string[] | undefined
+  for (const [name, value] of query) {
+    if (name !== wanted) continue
+    entries ??= []
+    entries.push(...value.split(','))
+  }
+  return entries && present(entries)
 }
 
 const firstPresent = <Value>(
