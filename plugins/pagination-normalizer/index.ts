@@ -6,7 +6,7 @@ import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
 import { Trails } from './memory.ts'
 import type { Position } from './order.ts'
-import { cutPage, type Page } from './page.ts'
+import { cutPage, type Ordered, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
 import { queryOf } from './query.ts'
 import type { Source } from './source.ts'
@@ -16,7 +16,7 @@ export { type Cursors, createCursors } from './cursor.ts'
 export { type ListOptions, listPage } from './list.ts'
 export { Trails } from './memory.ts'
 export { comparePositions, instantKey, instantKeyOf, instantOf, type Position } from './order.ts'
-export { cutPage, type Page } from './page.ts'
+export { cutPage, Ordered, type Page } from './page.ts'
 export {
   type ListRequest,
   type ListRule,
@@ -40,7 +40,7 @@ export interface PaginationOptions {
 /** A list request that was read, and the page that answers it. */
 export interface Listing extends ListRequest {
   /** @param caller whose list it is: a token works for nobody else */
-  page<Item extends Position>(items: readonly Item[], caller: string): Page<Item>
+  page<Item extends Position>(items: readonly Item[] | Ordered<Item>, caller: string): Page<Item>
   /** The same, out of upstream lists that can only be paged: see `listPage`. */
   pageOf<Row extends Position>(
     sources: readonly Source<Row>[],

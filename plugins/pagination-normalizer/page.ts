@@ -1,6 +1,7 @@
 import type { Cursors } from './cursor.ts'
 import { comparePositions, type Position } from './order.ts'
 import type { ListRequest } from './parameters.ts'
+import { orderOf } from './source.ts'
 
 /** One page of a list. */
 export interface Page<Item> {
@@ -11,23 +12,39 @@ export interface Page<Item> {
   readonly totalCount: number
 }
 
+/** Items in exact order, of which many requests take pages: they are sorted once, and must not change. */
+export class Ordered<Item extends Position> {
+  readonly #ascending: readonly Item[]
+  #descending: readonly Item[] | undefined
+
+  /** @param items in any order, each once */
+  constructor(items: readonly Item[]) {
+    this.#ascending = items.toSorted(comparePositions)
+  }
+
+  in(sortOrder: 'Asc' | 'Desc'): readonly Item[] {
+    if (sortOrder === 'Asc') return this.#ascending
+    this.#descending ??= this.#ascending.toReversed()
+    return this.#descending
+  }
+}
+
 /**
  * The page that a request asks for, out of everything that matches. A valid token goes before the page number.
  *
- * @param items in any order, each once
+ * @param items in any order, each once; or sorted already
  */
 export const cutPage = <Item extends Position>(
-  items: readonly Item[],
+  items: readonly Item[] | Ordered<Item>,
   request: ListRequest,
   caller: string,
   cursors: Cursors,
 ): Page<Item> => {
-  const direction = request.sortOrder === 'Asc' ? 1 : -1
-  const compare = (a: Position, b: Position) => direction * comparePositions(a, b)
-  const ordered = items.toSorted(compare)
+  const { sortOrder, pageSize, pageNumber } = request
+  const ordered = (items instanceof Ordered ? items : new Ordered(items)).in(sortOrder)
   const after = cursors.redeem(request, caller)?.after
-  const start = after ? countUpTo(ordered, after, compare) : (request.pageNumber - 1) * request.pageSize
-  const page = ordered.slice(start, start + request.pageSize)
+  const start = after ? countUpTo(ordered, after, orderOf(sortOrder).rows) : (pageNumber - 1) * pageSize
+  const page = ordered.slice(start, start + pageSize)
   const last = page.at(-1)
   return {
     items: page,

@@ -6,6 +6,21 @@ import type { Caller, Upstream } from './upstream.ts'
 /** Most group ids that an upstream takes in one list. */
 export const groupsPerCall = 100
 
+/** Groups as they are asked for: up to a hundred in one call, which may not be without any. */
+export const groupsByCall = <Group extends Owned<'group'>>(
+  groups: readonly Group[],
+): readonly (readonly [Group, ...Group[]])[] => {
+  if (isSome(groups) && groups.length <= groupsPerCall) return [groups]
+  const calls: (readonly [Group, ...Group[]])[] = []
+  for (let at = 0; at < groups.length; at += groupsPerCall) {
+    const some = groups.slice(at, at + groupsPerCall)
+    if (isSome(some)) calls.push(some)
+  }
+  return calls
+}
+
+const isSome = <Item>(items: readonly Item[]): items is readonly [Item, ...Item[]] => items.length > 0
+
 export interface ListedGroups {
   readonly items: readonly Json[]
   /** The answers it took, in their order. */
@@ -22,16 +37,18 @@ export const describeGroups = async (
   groups: readonly Owned<'group'>[],
   caller?: Caller,
 ): Promise<ListedGroups> => {
+  const items: Json[] = []
   const answers: Answer[] = []
-  for (let at = 0; at < groups.length; at += groupsPerCall) {
-    const [first, ...others] = groups.slice(at, at + groupsPerCall)
-    if (!first) break
-    const paging = { maxResults: groupsPerCall }
-    const query = { groupType, groups: [first, ...others], sortBy: 'CreateTime', sortOrder: 'Desc', paging } as const
-    answers.push(await upstream.send({ action: 'ListAssetGroups', query }, caller))
+  for (const asked of groupsByCall(groups)) {
+    const query = { groupType, groups: asked, sortBy: 'CreateTime', sortOrder: 'Desc', paging: wholeCall } as const
+    const answer = await upstream.send({ action: 'ListAssetGroups', query }, caller)
+    items.push(...itemsOf(answer))
+    answers.push(answer)
   }
-  return { items: answers.flatMap(itemsOf), answers }
+  return { items, answers }
 }
+
+const wholeCall = { maxResults: groupsPerCall } as const
 
 /** Groups of the whole account with exactly that name and type: what `admin group pending` and recovery go by. */
 export const findGroups = async (upstream: Upstream, groupType: string, name: string): Promise<readonly Json[]> => {

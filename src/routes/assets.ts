@@ -50,7 +50,7 @@ export const listAssets =
     const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.learn, onAnswer })
     // The upstream matches names loosely; everything else it filters exactly.
     const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
-    return envelope(await listing.pageOf(sources, user, matches), answers)
+    return envelope(await listing.pageOf(sources, user, matches), ({ item }) => item, answers)
   }
 
 /** "asset detail": one call to the upstream, whose answer is both the proof of ownership and what is forwarded. */

@@ -1,66 +1,61 @@
 import type { OwnedGroup } from '../../plugins/ownership/index.ts'
+import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
 import { type Json, toJson } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { type Answer, type Caller, describeGroups } from '../../plugins/upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
-/** What the upstream says of some groups. */
+/** What the upstream says of groups of one type, as far as it was asked. */
 export class Described {
-  readonly asked: ReadonlySet<string>
-  readonly found: ReadonlyMap<string, Json>
-  readonly answers: readonly Answer[]
-  readonly failed: boolean
+  readonly answers: Answer[] = []
+  readonly #library: Library
+  readonly #groupType: string
+  readonly #caller: Caller
+  /** By id. Undefined for a group that the upstream was asked for and did not describe. */
+  readonly #items = new Map<string, Json | undefined>()
+  #failed = false
 
-  constructor(
-    asked: Iterable<string>,
-    found: Iterable<readonly [string, Json]>,
-    answers: readonly Answer[],
-    failed = false,
-  ) {
-    this.asked = new Set(asked)
-    this.found = new Map(found)
-    this.answers = answers
-    this.failed = failed
+  constructor(library: Library, groupType: string, caller: Caller) {
+    this.#library = library
+    this.#groupType = groupType
+    this.#caller = caller
+  }
+
+  /** Asks about some more. Never rejects for the upstream's sake: what it does not say, the records do. */
+  async ask(groups: readonly OwnedGroup[]): Promise<void> {
+    const { upstream, log } = this.#library
+    for (const { id } of groups) this.#items.set(id, undefined)
+    try {
+      const { items, answers } = await describeGroups(upstream, this.#groupType, groups, this.#caller)
+      this.answers.push(...answers)
+      for (const item of items) {
+        const id = item.get('Id')?.string()
+        if (id !== undefined) this.#items.set(id, item)
+      }
+    } catch (err) {
+      if (!(err instanceof Problem)) throw err
+      log.warn({ err }, 'groups are listed from their records')
+      this.#failed = true
+    }
+  }
+
+  /** Whether there is no use in asking about a group. */
+  isKnown({ id }: OwnedGroup): boolean {
+    return this.#failed || this.#items.has(id)
+  }
+
+  /** When the upstream says that a group was created, in milliseconds since 1970. */
+  createdAt({ id }: OwnedGroup): number | undefined {
+    return instantOf(this.#items.get(id)?.get('CreateTime')?.string())
   }
 
   /** A group as the upstream describes it; from its record where the upstream does not, or could not be asked. */
   itemOf(group: OwnedGroup): Json {
-    const item = this.found.get(group.id)
-    return item ? named(item, group) : fromRecord(group)
-  }
-
-  with(more: Described): Described {
-    const answers = [...this.answers, ...more.answers]
-    return new Described([...this.asked, ...more.asked], [...this.found, ...more.found], answers, more.failed)
+    const item = this.#items.get(group.id)
+    if (!item) return fromRecord(group)
+    return item.get('Name')?.string() ? item : item.with('Name', toJson(group.name))
   }
 }
-
-export const noneDescribed = new Described([], [], [])
-
-/** Asks the upstream about groups. Never rejects for its sake: what it does not say, the records do. */
-export const describe = async (
-  { upstream, log }: Library,
-  groups: readonly OwnedGroup[],
-  groupType: string,
-  caller: Caller,
-): Promise<Described> => {
-  const asked = groups.map((group) => group.id)
-  try {
-    const { items, answers } = await describeGroups(upstream, groupType, groups, caller)
-    const found = items.flatMap((item) => {
-      const id = item.get('Id')?.string()
-      return id === undefined ? [] : [[id, item] as const]
-    })
-    return new Described(asked, found, answers)
-  } catch (err) {
-    if (!(err instanceof Problem)) throw err
-    log.warn({ err }, 'groups are listed from their records')
-    return new Described(asked, [], [], true)
-  }
-}
-
-const named = (item: Json, group: OwnedGroup): Json =>
-  item.get('Name')?.string() ? item : item.with('Name', toJson(group.name))
 
 const fromRecord = ({ id, name, description = '', type, createdAt }: OwnedGroup): Json => {
   const time = isoOf(createdAt)

@@ -4,10 +4,13 @@ import { responseOf } from '../../plugins/shared/known-body.ts'
 import type { Answer } from '../../plugins/upstream-proxy/index.ts'
 
 /** "List envelope". Items are written as the upstream wrote them. Its `ResponseMetadata` is kept when there was exactly one answer to keep it of. */
-export const envelope = (page: Page<{ readonly item: Json }>, answers: readonly Answer[] = []): Response => {
-  const items = page.items.map(({ item }) => item.raw).join(',')
-  const result = `{"Items":[${items}],"NextToken":${JSON.stringify(page.nextToken)},"TotalCount":${page.totalCount}}`
-  return result200(result, answers)
+export const envelope = <Item>(
+  { items, nextToken, totalCount }: Page<Item>,
+  written: (item: Item) => Json,
+  answers: readonly Answer[],
+): Response => {
+  const texts = items.map((item) => written(item).raw).join(',')
+  return result200(`{"Items":[${texts}],"NextToken":${JSON.stringify(nextToken)},"TotalCount":${totalCount}}`, answers)
 }
 
 /** `{"Result":…}` around a result that the gateway put together. */

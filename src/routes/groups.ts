@@ -1,14 +1,22 @@
 import type { OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantKey, instantKeyOf, instantOf, type Listing } from '../../plugins/pagination-normalizer/index.ts'
+import {
+  instantKey,
+  instantKeyOf,
+  type Listing,
+  Ordered,
+  type Page,
+  type Position,
+} from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
 import { type Answer, type Caller, groupsPerCall, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { refuseOtherId } from '../schema/duplicate-keys'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
-import { describe, noneDescribed } from './described.ts'
+import { Described } from './described.ts'
 import { envelope, result200 } from './envelope.ts'
 import { createdId, type Library, type Owners, underClaim } from './library.ts'
+import { oncePer } from './once-per.ts'
 
 /** "create asset group". The upstream is asked to the end even when the caller leaves. */
 export const createGroup =
@@ -41,67 +49,81 @@ export const listGroups =
     const type = String(GroupType)
     const selected = await owners.select(user, type, ids as readonly string[] | undefined)
     const candidates = name === undefined ? selected : selected.filter((group) => group.name === name)
-    if (listing.sortBy === 'CreateTime') {
-      const { page, described } = await pageByCreation(library, owners, candidates, type, listing, user, caller)
-      return envelope(
-        { ...page, items: page.items.map(({ group }) => ({ item: described.itemOf(group) })) },
-        described.answers,
-      )
-    }
-    // Only the upstream knows when a group was changed last.
-    const described = await describe(library, candidates, type, caller)
-    const rows = candidates.map((group) => {
-      const item = described.itemOf(group)
-      return { item, id: group.id, key: instantKey(item.get(listing.sortBy)?.string()) }
-    })
-    return envelope(listing.page(rows, user), described.answers)
+    const described = new Described(library, type, caller)
+    const page =
+      listing.sortBy === 'CreateTime'
+        ? await pageByCreation(owners, candidates, described, listing, user)
+        : await pageByField(candidates, described, listing, user)
+    return envelope(page, ({ group }) => described.itemOf(group), described.answers)
   }
+
+interface GroupRow extends Position {
+  readonly group: OwnedGroup
+}
+
+/** Only the upstream knows when a group was changed last. */
+const pageByField = async (
+  candidates: readonly OwnedGroup[],
+  described: Described,
+  listing: Listing,
+  user: string,
+): Promise<Page<GroupRow>> => {
+  await described.ask(candidates)
+  const rows = candidates.map((group) => {
+    const key = instantKey(described.itemOf(group).get(listing.sortBy)?.string())
+    return { id: group.id, key, group }
+  })
+  return listing.page(rows, user)
+}
 
 /**
  * A page chosen from the records, and described by the upstream in one call. Groups whose `CreateTime` the records do not know yet are asked about along
  * with it; should that change the page, once more.
  */
 const pageByCreation = async (
-  library: Library,
   owners: Owners,
   candidates: readonly OwnedGroup[],
-  type: string,
+  described: Described,
   listing: Listing,
   user: string,
-  caller: Caller,
-) => {
-  let described = noneDescribed
-  let rows = candidates.map(rowOf)
-  const undated = candidates.filter((group) => !group.dated)
-  while (true) {
-    const page = listing.page(rows, user)
-    const wanted = new Set([...page.items.map(({ group }) => group), ...undated])
-    const unasked = [...wanted].filter(({ id }) => !described.asked.has(id))
-    if (described.failed || page.items.every(({ id }) => described.asked.has(id))) return { page, described }
-    const more = await describe(library, unasked.slice(0, groupsPerCall), type, caller)
-    const dated = undated.flatMap(({ id }) => {
-      const createdAt = instantOf(more.found.get(id)?.get('CreateTime')?.string())
-      return createdAt === undefined ? [] : [{ id, createdAt }]
+): Promise<Page<GroupRow>> => {
+  const { rows, undated } = byCreation(candidates)
+  let page = listing.page(rows, user)
+  while (page.items.some(({ group }) => !described.isKnown(group))) {
+    const shown = page.items.map(({ group }) => group)
+    const wanted = [...shown, ...undated.filter((group) => !shown.includes(group))]
+    const asked = wanted.filter((group) => !described.isKnown(group)).slice(0, groupsPerCall)
+    await described.ask(asked)
+    const dated = asked.flatMap((group) => {
+      const createdAt = group.dated ? undefined : described.createdAt(group)
+      return createdAt === undefined ? [] : [{ id: group.id, createdAt }]
     })
-    if (dated.length > 0) {
-      const known = new Map(dated.map(({ id, createdAt }) => [id, createdAt]))
-      rows = rows.map((row) => {
-        const createdAt = known.get(row.id)
-        return createdAt === undefined ? row : rowOf({ ...row.group, createdAt })
-      })
-      await owners.date(user, dated)
-    }
-    described = described.with(more)
+    if (dated.length === 0) continue
+    await owners.date(user, dated)
+    const now = candidates.map((group) => rowOf(group, group.dated ? undefined : described.createdAt(group)))
+    page = listing.page(now, user)
   }
+  return page
 }
 
-const rowOf = (group: OwnedGroup) => ({ id: group.id, key: instantKeyOf(group.createdAt), group })
+/** In the order of the records. Kept as long as the list, which lives until a group of the user's is made, changed or deleted. */
+const byCreation = oncePer((groups: readonly OwnedGroup[]) => ({
+  rows: new Ordered(groups.map((group) => rowOf(group))),
+  undated: groups.filter((group) => !group.dated),
+}))
+
+const rowOf = (group: OwnedGroup, createdAt = group.createdAt): GroupRow => ({
+  id: group.id,
+  key: instantKeyOf(createdAt),
+  group,
+})
 
 /** Extension: one group, as the list would show it. */
 export const getGroup =
   (library: Library) =>
   async ({ group, caller }: { group: OwnedGroup; caller: Caller }): Promise<Response> => {
-    const described = await describe(library, [group], group.type, caller)
+    const described = new Described(library, group.type, caller)
+    await described.ask([group])
     return result200(described.itemOf(group).raw, described.answers)
   }
 

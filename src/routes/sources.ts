@@ -13,12 +13,14 @@ import {
   type Answer,
   type Caller,
   type CursorMode,
-  groupsPerCall,
+  groupsByCall,
   itemsOf,
+  type ListQuery,
   type PageMode,
   Refusal,
   type Upstream,
 } from '../../plugins/upstream-proxy/index.ts'
+import { oncePer } from './once-per.ts'
 
 /** An asset of a list: as the upstream wrote it, and what it is sorted by. */
 export interface AssetRow extends Position {
@@ -39,19 +41,28 @@ export interface AssetSources {
 }
 
 /** The upstream's lists that together hold the assets of some groups: one for a hundred groups, which is as many as it takes. */
-export const assetSources = (options: AssetSources): readonly Source<AssetRow>[] => {
-  const sources: Source<AssetRow>[] = []
-  for (let at = 0; at < options.groups.length; at += groupsPerCall) {
-    const [first, ...others] = options.groups.slice(at, at + groupsPerCall)
-    if (first) sources.push(assetSource(options, [first, ...others]))
-  }
-  return sources
+export const assetSources = (options: AssetSources): readonly Source<AssetRow>[] =>
+  partsOf(options.groups).map((part) => assetSource(options, part))
+
+/** Groups that are asked for in one call. */
+interface Part {
+  readonly id: string
+  readonly groups: ListQuery['groups']
+  readonly byId: ReadonlyMap<string, OwnedGroup>
 }
 
-const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...OwnedGroup[]]): Source<AssetRow> => {
+/** Kept as long as the list of groups. */
+const partsOf = oncePer((all: readonly OwnedGroup[]): readonly Part[] =>
+  groupsByCall(all).map((groups) => ({
+    id: groups.map((group) => group.id).join(),
+    groups,
+    byId: new Map(groups.map((group) => [group.id, group])),
+  })),
+)
+
+const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<AssetRow> => {
   const { upstream, listing, caller, onAnswer } = options
   const { filter, sortBy, sortOrder } = listing
-  const asked = new Map(groups.map((group) => [group.id, group]))
 
   const ask = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<Answer> => {
     const answer = await upstream.send(
@@ -75,7 +86,7 @@ const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...Own
 
   const rowsOf = (answer: Answer) => {
     const items = itemsOf(answer)
-    const rows = items.flatMap((item) => rowOf(item, asked, options) ?? [])
+    const rows = items.flatMap((item) => rowOf(item, byId, options) ?? [])
     const dropped = items.length - rows.length
     if (dropped > 0)
       options.log.error({ action: 'ListAssets', dropped }, 'upstream listed assets that were not asked for')
@@ -83,7 +94,7 @@ const assetSource = (options: AssetSources, groups: readonly [OwnedGroup, ...Own
   }
 
   return {
-    id: groups.map((group) => group.id).join(),
+    id,
     maxPageSize: 100,
     maxPageDepth: 10_000,
 

@@ -17,6 +17,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './pagination-normalizer': [
     'comparePositions',
     'createCursors',
+    'Ordered',
     'cutPage',
     'deliverBody',
     'instantKey',
@@ -67,6 +68,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'createUpstream',
     'describeGroups',
     'findGroups',
+    'groupsByCall',
     'groupsPerCall',
     'itemsOf',
     'requestHeaders',

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createCursors, cutPage, type ListRequest, type Position } from '../../plugins/pagination-normalizer/index.ts'
+import {
+  createCursors,
+  cutPage,
+  type ListRequest,
+  Ordered,
+  type Position,
+} from '../../plugins/pagination-normalizer/index.ts'
 import { read } from './asking.ts'
 
 const cursors = createCursors(['secret'])
-const cut = <Item extends Position>(items: readonly Item[], request: ListRequest) =>
+const cut = <Item extends Position>(items: readonly Item[] | Ordered<Item>, request: ListRequest) =>
   cutPage(items, request, 'ann', cursors)
 
 const position = fc.record({
@@ -33,6 +39,25 @@ describe('a page is a slice of the whole', () => {
         expect(page.nextToken !== '').toBe(page.items.length > 0 && start + pageSize < items.length)
       }),
     )
+  })
+
+  test('the same where the whole is sorted beforehand, once for all pages', () => {
+    fc.assert(
+      fc.property(positions, order, size, (items, sortOrder, pageSize) => {
+        const ordered = new Ordered(items)
+        for (const direction of [sortOrder, 'Asc', 'Desc']) {
+          let token = ''
+          do {
+            const request = read(`SortOrder=${direction}&PageSize=${pageSize}&NextToken=${token}`)
+            const page = cut(ordered, request)
+            expect(page).toEqual(cut(items, request))
+            token = page.nextToken
+          } while (token !== '')
+        }
+      }),
+    )
+    const ordered = new Ordered([{ key: '', id: 'a' }])
+    for (const direction of ['Asc', 'Desc'] as const) expect(ordered.in(direction)).toBe(ordered.in(direction))
   })
 
   test('the last one has no token, even when it is full', () => {
