@@ -27,7 +27,7 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './r
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { settleGroups } from './routes/settling.ts'
 import { assetList, groupList } from './schema/lists.ts'
-import { openapi } from './schema/openapi'
+import { openapi } from './schema/openapi.ts'
 
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   /** The asset library's upstream. Undefined: its routes answer 502. */

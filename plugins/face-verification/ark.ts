@@ -3,14 +3,14 @@ import { unkeptJson } from '../shared/unkept.ts'
 import { Unsent } from '../upstream-proxy/index.ts'
 import { afterFailure, firstDue, lookAgain } from './backoff.ts'
 import { createState, hashState } from './callback.ts'
-import { type FaceContext, fromStore, unrecorded } from './context'
-import type { FaceDriver } from './driver'
+import { type FaceContext, fromStore, unrecorded } from './context.ts'
+import type { FaceDriver } from './driver.ts'
 import { ForeignGroup, recordGroup } from './group.ts'
-import { readTaskBody } from './parse'
+import { readTaskBody } from './parse.ts'
 import { discreet, readValidateResult, readValidateSession } from './result.ts'
 import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
 import type { Verification } from './store.ts'
-import { type OwnTask, ownTask, withLease } from './task-lease'
+import { type OwnTask, ownTask, withLease } from './task-lease.ts'
 
 /** The vendor's sessions: the gateway makes tasks of them, and runs the states itself. `callbackUrl` is the page's address without its state. */
 export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDriver => {

@@ -1,5 +1,5 @@
 import type { Verification } from './store.ts'
-import type { NextLook } from './task-lease'
+import type { NextLook } from './task-lease.ts'
 
 const minute = 60_000
 /** Somebody whose browser has come back is waiting; of everybody else one can only suspect that the browser's word was lost. */

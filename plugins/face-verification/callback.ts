@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type FaceContext, fromStore } from './context'
+import { type FaceContext, fromStore } from './context.ts'
 import type { PageOutcome } from './page.ts'
 import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'

@@ -1,4 +1,4 @@
-import type { OwnTask } from './task-lease'
+import type { OwnTask } from './task-lease.ts'
 
 /** What a kind of upstream makes of the routes, and of tasks that nobody asks about. */
 export interface FaceDriver {

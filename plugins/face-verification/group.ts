@@ -1,6 +1,6 @@
 import { refused } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
-import { type FaceContext, fromStore } from './context'
+import { type FaceContext, fromStore } from './context.ts'
 import type { Verification } from './store.ts'
 
 const type = 'LivenessFace'

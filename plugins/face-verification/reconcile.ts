@@ -1,6 +1,6 @@
 import { pause } from '../shared/pause.ts'
-import type { FaceContext } from './context'
-import type { FaceDriver } from './driver'
+import type { FaceContext } from './context.ts'
+import type { FaceDriver } from './driver.ts'
 import type { VerificationKind } from './store.ts'
 
 export interface ReconcileVerificationsOptions {

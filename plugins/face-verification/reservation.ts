@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import { type FaceContext, fromStore } from './context'
+import { type FaceContext, fromStore } from './context.ts'
 
 /**
  * Begins a verification, where its user has not too many open already: a place among them is kept while the upstream is asked, so that of many at once no more

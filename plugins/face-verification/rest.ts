@@ -4,13 +4,13 @@ import { Problem } from '../shared/problem.ts'
 import { unkept } from '../shared/unkept.ts'
 import { type Answer, Invalid, Refusal, toResponse } from '../upstream-proxy/index.ts'
 import { afterFailure, firstDue, lookAgain } from './backoff.ts'
-import { type FaceContext, fromStore, unrecorded } from './context'
-import type { FaceDriver } from './driver'
+import { type FaceContext, fromStore, unrecorded } from './context.ts'
+import type { FaceDriver } from './driver.ts'
 import { recordGroup } from './group.ts'
-import { readGroup, readTaskBody, resultOf } from './parse'
+import { readGroup, readTaskBody, resultOf } from './parse.ts'
 import { readStatus, statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
-import { type NextLook, type OwnTask, withLease } from './task-lease'
+import { type NextLook, type OwnTask, withLease } from './task-lease.ts'
 
 /** An upstream of the gateway's own paths, which runs the states: what it says is forwarded, after what follows from it is recorded. */
 export const restDriver = (means: FaceContext): FaceDriver => {

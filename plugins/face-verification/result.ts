@@ -1,7 +1,7 @@
 import { findCredentials } from '../shared/credentials.ts'
 import type { Json } from '../shared/json.ts'
 import { type Answer, Invalid, Refusal } from '../upstream-proxy/index.ts'
-import { readGroup, resultOf } from './parse'
+import { readGroup, resultOf } from './parse.ts'
 
 /** A session as the upstream made it. */
 export interface ValidateSession {

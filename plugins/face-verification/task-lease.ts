@@ -2,7 +2,7 @@ import { refused } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { Owned } from '../shared/owned.ts'
 import { Problem } from '../shared/problem.ts'
-import { type FaceContext, fromStore } from './context'
+import { type FaceContext, fromStore } from './context.ts'
 import type { Verification, VerificationKind } from './store.ts'
 
 /** A task in the hands of its creator, or of somebody who acts for the creator. */

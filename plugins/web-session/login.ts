@@ -1,6 +1,6 @@
 import { isJson, readJsonBody } from '../shared/body.ts'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './login-queue'
+import type { Flow } from './login-queue.ts'
 import { fromStore } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto'
 import { argon2idAsync } from '@noble/hashes/argon2.js'
-import { type Flow, LoginQueue } from './login-queue'
+import { type Flow, LoginQueue } from './login-queue.ts'
 
 /**
  * The hash of a password, in PHC string format: Argon2id, 19 MiB, 2 passes, 1 lane (RFC 9106; OWASP's least). The same on every runtime, so that any of them can check

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './login-queue'
+import type { Flow } from './login-queue.ts'
 import { networksOf } from './networks.ts'
 import { fromStore } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'

@@ -1,6 +1,6 @@
 import { createFaces, type Faces } from './face/faces.ts'
 import type { Library } from './library.ts'
-import { createLibrary } from './library-store'
+import { createLibrary } from './library-store.ts'
 import { createLimits, type Limits } from './limits.ts'
 import { createSorted, type List, type Sorted } from './listing.ts'
 import type { Member } from './members.ts'

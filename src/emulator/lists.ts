@@ -1,6 +1,6 @@
 import type { Account, Action, Answer, Ask } from './account.ts'
 import { type Fields, fieldsIn, fieldsOf } from './fields.ts'
-import { foreignAsset, foreignGroup } from './foreign-items'
+import { foreignAsset, foreignGroup } from './foreign-items.ts'
 import { assetText, groupText, type Look } from './items.ts'
 import { cut, type Sorted, sorted } from './listing.ts'
 import { printOf, windowOf } from './paging.ts'

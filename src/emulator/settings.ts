@@ -1,6 +1,6 @@
 import { checkFace, FACE_DEFAULTS, type FaceOptions } from './face/options.ts'
 import { DOCUMENTED_LIMITS } from './limits.ts'
-import { type Outcome, outcomeByUrl } from './processing-outcome'
+import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
 import type { Times } from './times.ts'

@@ -1,6 +1,6 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { decidingIn, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys'
+import { decidingIn, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'
 
 /** Checks what of "create asset" is the gateway's to check; the rest the upstream validates. */

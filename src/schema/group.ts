@@ -2,7 +2,7 @@ import type { JsonBody } from '../../plugins/shared/body.ts'
 import type { Json } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { limitLength } from '../../plugins/shared/text.ts'
-import { refuseDuplicateKeys } from './duplicate-keys'
+import { refuseDuplicateKeys } from './duplicate-keys.ts'
 
 /** What the gateway has to know of a group that is created or changed. */
 export interface GroupFields {

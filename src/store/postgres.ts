@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { ConnectionPool } from './connection-pool'
+import { ConnectionPool } from './connection-pool.ts'
 import { type Database, numbered, type Row, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LoginUser, Session, SessionStore } from '../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
-import { lockUser } from './user-locks'
+import { lockUser } from './user-locks.ts'
 
 /** For the batch that disables a user or replaces the password: a user who is enabled again has to log in again. */
 export const endSessionsOf = (userName: string): Statement => sql`

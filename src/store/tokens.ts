@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../plugins/api-token/store.ts'
 import { type Database, sql } from './database.ts'
 import { tokenAdded, tokenRevoked } from './revision.ts'
-import { lockUser } from './user-locks'
+import { lockUser } from './user-locks.ts'
 
 /** What is kept of a token. Times are milliseconds since 1970. */
 export interface Token {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Database, type Statement, sql } from './database.ts'
 import { userChanged } from './revision.ts'
 import { endSessionsOf } from './sessions.ts'
-import { lockUserByName } from './user-locks'
+import { lockUserByName } from './user-locks.ts'
 
 /** Somebody who may call. Times are milliseconds since 1970. */
 export interface User {

@@ -1,7 +1,7 @@
 import { isEnded } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
-import { lockUser } from './user-locks'
+import { lockUser } from './user-locks.ts'
 
 const release = (reserved: string): Statement => sql`
   delete from face_verifications

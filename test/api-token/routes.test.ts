@@ -8,7 +8,7 @@ import {
 import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
-import { ask, openHouse, publicUrl, refusal, sameOrigin } from '../web-session/fixture'
+import { ask, openHouse, publicUrl, refusal, sameOrigin } from '../web-session/fixture.ts'
 
 const path = '/api/tokens'
 

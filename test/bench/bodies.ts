@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 import { worstSmall, worstText } from './worst-bodies.ts'
 
 const rounds = 3

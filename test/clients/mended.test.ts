@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import OpenAI from 'openai'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 import { all, hello, model, openClients, thrown, until } from './clients.ts'
 
 /*

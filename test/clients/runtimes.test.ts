@@ -4,7 +4,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { generateText } from 'ai'
 import OpenAI from 'openai'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 import { all, chatTools, hello, model, ofChat, responsesTools, thrown, timeless, until } from './clients.ts'
 
 for (const { runtime, getBodies } of [

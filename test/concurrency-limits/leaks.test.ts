@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 /** The same numbers in every run. */
 const dice = (seed: number) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hashPassword } from '../../plugins/web-session/index.ts'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
 import { name, password } from './stub.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { postgresServer } from '../support/database.ts'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 test('a frozen database gives the document’s 500, leaves the process alive, and comes back without a restart', async () => {
   await using place = await openWorkplace('postgres')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 const rounds = Number(process.env.SLUICE_KILLS ?? 6)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 

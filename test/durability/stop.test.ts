@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} lets a request in flight finish, refuses new ones, and ends with status 0`, async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`of 50 parallel creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {

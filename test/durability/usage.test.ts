@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { until } from '../routes/routes.ts'
-import { openWorkplace } from '../support/temporary-files'
+import { openWorkplace } from '../support/temporary-files.ts'
 
 const model = 'doubao-seed-emulated'
 

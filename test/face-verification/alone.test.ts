@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { base, openDatabase, scene, storeOn } from './fixture'
+import { base, openDatabase, scene, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const refusal = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })

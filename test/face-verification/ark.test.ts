@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type FaceStore, keptLog, openDatabase, publicUrl, scene, statusOf, storeOn } from './fixture'
+import { type FaceStore, keptLog, openDatabase, publicUrl, scene, statusOf, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const down = () => {

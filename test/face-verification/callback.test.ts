@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { base, pass, scene, statusOf } from './fixture'
+import { base, pass, scene, statusOf } from './fixture.ts'
 
 /** A task of Ann's and one of Bob's, both waiting. */
 const two = async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
-import { eachStore, scene } from './fixture'
+import { eachStore, scene } from './fixture.ts'
 
 eachStore('one user’s open tasks', (stores) => {
   const open = async (maxOpen: number) => {

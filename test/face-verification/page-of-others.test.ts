@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { scene } from './fixture'
+import { scene } from './fixture.ts'
 
 const page = '<script>fetch("/api/tokens",{method:"POST"})</script>'
 const inert = ['nosniff', "default-src 'none'; sandbox"]

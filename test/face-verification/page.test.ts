@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { languageOf } from '../../plugins/face-verification/language.ts'
 import { type PageOutcome, pageOf } from '../../plugins/face-verification/page.ts'
-import { base, scene } from './fixture'
+import { base, scene } from './fixture.ts'
 
 const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'trouble']
 

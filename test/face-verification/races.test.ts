@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eachStore, type FaceStore, scene, statusOf } from './fixture'
+import { eachStore, type FaceStore, scene, statusOf } from './fixture.ts'
 
 const rounds = 25
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { scene, statusOf } from './fixture'
+import { scene, statusOf } from './fixture.ts'
 
 const begun = async () => {
   const it = await scene({ kind: 'rest' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { scene, statusOf } from './fixture'
+import { scene, statusOf } from './fixture.ts'
 
 describe('secrets', () => {
   test('the link is in one answer; token and state are in none, nor anything of them in a log', async () => {

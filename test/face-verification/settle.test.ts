@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FaceVerificationOptions } from '../../plugins/face-verification/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
-import { eachStore, type FaceStore, openDatabase, pass, scene, statusOf, storeOn } from './fixture'
+import { eachStore, type FaceStore, openDatabase, pass, scene, statusOf, storeOn } from './fixture.ts'
 
 /** A gateway that looks after its tasks, by a clock that is passed by hand. */
 const tended = async (options: Parameters<typeof scene>[0] & { perSecond?: number; everyMs?: number } = {}) => {

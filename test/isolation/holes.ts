@@ -3,7 +3,7 @@ import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
 import type { MediaKind, Outgoing } from '../../plugins/upstream-proxy/index.ts'
 import type { Handle } from '../../src/app.ts'
 import { assetList, groupList } from '../../src/schema/lists.ts'
-import type { Ground, Hole } from './fixture'
+import type { Ground, Hole } from './fixture.ts'
 
 /** Mistakes that a gateway could make, each planted between parts of a right one. All of them are for the `rest` kind. */
 export const holes: Readonly<Record<string, Hole>> = {

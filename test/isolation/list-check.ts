@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Asset, Group, Library } from '../../src/emulator/index.ts'
 import type { Reply } from '../support/gateway.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import type { Settled } from './list-request.ts'
 import type { GroupType, Model, ModelGroup, Place } from './model.ts'
 import { type ListTrouble, listTroubles, outcomeOf, type Trouble } from './trouble.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { belongings, furnish } from './belongings.ts'
-import { type Hole, type Kind, openWorld } from './fixture'
+import { type Hole, type Kind, openWorld } from './fixture.ts'
 import { Model } from './model.ts'
 import { sequences } from './sequences.ts'
 

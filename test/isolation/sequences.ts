@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { assetDetail, createAsset, deleteAsset, updateAsset } from './asset-steps.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import { createGroup, deleteGroup, groupDetail, updateGroup } from './group-steps.ts'
 import { followToken, list, listTogether } from './list-steps.ts'
 import type { Model } from './model.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import { names } from './list-request.ts'
 import type { Model, ModelAsset, ModelGroup } from './model.ts'
 import { naughty } from './naughty.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { inside, type Reply } from '../support/gateway.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import type { Model } from './model.ts'
 import type { Outcome } from './trouble.ts'
 import { watchCall } from './watch.ts'

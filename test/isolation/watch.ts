@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../src/emulator/index.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import type { Model } from './model.ts'
 
 /** What a user asked, as far as the upstream may come to know of it. */

@@ -1,6 +1,6 @@
 import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 /** Users who each read an asset of their own, from servers of their choice, through a limit on `GetAsset`. */
 export interface Crowd extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { dice, World } from './fixture'
+import { dice, World } from './fixture.ts'
 
 /** A list of rows with keys of their own. */
 const listOf = (count: number, sources = 1): World => {

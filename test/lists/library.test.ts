@@ -4,7 +4,7 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { startGateway, type User } from '../support/gateway.ts'
-import { dice, pick } from './fixture'
+import { dice, pick } from './fixture.ts'
 
 const libraries = Number(process.env.SLUICE_LIBRARIES ?? 40)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addRow, dice, pick, randomWorld } from './fixture'
+import { addRow, dice, pick, randomWorld } from './fixture.ts'
 
 const worlds = Number(process.env.SLUICE_WORLDS ?? 200)
 

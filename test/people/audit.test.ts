@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, send, until } from './fixture'
+import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, send, until } from './fixture.ts'
 
 type Shown = Readonly<Record<string, string | number>>
 

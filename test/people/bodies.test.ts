@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { inside } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, login, type Office, openOffice, password, send } from './fixture'
+import { arkOf, type Browser, browse, faces, login, type Office, openOffice, password, send } from './fixture.ts'
 
 describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
   let office: Office

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, type Office, openOffice } from './fixture'
+import { arkOf, type Browser, browse, faces, type Office, openOffice } from './fixture.ts'
 
 const small = 10_000
 const large = 40_000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { browse, cookieOf, login, openOffice, send } from './fixture'
+import { browse, cookieOf, login, openOffice, send } from './fixture.ts'
 
 const who = async (url: string, cookie: string, headers: Record<string, string> = {}) =>
   (await send(url, 'GET', '/api/session', undefined, { cookie, ...headers })).status

@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, said, send, until } from './fixture'
+import {
+  arkOf,
+  browse,
+  faces,
+  login,
+  newToken,
+  type Office,
+  openOffice,
+  password,
+  said,
+  send,
+  until,
+} from './fixture.ts'
 
 describe('people at a server on Deno', () => {
   let office: Office

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { silent } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { account } from '../../src/account'
+import { account } from '../../src/account.ts'
 import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, type Office, openOffice, send } from './fixture'
+import { arkOf, type Browser, browse, type Office, openOffice, send } from './fixture.ts'
 
 /** Every method and path that the server has an answer of its own for, refusals included; a word of no meaning for each parameter. */
 const routes = async (): Promise<readonly (readonly [string, string])[]> => {

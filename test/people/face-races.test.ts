@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture'
+import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture.ts'
 
 const rounds = 12
 

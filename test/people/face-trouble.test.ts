@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { DatabaseSync } from 'node:sqlite'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, type Office, openOffice, send, until } from './fixture'
+import { arkOf, type Browser, browse, faces, type Office, openOffice, send, until } from './fixture.ts'
 
 const begin = async (office: Office, by: Browser) => {
   const { json } = await by.ask('POST', faces, {})

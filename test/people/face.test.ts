@@ -3,7 +3,7 @@ import type { Emulator } from '../../src/emulator/index.ts'
 import type { Reply, User } from '../support/gateway.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture'
+import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture.ts'
 
 interface Person extends Browser {
   readonly id: string

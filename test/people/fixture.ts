@@ -2,7 +2,7 @@ import { hashPassword } from '../../plugins/web-session/index.ts'
 import type { EmulatorOptions } from '../../src/emulator/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 export const password = 'correct horse'
 export const faces = '/api/media/face-verifications'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, password, send } from './fixture'
+import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, password, send } from './fixture.ts'
 
 /** Everything that a cookie lets change something. */
 const changing = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, type Office, openOffice, send } from './fixture'
+import { arkOf, browse, faces, type Office, openOffice, send } from './fixture.ts'
 
 describe('what the server shows to anybody', () => {
   let office: Office

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { arkOf, browse, faces, login, newToken, openOffice, password, send } from './fixture'
+import { arkOf, browse, faces, login, newToken, openOffice, password, send } from './fixture.ts'
 
 describe.each(['rest', 'ark'] as const)('the log, at its most talkative, before an upstream of kind %s', (kind) => {
   test('holds no password, cookie, token, link, or anything that a callback is known by, whatever goes wrong', async () => {

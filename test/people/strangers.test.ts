@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import type { ServerProcess } from '../support/server.ts'
-import { type Office, openOffice, password } from './fixture'
+import { type Office, openOffice, password } from './fixture.ts'
 
 interface Answer {
   readonly status: number

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { login, type Office, openOffice, send, until } from './fixture'
+import { login, type Office, openOffice, send, until } from './fixture.ts'
 
 /** The address that a proxy on this machine names. */
 const from = (address: string) => ({ 'x-forwarded-for': address })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { type Browser, browse, newToken, type Office, openOffice, send, until } from './fixture'
+import { type Browser, browse, newToken, type Office, openOffice, send, until } from './fixture.ts'
 
 describe('tokens over HTTP', () => {
   let office: Office

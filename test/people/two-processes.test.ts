@@ -3,7 +3,7 @@ import { hashToken } from '../../plugins/api-token/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { type Browser, browse, cookieOf, login, newToken, type Office, openOffice, said, send } from './fixture'
+import { type Browser, browse, cookieOf, login, newToken, type Office, openOffice, said, send } from './fixture.ts'
 
 /** A revocation takes effect everywhere within it. */
 const secondMs = 1_000

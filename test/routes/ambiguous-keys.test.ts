@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
-import { decidingIn, foldKey } from '../../src/schema/duplicate-keys'
+import { decidingIn, foldKey } from '../../src/schema/duplicate-keys.ts'
 
 const deciding = ['groupid', 'groupids', 'grouptype', 'projectname', 'name', 'id', 'filter']
 

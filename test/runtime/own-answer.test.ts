@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 const answerTo = (id: string) => {
   const content = { role: 'assistant', content: `answer to ${id}` }

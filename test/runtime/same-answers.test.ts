@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import type { User } from '../support/gateway.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 /** What a promise to callers must not depend on. */
 const shores: readonly { runtime: Runtime; mode: string | undefined; getBodies: 'on' | 'off' }[] = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
 const events = [
   '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ConnectionPool } from '../../src/store/connection-pool'
+import { ConnectionPool } from '../../src/store/connection-pool.ts'
 
 const setUp = (size: number, patienceMs = 50) => {
   let opened = 0

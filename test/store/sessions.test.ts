@@ -5,7 +5,7 @@ import { type Database, sql } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { eachDatabase, type TestDatabase } from '../support/database.ts'
-import { makeTables, openHouse, storeOn } from '../web-session/fixture'
+import { makeTables, openHouse, storeOn } from '../web-session/fixture.ts'
 
 const opened: Database[] = []
 const open = ({ kind, url }: TestDatabase): Database => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { type NewVerification, statusPathTo, verificationStatuses } from '../../plugins/face-verification/index.ts'
-import { eachStore } from '../face-verification/fixture'
+import { eachStore } from '../face-verification/fixture.ts'
 
 const made = (more: Partial<NewVerification> = {}): NewVerification => ({
   id: randomUUID(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Runtime } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files'
+import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 import { chunk } from './app.ts'
 
 /** Set it to wait for real: silence longer than any timer of a runtime, and the real time limit. */

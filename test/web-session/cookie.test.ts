@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { openHouse } from './fixture'
+import { openHouse } from './fixture.ts'
 
 describe('the cookie', () => {
   test('is kept from scripts, other sites and plain http, and lives as long as its session can', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createDevices } from '../../plugins/web-session/devices.ts'
 import { hashPassword, verifyPassword } from '../../plugins/web-session/index.ts'
-import { openHouse, publicUrl, type Shown } from './fixture'
+import { openHouse, publicUrl, type Shown } from './fixture.ts'
 
 const deviceOf = ({ headers }: Shown): string => headers.getSetCookie()[1]?.split(';', 1)[0] ?? ''
 const contentOf = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { LoginQueue } from '../../plugins/web-session/login-queue'
+import { LoginQueue } from '../../plugins/web-session/login-queue.ts'
 
 /** A queue whose work ends when it is told to. */
 const open = (atOnce: number, mostWaiting: number) => {

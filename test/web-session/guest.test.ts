@@ -8,7 +8,7 @@ import type {
   WebSessionOptions,
 } from '../../plugins/web-session/index.ts'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, refusal } from './fixture'
+import { ask, openHouse, refusal } from './fixture.ts'
 
 /** A stranger's own storage: two maps, one user, and no counting of failures. */
 const strangersStore = (): SessionStore & AttemptStore => {

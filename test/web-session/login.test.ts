@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { sql } from '../../src/store/database.ts'
-import { ask, nobody, openHouse, refusal } from './fixture'
+import { ask, nobody, openHouse, refusal } from './fixture.ts'
 
 const wrong = refusal('wrong name or password')
 

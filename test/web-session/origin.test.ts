@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { type PublicUrl, requireSameOrigin, webSession } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, publicUrl, refusal } from './fixture'
+import { ask, openHouse, publicUrl, refusal } from './fixture.ts'
 
 /** Headers that say where a request is from, and whether that is a page of the public address. */
 const own: readonly Record<string, string>[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { identifyBySession, type SessionStore } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, refusal, sameOrigin } from './fixture'
+import { ask, openHouse, refusal, sameOrigin } from './fixture.ts'
 
 const minute = 60_000
 

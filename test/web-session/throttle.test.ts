@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from '../../src/store/database.ts'
-import { nobody, openHouse, refusal } from './fixture'
+import { nobody, openHouse, refusal } from './fixture.ts'
 
 const from = (request: Request) => request.headers.get('x-from') ?? undefined
 

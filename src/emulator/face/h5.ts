@@ -1,4 +1,4 @@
-import type { Reply } from '../faulty-reply'
+import type { Reply } from '../faulty-reply.ts'
 import type { Received } from '../shape.ts'
 import type { Faces } from './faces.ts'
 import { languageOf } from './language.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Reply } from '../faulty-reply'
+import type { Reply } from '../faulty-reply.ts'
 import type { Language } from './language.ts'
 import { DECISIONS } from './sessions.ts'
 import { type Topic, WORDS } from './words.ts'

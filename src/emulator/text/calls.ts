@@ -1,9 +1,9 @@
 import type { Account } from '../account.ts'
 import type { OpenCall } from '../calls.ts'
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import type { Received } from '../shape.ts'
-import { faultySteps } from './fault-steps'
-import { play, type Stage } from './playback'
+import { faultySteps } from './fault-steps.ts'
+import { play, type Stage } from './playback.ts'
 import { createService, type Manner } from './service.ts'
 
 /** What a text call needs to be answered. */

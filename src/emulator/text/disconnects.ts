@@ -1,4 +1,4 @@
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
 

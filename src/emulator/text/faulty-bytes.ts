@@ -1,8 +1,8 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
-import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers'
+import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers.ts'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
 
 const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'

@@ -1,4 +1,4 @@
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps.ts'

@@ -1,4 +1,4 @@
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import { leakingHeaders, leakingJson } from '../leak.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 

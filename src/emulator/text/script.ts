@@ -1,5 +1,5 @@
 import type { Call } from '../calls.ts'
-import type { Strike } from '../fault-registry'
+import type { Strike } from '../fault-registry.ts'
 import type { ScriptChunk } from './faults.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 

@@ -16,7 +16,7 @@ import { admitted, bodyOf } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { storedOf } from './stored.ts'
 import { createdInBackground, responseCalls } from './stored-calls.ts'
-import { checkKnown } from './unknown-fields'
+import { checkKnown } from './unknown-fields.ts'
 import { usageOf } from './usage.ts'
 
 /** How an answer is to be given, whatever was asked. */

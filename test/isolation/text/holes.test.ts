@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openWorld } from './fixture'
+import { openWorld } from './fixture.ts'
 import { holes } from './holes.ts'
 import { runSequences } from './run.ts'
 

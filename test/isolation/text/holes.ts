@@ -1,6 +1,6 @@
 import type { ObjectKind, TextObject, TextObjectStore } from '../../../plugins/text-generation/index.ts'
 import type { Handle } from '../../../src/app.ts'
-import { type Acting, bridgedModel, type Ground, type Hole, type Seams } from './fixture'
+import { type Acting, bridgedModel, type Ground, type Hole, type Seams } from './fixture.ts'
 
 /** Mistakes that a gateway could make, each planted between parts of right ones. */
 export const holes: Readonly<Record<string, Hole>> = {

@@ -1,6 +1,6 @@
 import type { ObjectStock, StockEntry } from '../../../src/emulator/index.ts'
 import type { User } from '../../support/gateway.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 
 /** Something that the account keeps, or kept. */
 export interface Thing {

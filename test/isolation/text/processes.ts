@@ -1,7 +1,7 @@
 import { userAt } from '../../support/gateway.ts'
-import { openWorkplace } from '../../support/temporary-files'
+import { openWorkplace } from '../../support/temporary-files.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
-import { accountOptions, type World } from './fixture'
+import { accountOptions, type World } from './fixture.ts'
 
 /** The same with two default servers, each a process of its own. Their time is real: what they know does not expire, and their time limit is a second. */
 export const openProcesses = async (database: 'sqlite' | 'postgres'): Promise<World> => {

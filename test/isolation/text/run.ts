@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { create } from './create-step.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import { Model } from './model.ts'
 import { behind, chat, nobody, odd, repeat, together } from './other-steps.ts'
 import { cancel, get, list, remove } from './use-steps.ts'

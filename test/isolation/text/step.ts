@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { keptMs, type World } from './fixture'
+import { keptMs, type World } from './fixture.ts'
 import type { Model } from './model.ts'
 
 /** One thing that somebody does, whatever the state it finds. */

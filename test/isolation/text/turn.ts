@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../../src/emulator/index.ts'
 import { askRaw, inside, type Reply } from '../../support/gateway.ts'
-import type { World } from './fixture'
+import type { World } from './fixture.ts'
 import { type Model, unescaped } from './model.ts'
 
 /** A request of a user. */
