@@ -3,11 +3,13 @@ import { BlockList, isIP } from 'node:net'
 /** An address, or what finds it out when somebody asks. */
 type Peer = string | (() => string | undefined)
 
-const peers = new WeakMap<Request, Peer>()
+const peer = Symbol('peer')
+
+type Delivered = Request & { [peer]?: Peer }
 
 /** Keeps the address of the peer that a request comes from, which a `Request` does not say. For servers, before they hand it to the app. */
-export const deliverAddress = (request: Request, peer: Peer | undefined): void => {
-  if (peer !== undefined) peers.set(request, peer)
+export const deliverAddress = (request: Delivered, address: Peer | undefined): void => {
+  request[peer] = address
 }
 
 /** Says where a request comes from; undefined where the server did not say. */
@@ -21,11 +23,11 @@ export type AddressOf = (request: Request) => string | undefined
  */
 export const createAddressOf = (trustedProxies: readonly string[] = []): AddressOf => {
   const trusted = blockListOf(trustedProxies)
-  return (request) => {
-    const delivered = peers.get(request)
-    const peer = typeof delivered === 'function' ? delivered() : delivered
-    let address = peer === undefined ? undefined : readAddress(peer)
-    if (address === undefined) return peer
+  return (request: Delivered) => {
+    const delivered = request[peer]
+    const text = typeof delivered === 'function' ? delivered() : delivered
+    let address = text === undefined ? undefined : readAddress(text)
+    if (address === undefined) return text
     if (!isIn(trusted, address)) return address
     const entries = (request.headers.get('x-forwarded-for') ?? '').split(',')
     while (isIn(trusted, address)) {

@@ -9,20 +9,22 @@ export type DeliveredBody =
   | Uint8Array<ArrayBuffer>
   | (() => Promise<Uint8Array<ArrayBuffer>>)
 
-const delivered = new WeakMap<Request, DeliveredBody>()
+const delivered = Symbol('delivered body')
+
+type Delivered = Request & { [delivered]?: DeliveredBody }
 
 /**
  * Gives a request the body that its runtime cannot: a `Request` for GET has none, and `Bun.serve` and `Deno.serve` throw it away. A server that
  * can read it (`node:http`) hands it over here before it hands the request to the app. Best as a stream that brings nothing before it is read
  * (`highWaterMark: 0`): the app reads it when it knows who asks, or not at all.
  */
-export const deliverBody = (request: Request, body: DeliveredBody): void => {
-  delivered.set(request, body)
+export const deliverBody = (request: Delivered, body: DeliveredBody): void => {
+  request[delivered] = body
 }
 
 /** Reads a request's body, the delivered one if there is one; see `collect`. */
-export const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const body = delivered.get(request)
+export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const body = request[delivered]
   const inFlight = inFlightOf(request)
   // A coding of its content is left in it, and so its length is the one announced.
   if (typeof body === 'function') {
@@ -87,8 +89,8 @@ export const hasQueryBody = ({ headers }: Request): boolean => announcesBody(hea
  *
  * Throws Problem 400 also when a body is announced that this server cannot read: the parameters in it must not be lost in silence.
  */
-export const readQueryBody = async (request: Request, maxBytes: number): Promise<Json | undefined> => {
-  if (!delivered.has(request)) {
+export const readQueryBody = async (request: Delivered, maxBytes: number): Promise<Json | undefined> => {
+  if (!request[delivered]) {
     throw new Problem(400, 'this server cannot read a body on GET; give the parameters in the query string')
   }
   const bytes = await readBytes(request, maxBytes)

@@ -23,18 +23,20 @@ export type Identify = (request: Request) => Awaitable<Identity | undefined>
  * The identity, or Problem 401: one answer for every reason, so that nothing can be learned from it. Every route that has a user asks here, before it reads anything:
  * so the user's requests are counted, and Problem 429 is thrown, in one place.
  */
-export const requireIdentity = (identify: Identify, request: Request): Awaitable<Identity> =>
-  andThen(identify(request), (identity) => {
-    if (!identity) throw notAuthenticated()
-    identities.set(request, identity)
-    inFlightOf(request)?.identified(identity.user)
-    return identity
+export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
+  andThen(identify(request), (found) => {
+    if (!found) throw notAuthenticated()
+    request[identity] = found
+    inFlightOf(request)?.identified(found.user)
+    return found
   })
 
-const identities = new WeakMap<Request, Identity>()
+const identity = Symbol('identity')
+
+type Identified = Request & { [identity]?: Identity }
 
 /** Who a request has turned out to be from, for whatever is handed nothing but the request. Undefined before `requireIdentity`. */
-export const identityOf = (request: Request): Identity | undefined => identities.get(request)
+export const identityOf = (request: Identified): Identity | undefined => request[identity]
 
 export const notAuthenticated = (): Problem => nobody
 

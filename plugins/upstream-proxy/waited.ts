@@ -18,11 +18,10 @@ export class Waited {
   }
 }
 
-const requests = new WeakMap<Request, Waited>()
+const waited = Symbol('waited')
 
 /** That of a request: the same for all who ask on its behalf. */
-export const waitedOf = (request: Request): Waited => {
-  const waited = requests.get(request) ?? new Waited()
-  requests.set(request, waited)
-  return waited
+export const waitedOf = (request: Request & { [waited]?: Waited }): Waited => {
+  request[waited] ??= new Waited()
+  return request[waited]
 }
