@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
 /** Inside the package, so that the programs import it by its name. */
 const folder = join(root, 'node_modules/.cache/sluice-pages')
 
+/** What is shared is no plugin. */
 const pages = readdirSync(join(root, 'plugins'))
-  .map((plugin) => ({ plugin, file: join(root, 'plugins', plugin, 'README.md') }))
-  .filter(({ file }) => existsSync(file))
-  .map(({ plugin, file }) => ({ plugin, text: readFileSync(file, 'utf8') }))
+  .filter((plugin) => plugin !== 'shared')
+  .map((plugin) => ({ plugin, text: readFileSync(join(root, 'plugins', plugin, 'README.md'), 'utf8') }))
 
 const blockOf = (text: string, language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
