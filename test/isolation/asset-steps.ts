@@ -4,10 +4,10 @@ import type { Reply } from '../support/gateway.ts'
 import { checkAsset } from './list-check.ts'
 import { groupId, names, pick } from './list-request.ts'
 import type { GroupType, Model, ModelAsset } from './model.ts'
-import { naughty } from './naughty.ts'
-import { ownAsset, step, trouble, user } from './step.ts'
-import { outcomeOf, strike } from './trouble.ts'
-import { ask, checkInvalid, checkOutcome, checkRefused, messages, refusal } from './turn.ts'
+import { hostileText } from './naughty.ts'
+import { fault, ownAsset, step, user } from './step.ts'
+import { expectedResponse, injectFault } from './trouble.ts'
+import { checkError, checkExpected, checkInvalid, errorBody, messages, sendChecked } from './turn.ts'
 
 const url = fc.constantFrom(
   'https://files.example/a.png',
@@ -15,7 +15,7 @@ const url = fc.constantFrom(
   'https://files.example/a.txt',
 )
 
-/** Ways in which a body may say GroupId. */
+/** How a body contains GroupId. */
 const smuggling = [
   'none',
   'none',
@@ -49,9 +49,9 @@ export const createAsset = step(
     ),
     name: fc.constantFrom<string>(...names),
     url,
-    trouble,
+    fault,
   }),
-  async ({ user, group, other, type, smuggling, name, url, trouble }, model, world) => {
+  async ({ user, group, other, type, smuggling, name, url, fault }, model, fixture) => {
     const id = groupId(model, user, group)
     const otherId = groupId(model, user, other)
     const target = model.groups.get(id)
@@ -65,24 +65,30 @@ export const createAsset = step(
       ...(type === 'twice' ? ['"grouptype":"AIGC"'] : []),
     ]
     const body = `{${[...groupMembers(smuggling, id, otherId), ...rest].join(',')}}`
-    strike(world.emulator, trouble, 'CreateAsset')
-    const reply = await ask(world, model, { user, method: 'POST', path: '/assets', body, named: [id, otherId] })
+    injectFault(fixture.emulator, fault, 'CreateAsset')
+    const reply = await sendChecked(fixture, model, {
+      user,
+      method: 'POST',
+      path: '/assets',
+      body,
+      named: [id, otherId],
+    })
 
     if (type === 'twice' || isAmbiguous(smuggling)) return checkInvalid(reply)
     if (smuggling === 'number' || smuggling === 'array' || id === '')
-      return checkRefused(reply, 400, 'group_id is required')
+      return checkError(reply, 400, 'group_id is required')
     if (groupType === 'aigc') return checkInvalid(reply)
-    if (!model.ownsGroup(user, id, groupType as GroupType)) return checkRefused(reply, 403, messages.group)
-    if (isHidden(smuggling) && !model.ownsGroup(user, otherId)) return checkRefused(reply, 403, messages.group)
+    if (!model.ownsGroup(user, id, groupType as GroupType)) return checkError(reply, 403, messages.group)
+    if (isHidden(smuggling) && !model.ownsGroup(user, otherId)) return checkError(reply, 403, messages.group)
 
-    const outcome = outcomeOf(trouble, target?.upstream ? 200 : 404, 'create')
-    checkOutcome(reply, outcome)
-    if (!outcome.works) return
+    const expected = expectedResponse(fault, target?.upstream ? 200 : 404, 'create')
+    checkExpected(reply, expected)
+    if (!expected.applied) return
     const [asset, ...others] = model.newAssets()
     assert.ok(asset !== undefined && others.length === 0, 'creates exactly one asset')
-    const recorded = outcome.status === 200
+    const recorded = expected.status === 200
     if (recorded) assert.equal(reply.json.Result.Id, asset)
-    model.assets.set(asset, { id: asset, group: id, name, recorded, gone: false })
+    model.assets.set(asset, { id: asset, group: id, name, recorded, deleted: false })
   },
 )
 
@@ -119,7 +125,7 @@ const isAmbiguous = (smuggling: Smuggling): boolean =>
   ['twice', 'escaped', 'lower', 'snake', 'wide'].includes(smuggling)
 const isHidden = (smuggling: Smuggling): boolean => ['nested', 'list', 'filter'].includes(smuggling)
 
-/** An asset as it is picked when its turn comes. */
+/** How a step chooses an asset when it runs. */
 const assetPick = fc.record({
   of: fc.oneof(
     { arbitrary: fc.constant('own' as const), weight: 4 },
@@ -127,7 +133,7 @@ const assetPick = fc.record({
     { arbitrary: fc.constantFrom('odd' as const, 'mixed' as const), weight: 1 },
   ),
   at: fc.nat(40),
-  text: naughty(),
+  text: hostileText(),
 })
 
 const assetId = (
@@ -140,38 +146,39 @@ const assetId = (
   const other = others[at % others.length]?.id ?? 'asset-20260101000000-zzzzz'
   if (of === 'own') return own[at % own.length]?.id ?? 'asset-20260101000000-yyyyy'
   if (of === 'mixed') return `${own[at % own.length]?.id ?? ''}${['/../', '\0', ',', '?', '#', ' '][at % 6]}${other}`
-  // These are no segments of a path, or another one.
+  // These texts are no path segment, or they select another route.
   return of === 'other' ? other : /^(?:\.{1,2}|groups)$/.test(text) ? 'asset' : text
 }
 
 export const assetDetail = step(
   'asset detail',
-  fc.record({ user, asset: assetPick, trouble }),
-  async ({ user, asset: picked, trouble }, model, world) => {
+  fc.record({ user, asset: assetPick, fault }),
+  async ({ user, asset: picked, fault }, model, fixture) => {
     const id = assetId(model, user, picked)
-    strike(world.emulator, trouble, 'GetAsset')
-    const reply = await ask(world, model, { user, method: 'GET', path: assetPath(id), named: [id] })
+    injectFault(fixture.emulator, fault, 'GetAsset')
+    const reply = await sendChecked(fixture, model, { user, method: 'GET', path: assetPath(id), named: [id] })
     const asset = model.assets.get(id)
-    // What cannot be an id, the upstream is not even asked about.
-    if (!asset && reply.text === refusal(messages.asset)) return
+    // The gateway does not ask the upstream about a text that cannot be an id.
+    if (!asset && reply.text === errorBody(messages.asset)) return
     const own = asset && model.ownsAsset(user, id)
-    const outcome = outcomeOf(trouble, asset && !asset.gone ? 200 : 404, 'read')
-    if (outcome.status === 200) {
-      if (!own) return checkRefused(reply, 403, messages.asset)
-      checkOutcome(reply, outcome)
-      return checkAsset(world.emulator.library, id, reply.json.Result)
+    const expected = expectedResponse(fault, asset && !asset.deleted ? 200 : 404, 'read')
+    if (expected.status === 200) {
+      if (!own) return checkError(reply, 403, messages.asset)
+      checkExpected(reply, expected)
+      return checkAsset(fixture.emulator.library, id, reply.json.Result)
     }
-    // "No such asset" is told only of what was the caller's; every other trouble is anybody's.
-    const absent = [400, 404].includes(outcome.status)
-    if (!absent) return checkOutcome(reply, outcome.shows === 'natural' ? { ...outcome, shows: 'planned' } : outcome)
-    if (!own) return checkRefused(reply, 403, messages.asset)
-    checkGone(reply, asset, outcome.status)
+    // Only the owner learns that an asset does not exist. Every other upstream error is the same for all callers.
+    const absent = [400, 404].includes(expected.status)
+    if (!absent)
+      return checkExpected(reply, expected.shows === 'normal' ? { ...expected, shows: 'injected' } : expected)
+    if (!own) return checkError(reply, 403, messages.asset)
+    checkDeleted(reply, asset, expected.status)
   },
 )
 
-/** An asset of the caller's that is not there: what the gateway wrote down it keeps knowing, what it only saw it may forget. */
-const checkGone = (reply: Reply, asset: ModelAsset, status: number): void => {
-  if (!asset.recorded && reply.text === refusal(messages.asset)) return
+/** A deleted asset of the caller. The gateway keeps the group of a recorded asset. Of other assets it may forget the group. */
+const checkDeleted = (reply: Reply, asset: ModelAsset, status: number): void => {
+  if (!asset.recorded && reply.text === errorBody(messages.asset)) return
   assert.equal(reply.status, status, reply.text)
   assert.ok(!reply.text.includes('"success":false'), reply.text)
 }
@@ -186,9 +193,9 @@ export const updateAsset = step(
     group: pick(),
     other: pick(),
     smuggling: fc.constantFrom(...smuggling, 'absent', 'absent', 'absent', 'id'),
-    trouble,
+    fault,
   }),
-  async ({ user, asset: picked, method, name, group, other, smuggling, trouble }, model, world) => {
+  async ({ user, asset: picked, method, name, group, other, smuggling, fault }, model, fixture) => {
     const id = assetId(model, user, picked)
     const [first, second] = [groupId(model, user, group), groupId(model, user, other)]
     const foreign = model.othersAssets(user)[0]?.id ?? 'asset'
@@ -198,43 +205,42 @@ export const updateAsset = step(
       ...(smuggling === 'id' ? [`"id":${JSON.stringify(foreign)}`] : []),
       ...(smuggling === 'absent' || smuggling === 'id' ? [] : groupMembers(smuggling, first, second)),
     ]
-    strike(world.emulator, trouble, 'UpdateAsset')
+    injectFault(fixture.emulator, fault, 'UpdateAsset')
     const named = [id, first, second, foreign]
     const body = `{${members.join(',')}}`
-    const reply = await ask(world, model, { user, method, path: assetPath(id), body, named })
+    const reply = await sendChecked(fixture, model, { user, method, path: assetPath(id), body, named })
 
     const asset = ownAsset(model, user, id)
-    if (!asset) return checkRefused(reply, 403, messages.asset)
-    const forgotten = asset.gone && !asset.recorded
-    if (forgotten && reply.text === refusal(messages.asset)) return
+    if (!asset) return checkError(reply, 403, messages.asset)
+    if (asset.deleted && !asset.recorded && reply.text === errorBody(messages.asset)) return
     if (smuggling === 'id') return checkInvalid(reply)
     if (smuggling !== 'absent') {
       if (isAmbiguous(smuggling)) return checkInvalid(reply)
       const all =
         smuggling === 'number' || smuggling === 'array' ? [undefined] : isHidden(smuggling) ? [first, second] : [first]
       if (!all.every((one) => one !== undefined && model.ownsGroup(user, one))) {
-        return checkRefused(reply, 403, messages.group)
+        return checkError(reply, 403, messages.group)
       }
     }
-    const outcome = outcomeOf(trouble, asset.gone ? 404 : name === null ? 400 : 200, 'change')
-    checkOutcome(reply, outcome)
-    if (outcome.works) asset.name = name ?? asset.name
+    const expected = expectedResponse(fault, asset.deleted ? 404 : name === null ? 400 : 200, 'change')
+    checkExpected(reply, expected)
+    if (expected.applied) asset.name = name ?? asset.name
   },
 )
 
 export const deleteAsset = step(
   'delete asset',
-  fc.record({ user, asset: assetPick, trouble }),
-  async ({ user, asset: picked, trouble }, model, world) => {
+  fc.record({ user, asset: assetPick, fault }),
+  async ({ user, asset: picked, fault }, model, fixture) => {
     const id = assetId(model, user, picked)
-    strike(world.emulator, trouble, 'DeleteAsset')
-    const reply = await ask(world, model, { user, method: 'DELETE', path: assetPath(id), named: [id] })
+    injectFault(fixture.emulator, fault, 'DeleteAsset')
+    const reply = await sendChecked(fixture, model, { user, method: 'DELETE', path: assetPath(id), named: [id] })
     const asset = ownAsset(model, user, id)
-    if (!asset) return checkRefused(reply, 403, messages.asset)
-    if (asset.gone && !asset.recorded && reply.text === refusal(messages.asset)) return
-    const outcome = outcomeOf(trouble, asset.gone ? 404 : 200, 'change')
-    checkOutcome(reply, outcome)
-    if (outcome.works) asset.gone = true
+    if (!asset) return checkError(reply, 403, messages.asset)
+    if (asset.deleted && !asset.recorded && reply.text === errorBody(messages.asset)) return
+    const expected = expectedResponse(fault, asset.deleted ? 404 : 200, 'change')
+    checkExpected(reply, expected)
+    if (expected.applied) asset.deleted = true
   },
 )
 

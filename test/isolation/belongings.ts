@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import { names } from './list-request.ts'
 import type { GroupType, Model } from './model.ts'
 
-/** What the users have before they begin to do anything. */
-export interface Belongings {
+/** The groups and assets of the users at the start of a sequence. */
+export interface InitialGroups {
   readonly groups: readonly { readonly user: number; readonly type: GroupType; readonly assets: readonly string[] }[]
 }
 
-export const belongings = (): fc.Arbitrary<Belongings> =>
+export const initialGroups = (): fc.Arbitrary<InitialGroups> =>
   fc.record({
     groups: fc.array(
       fc.record({
@@ -20,8 +20,12 @@ export const belongings = (): fc.Arbitrary<Belongings> =>
     ),
   })
 
-/** Gives them to the users without the gateway: as groups that an administrator adopts. */
-export const furnish = async ({ groups }: Belongings, model: Model, { emulator, store, now }: World): Promise<void> => {
+/** Adds them without a request to the gateway: as groups that an administrator adopts. */
+export const addInitialGroups = async (
+  { groups }: InitialGroups,
+  model: Model,
+  { emulator, store, now }: Fixture,
+): Promise<void> => {
   const { library } = emulator
   for (const [at, { user, type, assets }] of groups.entries()) {
     const name = `${names[at % 3]} ${at}`
@@ -30,12 +34,12 @@ export const furnish = async ({ groups }: Belongings, model: Model, { emulator, 
     const owner = model.users[user]?.id ?? ''
     await store.adoptGroup({ id, user: owner, type, name, createdAt: createTime })
     model.groups.set(id, {
-      ...{ id, type, owner: user, maker: user, name, description: undefined, recordedAt: createTime },
+      ...{ id, type, owner: user, creator: user, name, description: undefined, recordedAt: createTime },
       upstream: { name, description: '' },
     })
     for (const [nth, name] of assets.entries()) {
       const asset = library.addAsset({ groupId: id, name, createTime: createTime - nth * 500 })
-      model.assets.set(asset.id, { id: asset.id, group: id, name, recorded: false, gone: false })
+      model.assets.set(asset.id, { id: asset.id, group: id, name, recorded: false, deleted: false })
     }
   }
 }

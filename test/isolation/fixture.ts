@@ -7,46 +7,45 @@ import { startGateway, type TestGateway, type User } from '../support/gateway.ts
 
 export type Kind = 'rest' | 'ark'
 
-/** What a planted hole may put between the parts of a gateway. */
-export interface Seams {
+/** The parts of a gateway that a mutant replaces. */
+export interface Overrides {
   readonly store?: Store
   readonly kind?: MediaKind
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   readonly around?: (handle: Handle) => Handle
 }
 
-/** What a hole finds when it is planted. */
-export interface Ground {
+/** What a mutant may use. */
+export interface MutantContext {
   readonly emulator: Emulator
   readonly store: Store
   readonly kind: MediaKind
   readonly secret: string
-  /** Id of the user whose request is being answered. */
-  acting(): string
-  /** Token of a user. */
+  /** Id of the user whose request the gateway currently handles. */
+  currentUser(): string
   tokenOf(user: string): string | undefined
   userOf(authorization: string | null): string | undefined
 }
 
-export type Hole = (ground: Ground) => Seams
+export type Mutant = (context: MutantContext) => Overrides
 
-/** One gateway before one emulated upstream for any number of sequences, each with users of its own. Time passes only when it is told to. */
-export interface World extends AsyncDisposable {
+/** A gateway with an emulated upstream. Every sequence gets new users. The clock moves only when a test moves it. */
+export interface Fixture extends AsyncDisposable {
   readonly kind: Kind
   readonly gateway: TestGateway
   readonly emulator: Emulator
   readonly store: Store
   now(): number
   tick(ms: number): void
-  /** Three users that nobody has heard of, before an upstream that holds nothing. */
-  begin(): Promise<readonly User[]>
+  /** Empties the upstream and creates three new users. */
+  reset(): Promise<readonly User[]>
 }
 
 export const processingMs = 5_000
 
 const secret = 'a secret of the isolation suite'
 
-export const openWorld = async (kind: Kind, hole?: Hole): Promise<World> => {
+export const openFixture = async (kind: Kind, mutant?: Mutant): Promise<Fixture> => {
   let time = Date.UTC(2026, 0, 1)
   const now = () => time
   const emulator = await startEmulator({ limits: {}, processingMs, times: 'mixed', clock: now })
@@ -55,20 +54,20 @@ export const openWorld = async (kind: Kind, hole?: Hole): Promise<World> => {
 
   const tokens = new Map<string, string>()
   const users = new Map<string, string>()
-  const acting = new AsyncLocalStorage<string>()
+  const currentUser = new AsyncLocalStorage<string>()
   const userOf = (authorization: string | null) => users.get(authorization?.replace(/^bearer +/i, '') ?? '')
-  const ground: Ground = {
+  const context: MutantContext = {
     ...{ emulator, store, kind: media, secret, userOf },
-    acting: () => acting.getStore() ?? '',
+    currentUser: () => currentUser.getStore() ?? '',
     tokenOf: (user) => tokens.get(user),
   }
-  const seams = hole?.(ground) ?? {}
+  const overrides = mutant?.(context) ?? {}
   const gateway = await startGateway({
-    ...{ emulator, now, secrets: [secret], store: seams.store ?? store, fetch: seams.fetch },
-    kindOf: () => seams.kind ?? media,
+    ...{ emulator, now, secrets: [secret], store: overrides.store ?? store, fetch: overrides.fetch },
+    kindOf: () => overrides.kind ?? media,
     around: (handle) => {
-      const inner = seams.around?.(handle) ?? handle
-      return (request) => acting.run(userOf(request.headers.get('authorization')) ?? '', () => inner(request))
+      const inner = overrides.around?.(handle) ?? handle
+      return (request) => currentUser.run(userOf(request.headers.get('authorization')) ?? '', () => inner(request))
     },
   })
 
@@ -78,7 +77,7 @@ export const openWorld = async (kind: Kind, hole?: Hole): Promise<World> => {
     tick: (ms) => {
       time += ms
     },
-    async begin() {
+    async reset() {
       time += 1_000
       sequences++
       emulator.faults.clear()

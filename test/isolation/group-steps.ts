@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
 import { checkGroup } from './list-check.ts'
-import { groupId, listAsk, pick } from './list-request.ts'
-import { naughty } from './naughty.ts'
-import { name, ownGroup, step, trouble, user } from './step.ts'
-import { ofGroups, outcomeOf, strike } from './trouble.ts'
-import { ask, checkInvalid, checkOutcome, checkRefused, messages } from './turn.ts'
+import { groupId, listRequest, pick } from './list-request.ts'
+import { hostileText } from './naughty.ts'
+import { fault, name, ownGroup, step, user } from './step.ts'
+import { expectedResponse, groupListFault, injectFault } from './trouble.ts'
+import { checkError, checkExpected, checkInvalid, messages, sendChecked } from './turn.ts'
 
-/** What the gateway says of a name before it asks anybody; undefined: nothing. */
-export const faultOfName = (name: unknown): string | undefined => {
+/** The validation error for a name. Undefined: the name is valid. */
+export const nameError = (name: unknown): string | undefined => {
   if (typeof name !== 'string' || name === '') return 'Name is required'
   if ([...name].length > 64) return 'Name must be at most 64 characters'
   return name.includes('\0') ? 'Name must be well-formed text' : undefined
 }
 
-const faultOfDescription = (description: string): string | undefined => {
+const descriptionError = (description: string): string | undefined => {
   if ([...description].length > 300) return 'Description must be at most 300 characters'
   return description.includes('\0') ? 'Description must be well-formed text' : undefined
 }
@@ -25,7 +25,7 @@ export const createGroup = step(
   fc.record({
     user,
     name: fc.oneof({ arbitrary: name, weight: 12 }, { arbitrary: fc.constantFrom('', 7, null), weight: 1 }),
-    description: fc.option(naughty(), { freq: 3 }),
+    description: fc.option(hostileText(), { freq: 3 }),
     more: fc.constantFrom(
       ...[{}, {}, {}, {}, {}, {}, {}, {}],
       { GroupType: 'AIGC' },
@@ -33,36 +33,36 @@ export const createGroup = step(
       { ProjectName: 'other' },
       { name: 'x' },
     ),
-    trouble,
+    fault,
   }),
-  async ({ user, name, description, more, trouble }, model, world) => {
-    strike(world.emulator, trouble, 'CreateAssetGroup')
+  async ({ user, name, description, more, fault }, model, fixture) => {
+    injectFault(fixture.emulator, fault, 'CreateAssetGroup')
     const body = { Name: name, ...(description !== null && { Description: description }), ...more }
-    const reply = await ask(world, model, { user, method: 'POST', path: '/assets/groups', body })
+    const reply = await sendChecked(fixture, model, { user, method: 'POST', path: '/assets/groups', body })
     if ('name' in more) return checkInvalid(reply)
-    const fault =
-      faultOfName(name) ??
-      (description === null ? undefined : faultOfDescription(description)) ??
+    const error =
+      nameError(name) ??
+      (description === null ? undefined : descriptionError(description)) ??
       ('GroupType' in more && more.GroupType !== 'AIGC' ? 'GroupType only supports AIGC' : undefined)
-    if (fault) return checkRefused(reply, 400, fault)
+    if (error) return checkError(reply, 400, error)
     const text = String(name)
     const holder = model.holderOf(user, 'AIGC', text)
-    if (holder) return checkRefused(reply, 400, messages[holder])
+    if (holder) return checkError(reply, 400, messages[holder])
 
-    const outcome = outcomeOf(trouble, 200, 'create')
-    checkOutcome(reply, outcome)
-    if (!outcome.works) {
-      if (outcome.status === 502) model.block(user, 'AIGC', text)
+    const expected = expectedResponse(fault, 200, 'create')
+    checkExpected(reply, expected)
+    if (!expected.applied) {
+      if (expected.status === 502) model.block(user, 'AIGC', text)
       return
     }
     const [id, ...others] = model.newGroups()
     assert.ok(id !== undefined && others.length === 0, 'creates exactly one group')
-    const made = outcome.status === 200
+    const made = expected.status === 200
     if (made) assert.equal(reply.json.Result.Id, id)
-    else if (outcome.status === 502) model.block(user, 'AIGC', text)
+    else if (expected.status === 502) model.block(user, 'AIGC', text)
     model.groups.set(id, {
-      ...{ id, type: 'AIGC', owner: made ? user : undefined, maker: made ? user : undefined, name: text },
-      ...{ description: description ?? undefined, recordedAt: world.now() },
+      ...{ id, type: 'AIGC', owner: made ? user : undefined, creator: made ? user : undefined, name: text },
+      ...{ description: description ?? undefined, recordedAt: fixture.now() },
       upstream: { name: text, description: description ?? '' },
     })
   },
@@ -70,15 +70,15 @@ export const createGroup = step(
 
 export const groupDetail = step(
   'group detail',
-  fc.record({ user, group: pick(), trouble: listAsk().map((asked) => ofGroups(asked.trouble)) }),
-  async ({ user, group, trouble }, model, world) => {
+  fc.record({ user, group: pick(), fault: listRequest().map((request) => groupListFault(request.fault)) }),
+  async ({ user, group, fault }, model, fixture) => {
     const id = groupId(model, user, group)
-    strike(world.emulator, trouble, 'ListAssetGroups')
-    const reply = await ask(world, model, { user, method: 'GET', path: groupPath(id), named: [id] })
+    injectFault(fixture.emulator, fault, 'ListAssetGroups')
+    const reply = await sendChecked(fixture, model, { user, method: 'GET', path: groupPath(id), named: [id] })
     const own = ownGroup(model, user, id)
     if (!own) return checkForeignGroup(reply, id)
     assert.equal(reply.status, 200, reply.text)
-    checkGroup(world.emulator.library, own, trouble, reply.json.Result)
+    checkGroup(fixture.emulator.library, own, fault, reply.json.Result)
   },
 )
 
@@ -89,13 +89,13 @@ export const updateGroup = step(
     group: pick(),
     method: fc.constantFrom('PUT', 'PATCH'),
     name: fc.option(name, { freq: 4 }),
-    description: fc.option(naughty(), { freq: 2 }),
+    description: fc.option(hostileText(), { freq: 2 }),
     smuggled: fc.option(fc.record({ group: pick(), form: fc.constantFrom('Id', 'GroupId', 'group_id', 'nested') }), {
       freq: 4,
     }),
-    trouble,
+    fault,
   }),
-  async ({ user, group, method, name, description, smuggled, trouble }, model, world) => {
+  async ({ user, group, method, name, description, smuggled, fault }, model, fixture) => {
     const id = groupId(model, user, group)
     const other = smuggled && groupId(model, user, smuggled.group)
     const body = {
@@ -103,33 +103,33 @@ export const updateGroup = step(
       ...(description !== null && { Description: description }),
       ...(smuggled && (smuggled.form === 'nested' ? { More: [{ GroupIds: [other] }] } : { [smuggled.form]: other })),
     }
-    strike(world.emulator, trouble, 'UpdateAssetGroup')
+    injectFault(fixture.emulator, fault, 'UpdateAssetGroup')
     const named = [id, ...(other === null ? [] : [other])]
-    const reply = await ask(world, model, { user, method, path: groupPath(id), body, named })
+    const reply = await sendChecked(fixture, model, { user, method, path: groupPath(id), body, named })
     const own = ownGroup(model, user, id)
     if (!own) return checkForeignGroup(reply, id)
-    const fault =
-      (name === null ? undefined : faultOfName(name)) ??
-      (description === null ? undefined : faultOfDescription(description))
-    if (fault) return checkRefused(reply, 400, fault)
+    const error =
+      (name === null ? undefined : nameError(name)) ??
+      (description === null ? undefined : descriptionError(description))
+    if (error) return checkError(reply, 400, error)
     if (smuggled?.form === 'Id' && other !== id) return checkInvalid(reply)
     if (smuggled && smuggled.form !== 'Id' && !model.ownsGroup(user, other)) {
-      return checkRefused(reply, 403, messages.group)
+      return checkError(reply, 403, messages.group)
     }
     const renamed = name !== null && name !== own.name
     const holder = renamed ? model.holderOf(user, own.type, name) : undefined
-    if (holder) return checkRefused(reply, 400, messages[holder])
+    if (holder) return checkError(reply, 400, messages[holder])
 
     const status = own.upstream ? (name === null && description === null ? 400 : 200) : 404
-    const outcome = outcomeOf(trouble, status, 'change')
-    checkOutcome(reply, outcome)
-    if (outcome.works && own.upstream) {
+    const expected = expectedResponse(fault, status, 'change')
+    checkExpected(reply, expected)
+    if (expected.applied && own.upstream) {
       own.upstream = { name: name ?? own.upstream.name, description: description ?? own.upstream.description }
     }
-    if (outcome.status === 200) {
+    if (expected.status === 200) {
       own.name = name ?? own.name
       own.description = description ?? own.description
-    } else if (renamed && outcome.status === 502) {
+    } else if (renamed && expected.status === 502) {
       model.block(user, own.type, name)
     }
   },
@@ -137,25 +137,25 @@ export const updateGroup = step(
 
 export const deleteGroup = step(
   'delete group',
-  fc.record({ user, group: pick(), trouble }),
-  async ({ user, group, trouble }, model, world) => {
+  fc.record({ user, group: pick(), fault }),
+  async ({ user, group, fault }, model, fixture) => {
     const id = groupId(model, user, group)
-    strike(world.emulator, trouble, 'DeleteAssetGroup')
-    const reply = await ask(world, model, { user, method: 'DELETE', path: groupPath(id), named: [id] })
+    injectFault(fixture.emulator, fault, 'DeleteAssetGroup')
+    const reply = await sendChecked(fixture, model, { user, method: 'DELETE', path: groupPath(id), named: [id] })
     const own = ownGroup(model, user, id)
     if (!own) return checkForeignGroup(reply, id)
-    const natural = !own.upstream ? 404 : own.type === 'LivenessFace' ? 403 : 200
-    const outcome = outcomeOf(trouble, natural, 'change')
-    checkOutcome(reply, outcome)
-    if (outcome.works) model.loseGroup(own)
-    if (outcome.status === 200 || (natural === 404 && outcome.shows === 'natural')) own.owner = undefined
+    const normal = !own.upstream ? 404 : own.type === 'LivenessFace' ? 403 : 200
+    const expected = expectedResponse(fault, normal, 'change')
+    checkExpected(reply, expected)
+    if (expected.applied) model.removeGroup(own)
+    if (expected.status === 200 || (normal === 404 && expected.shows === 'normal')) own.owner = undefined
   },
 )
 
 const groupPath = (id: string): string => `/assets/groups/${encodeURIComponent(id)}`
 
 const checkForeignGroup = (reply: Reply, id: string): void => {
-  // Then the path is that of the groups, or no path at all.
+  // Such an id makes the path that of the group list, or no valid path.
   if (id === '' || /^\.{1,2}$/.test(id)) assert.ok(reply.status >= 400 || reply.json.Result !== undefined)
-  else checkRefused(reply, 403, messages.group)
+  else checkError(reply, 403, messages.group)
 }

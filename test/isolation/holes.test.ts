@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { holes } from './holes.ts'
+import { mutants } from './holes.ts'
 import { runSequences } from './run.ts'
 
-/** Fixed, so that a hole is found in every run or in none. */
+/** The seed is fixed, so that every run finds a mutant or no run does. */
 const seed = 42
-const most = 600
+const maxSequences = 600
 
-describe('the isolation test finds the hole planted on purpose', () => {
-  test.each(Object.entries(holes))(
+describe('the isolation test detects the mutant', () => {
+  test.each(Object.entries(mutants))(
     '%s',
-    async (_name, hole) => {
-      const { violation } = await runSequences({ kind: 'rest', sequences: most, seed, hole, shrink: false })
+    async (_name, mutant) => {
+      const { violation } = await runSequences({ kind: 'rest', sequences: maxSequences, seed, mutant, shrink: false })
       expect(violation).toBeDefined()
     },
     60_000,

@@ -3,44 +3,44 @@ import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
 import type { MediaKind, Outgoing } from '../../plugins/upstream-proxy/index.ts'
 import type { Handle } from '../../src/app.ts'
 import { assetList, groupList } from '../../src/schema/lists.ts'
-import type { Ground, Hole } from './fixture.ts'
+import type { Mutant, MutantContext } from './fixture.ts'
 
-/** Mistakes that a gateway could make, each planted between parts of a right one. All of them are for the `rest` kind. */
-export const holes: Readonly<Record<string, Hole>> = {
-  'a group belongs to whoever asks': ({ store, acting }) => ({
-    store: { ...store, group: async (id) => withUser(await store.group(id), acting()) },
+/** Mutants of the gateway: each has one defect in an otherwise correct gateway. All are for the kind `rest`. */
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'every caller owns every group': ({ store, currentUser }) => ({
+    store: { ...store, group: async (id) => withUser(await store.group(id), currentUser()) },
   }),
 
-  'the groups of everybody are listed': ({ store, acting }) => ({
+  'a list contains the groups of all users': ({ store, currentUser }) => ({
     store: {
       ...store,
       groupsOf: async (_user, type) => {
         const users = await store.listUsers()
         const all = await Promise.all(users.slice(-3).map(({ id }) => store.groupsOf(id, type)))
-        return all.flat().map((group) => ({ ...group, user: acting() }))
+        return all.flat().map((group) => ({ ...group, user: currentUser() }))
       },
     },
   }),
 
-  'the type of a group does not matter': ({ store }) => ({
+  'a list ignores GroupType': ({ store }) => ({
     store: {
       ...store,
       groupsOf: async (user) => (await store.groupsOf(user)).map((group) => ({ ...group, type: 'AIGC' })),
     },
   }),
 
-  'the type of a group does not matter for its assets': ({ emulator }) => ({
+  'a creation ignores the GroupType of the group': ({ emulator }) => ({
     around: rewriting((request, json) => {
       const type = emulator.library.group(json.get('GroupId')?.string() ?? '')?.type
       return isCreateAsset(request) && type ? json.with('GroupType', toJson(type)) : json
     }),
   }),
 
-  'a removed group stays in the records': ({ store }) => ({
+  'the record of a deleted group remains': ({ store }) => ({
     store: { ...store, removeGroup: async () => {} },
   }),
 
-  'a name is taken for everybody': ({ store }) => ({
+  'a name is unique over all users': ({ store }) => ({
     store: {
       ...store,
       claim: async (wanted) => {
@@ -51,12 +51,12 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'a name is never taken': ({ store }) => {
+  'a name is never unique': ({ store }) => {
     let claims = 0
     return {
       store: {
         ...store,
-        // As if the name were not part of the key.
+        // The unique key does not contain the name.
         claim: async (wanted) => {
           const claim = await store.claim({ ...wanted, name: `${wanted.name} ${++claims}` })
           return claim && { ...claim, name: wanted.name }
@@ -82,21 +82,21 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'PATCH is not checked': (ground) => ({
+  'PATCH is not checked': (context) => ({
     around: (handle) => async (request) =>
-      handle(request.method === 'PATCH' ? await asOwner(ground, request) : request),
+      handle(request.method === 'PATCH' ? await asOwner(context, request) : request),
   }),
 
-  'DELETE comes before its check': ({ emulator, userOf }) => ({
+  'DELETE is sent before the ownership check': ({ emulator, userOf }) => ({
     around: (handle) => async (request) => {
-      const answer = await handle(request)
+      const response = await handle(request)
       const id = request.method === 'DELETE' && userOf(request.headers.get('authorization')) && lastSegment(request)
-      if (id && answer.status === 403) emulator.library.deleteAsset(id)
-      return answer
+      if (id && response.status === 403) emulator.library.deleteAsset(id)
+      return response
     },
   }),
 
-  'PATCH takes the group that a body names for granted': ({ kind }) => {
+  'PATCH does not check the group in the body': ({ kind }) => {
     let smuggled: Json | undefined
     return {
       around: rewriting((request, json) => {
@@ -110,15 +110,15 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'a second GroupId in a body is overlooked': () => ({
+  'a duplicate GroupId in a body is ignored': () => ({
     around: rewriting((_request, json) => toJson(json.value())),
   }),
 
-  'a GroupId in another spelling is overlooked': () => ({
+  'another spelling of GroupId is ignored': () => ({
     around: rewriting((_request, json) => json.without((key) => key !== 'GroupId' && /^group_?id$/i.test(key))),
   }),
 
-  'a GroupId further down is overlooked': ({ kind }) => {
+  'a nested GroupId is ignored': ({ kind }) => {
     let more: Json | undefined
     return {
       around: rewriting((_request, json) => {
@@ -129,56 +129,60 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'TotalCount counts what the account holds': ({ emulator }) => ({
-    around: answering((request, answer) => {
-      if (!answer.Result?.Items || !new URL(request.url).pathname.endsWith('/assets')) return answer
-      return { ...answer, Result: { ...answer.Result, TotalCount: emulator.library.assets().length } }
+  'TotalCount counts the assets of the whole account': ({ emulator }) => ({
+    around: rewritingList((request, body) => {
+      if (!body.Result?.Items || !new URL(request.url).pathname.endsWith('/assets')) return body
+      return { ...body, Result: { ...body.Result, TotalCount: emulator.library.assets().length } }
     }),
   }),
 
   'an absent asset is 404': ({ emulator }) => ({
     around: (handle) => async (request) => {
-      const answer = await handle(request)
-      const absent = answer.status === 403 && /\/assets\/asset-[^/]*$/.test(new URL(request.url).pathname)
+      const response = await handle(request)
+      const absent = response.status === 403 && /\/assets\/asset-[^/]*$/.test(new URL(request.url).pathname)
       return absent && !emulator.library.asset(lastSegment(request))
-        ? new Response(answer.body, { status: 404 })
-        : answer
+        ? new Response(response.body, { status: 404 })
+        : response
     },
   }),
 
-  'a foreign asset has a message of its own': ({ emulator }) => ({
+  'a foreign asset has another error message than an unknown one': ({ emulator }) => ({
     around: (handle) => async (request) => {
-      const answer = await handle(request)
-      const text = await answer.text()
-      const foreign = answer.status === 403 && emulator.library.asset(lastSegment(request))
-      return new Response(foreign ? text.replace('not found', 'forbidden') : text, answer)
+      const response = await handle(request)
+      const text = await response.text()
+      const foreign = response.status === 403 && emulator.library.asset(lastSegment(request))
+      return new Response(foreign ? text.replace('not found', 'forbidden') : text, response)
     },
   }),
 
-  'a token works for whoever has it': ({ secret, acting }) => ({
+  'a NextToken works for every user': ({ secret, currentUser }) => ({
     around: retargeting((url) => {
       const position = positionIn(url.searchParams.get('NextToken') ?? '')
       if (!position) return
       const rules = url.pathname.endsWith('groups') ? groupList : assetList
       try {
-        const asked = readListRequest(rules, url.searchParams)
-        url.searchParams.set('NextToken', createCursors([secret]).issue(asked, acting(), position))
+        const request = readListRequest(rules, url.searchParams)
+        url.searchParams.set('NextToken', createCursors([secret]).issue(request, currentUser(), position))
       } catch {
-        // The gateway will find the same fault with it.
+        // The gateway rejects the request itself.
       }
     }),
   }),
 
-  'GroupIds are left out where a Name is given': ({ kind }) => ({
+  'a list with Name sends no GroupIds': ({ kind }) => ({
     kind: readdressed(kind, (url) => {
       if (url.searchParams.has('Name')) url.searchParams.delete('GroupIds')
     }),
   }),
 
-  'a user without groups asks for all of them': ({ emulator, store, acting }) => ({
+  'a list of a user without groups asks for all groups': ({ emulator, store, currentUser }) => ({
     around: (handle) => async (request) => {
       const { pathname } = new URL(request.url)
-      if (request.method === 'GET' && pathname.endsWith('/assets') && (await store.groupsOf(acting())).length === 0) {
+      if (
+        request.method === 'GET' &&
+        pathname.endsWith('/assets') &&
+        (await store.groupsOf(currentUser())).length === 0
+      ) {
         const headers = { authorization: `Bearer ${emulator.rest.key}` }
         await fetch(`${emulator.rest.url}/assets?GroupType=AIGC&MaxResults=10`, { headers })
       }
@@ -186,19 +190,19 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'what the upstream lists is believed': () => ({
-    // A foreign item comes first; here it claims to be in the group that was asked for.
+  'the items of the upstream are not checked': () => ({
+    // The first item is foreign. Here it claims to be in the requested group.
     fetch: async (url, init) => {
       const response = await fetch(url, init)
-      const [asked] = new URL(url).searchParams.get('GroupIds')?.split(',') ?? []
-      if (!asked || !/\/assets\?/.test(url) || !response.ok) return response
+      const [groupId] = new URL(url).searchParams.get('GroupIds')?.split(',') ?? []
+      if (!groupId || !/\/assets\?/.test(url) || !response.ok) return response
       const text = await response.text()
-      return new Response(text.replace(/"GroupId":"[^"]*"/, `"GroupId":"${asked}"`), response)
+      return new Response(text.replace(/"GroupId":"[^"]*"/, `"GroupId":"${groupId}"`), response)
     },
   }),
 
-  'Name is matched as the upstream matches it': () => ({
-    // What the upstream found by its own rules is made to look like what was asked for.
+  'Name is compared as the upstream compares it': () => ({
+    // Items that match by the upstream's rules get the requested Name.
     fetch: async (url, init) => {
       const response = await fetch(url, init)
       const name = new URL(url).searchParams.get('Name')
@@ -210,7 +214,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'a creation is sent again when it failed': () => ({
+  'a failed creation is retried': () => ({
     fetch: async (url, init) => {
       const response = await fetch(url, init).catch(() => undefined)
       if (init.method !== 'POST' || (response && response.status < 500)) return response ?? fetch(url, init)
@@ -218,7 +222,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'an id becomes a path': ({ emulator }) => ({
+  'an id is decoded into a path': ({ emulator }) => ({
     around: (handle) => async (request) => {
       const raw = /\/assets\/([^?]*%2f[^?]*)/i.exec(request.url)?.[1]
       if (raw) {
@@ -229,7 +233,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'the token of the caller goes upstream': () => {
+  'the upstream receives the caller’s token': () => {
     let authorization = ''
     return {
       around: (handle) => (request) => {
@@ -244,7 +248,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'ownership is remembered for ever': ({ store }) => {
+  'ownership is cached without expiry': ({ store }) => {
     const groups = new Map<string, Awaited<ReturnType<typeof store.group>>>()
     return {
       store: {
@@ -267,7 +271,7 @@ const isCreateAsset = (request: Request): boolean =>
 
 const lastSegment = (request: Request): string => new URL(request.url).pathname.split('/').at(-1) ?? ''
 
-/** Changes the JSON of requests that have some before the gateway sees it. */
+/** Changes the JSON body of a request before the gateway reads it. */
 const rewriting =
   (change: (request: Request, json: Json) => Json) =>
   (handle: Handle): Handle =>
@@ -279,7 +283,7 @@ const rewriting =
     return handle(new Request(request.url, { method: request.method, headers, body, signal: request.signal }))
   }
 
-/** Changes the query of lists before the gateway sees it. What has a body is left alone. */
+/** Changes the query of a list request without a body before the gateway reads it. */
 const retargeting =
   (change: (url: URL) => void) =>
   (handle: Handle): Handle =>
@@ -291,18 +295,18 @@ const retargeting =
     return handle(url.search === before ? request : new Request(url.href, request))
   }
 
-interface AnswerBody {
+interface ListBody {
   readonly Result?: { readonly Items?: readonly unknown[] }
 }
 
-const answering =
-  (change: (request: Request, answer: AnswerBody) => AnswerBody) =>
+const rewritingList =
+  (change: (request: Request, body: ListBody) => ListBody) =>
   (handle: Handle): Handle =>
   async (request) => {
-    const answer = await handle(request)
-    return answer.status === 200 && request.method === 'GET'
-      ? Response.json(change(request, (await answer.json()) as AnswerBody))
-      : answer
+    const response = await handle(request)
+    return response.status === 200 && request.method === 'GET'
+      ? Response.json(change(request, (await response.json()) as ListBody))
+      : response
   }
 
 const readdressed = (kind: MediaKind, change: (url: URL) => void): MediaKind => ({
@@ -325,8 +329,8 @@ const rewritten = (kind: MediaKind, action: string, change: (json: Json) => Json
   },
 })
 
-/** The same request with the token of whoever owns its asset. */
-const asOwner = async ({ emulator, tokenOf, store }: Ground, request: Request): Promise<Request> => {
+/** The same request with the token of the asset's owner. */
+const asOwner = async ({ emulator, tokenOf, store }: MutantContext, request: Request): Promise<Request> => {
   const asset = emulator.library.asset(lastSegment(request))
   const token = asset && tokenOf((await store.group(asset.groupId))?.user ?? '')
   const owned = new Request(request)

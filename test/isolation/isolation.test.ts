@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { runSequences } from './run.ts'
 
-/** How many times 250 sequences. Unless it is set, they are the same ones every time: a run that fails is one that a change has made fail. */
+/** A multiplier for 250 sequences. Without it the seed is fixed: then only a change of the code can make the test fail. */
 const runs = process.env.SLUICE_RUNS
 const times = Number(runs ?? 1)
 const seed = runs === undefined ? 20_261_120 : undefined
 const sequences = 250 * times
-const patienceMs = 60_000 * times
+const timeoutMs = 60_000 * times
 
-describe.each(['rest', 'ark'] as const)('before an upstream of kind %s', (kind) => {
+describe.each(['rest', 'ark'] as const)('with an upstream of kind %s', (kind) => {
   test(
-    'whatever three users do, each sees, changes and learns of nothing but their own',
+    'three users see and change only their own groups and assets in every random sequence of requests',
     async () => {
       expect(await runSequences({ kind, sequences, seed })).toEqual({ sequences, violation: undefined })
     },
-    patienceMs,
+    timeoutMs,
   )
 })

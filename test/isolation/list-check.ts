@@ -1,81 +1,83 @@
 import assert from 'node:assert/strict'
 import type { Asset, Group, Library } from '../../src/emulator/index.ts'
 import type { Reply } from '../support/gateway.ts'
-import type { World } from './fixture.ts'
-import type { Settled } from './list-request.ts'
-import type { GroupType, Model, ModelGroup, Place } from './model.ts'
-import { type ListTrouble, listTroubles, outcomeOf, type Trouble } from './trouble.ts'
-import { checkInvalid, checkOutcome, checkRefused, messages } from './turn.ts'
+import type { Fixture } from './fixture.ts'
+import type { ResolvedRequest } from './list-request.ts'
+import type { GroupType, Model, ModelGroup, Position } from './model.ts'
+import { expectedResponse, type FaultName, type ListFaultName, listFaults } from './trouble.ts'
+import { checkError, checkExpected, checkInvalid, messages } from './turn.ts'
 
-/** An item as it has to be shown: some of its fields, and where it stands. */
-interface Row extends Place {
+/** An expected item of a list: the fields that the response shows, and its position in the order. */
+interface Row extends Position {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
 const groupTypes: readonly string[] = ['AIGC', 'LivenessFace']
 const statusWords: readonly string[] = ['Active', 'Processing', 'Failed']
 
-const isInvalid = ({ endpoint, filter, ...asked }: Settled): boolean =>
+const isInvalid = ({ endpoint, filter, ...request }: ResolvedRequest): boolean =>
   !groupTypes.includes(filter.type) ||
   [...(filter.name ?? '')].length > 64 ||
   !(filter.statuses ?? []).every((status) => statusWords.includes(status)) ||
-  !['CreateTime', 'UpdateTime', ...(endpoint === 'assets' ? ['GroupId'] : [])].includes(asked.sortBy) ||
-  !['Asc', 'Desc'].includes(asked.sortOrder) ||
-  !/^[1-9]\d{0,14}$/.test(asked.pageNumber) ||
-  ![asked.pageSize, asked.maxResults ?? '1'].every((size) => /^[1-9]\d?$|^100$/.test(size))
+  !['CreateTime', 'UpdateTime', ...(endpoint === 'assets' ? ['GroupId'] : [])].includes(request.sortBy) ||
+  !['Asc', 'Desc'].includes(request.sortOrder) ||
+  !/^[1-9]\d{0,14}$/.test(request.pageNumber) ||
+  ![request.pageSize, request.maxResults ?? '1'].every((size) => /^[1-9]\d?$|^100$/.test(size))
 
-/** Takes over what the gateway has learnt of when groups were created. Throws for any other time than the upstream's. */
-export const learnDates = async (model: Model, { store, emulator }: World): Promise<void> => {
+/** Copies the creation times that the gateway has recorded into the model. Throws for a time that is not the upstream's. */
+export const updateCreateTimes = async (model: Model, { store, emulator }: Fixture): Promise<void> => {
   for (const group of model.groups.values()) {
     const record = await store.group(group.id)
     if (!record || record.createdAt === group.recordedAt) continue
-    const there = emulator.library.group(group.id)
+    const found = emulator.library.group(group.id)
     assert.equal(record.dated, 1)
-    assert.equal(record.createdAt, there && second(there.createTime), 'the CreateTime in a record')
+    assert.equal(record.createdAt, found && second(found.createTime), 'the CreateTime in a record')
     group.recordedAt = record.createdAt
   }
 }
 
-/** Throws unless a list is exactly what it has to be; then remembers the token in it. */
+/** Throws unless the response is exactly the expected list. Then adds its token to the model. */
 export const checkList = (
   model: Model,
   library: Library,
-  { user, asked, trouble }: { user: number; asked: Settled; trouble: ListTrouble },
+  { user, request, fault }: { user: number; request: ResolvedRequest; fault: ListFaultName },
   reply: Reply,
 ): void => {
-  const { endpoint } = asked
-  if (isInvalid(asked)) {
+  const { endpoint } = request
+  if (isInvalid(request)) {
     checkInvalid(reply)
     return
   }
-  const type = asked.filter.type as GroupType
-  if (!(asked.filter.ids ?? []).every((id) => model.ownsGroup(user, id, type))) {
-    checkRefused(reply, 403, messages.groups)
+  const type = request.filter.type as GroupType
+  if (!(request.filter.ids ?? []).every((id) => model.ownsGroup(user, id, type))) {
+    checkError(reply, 403, messages.groups)
     return
   }
-  const own = model.groupsOf(user, type).filter(({ id }) => asked.filter.ids?.includes(id) ?? true)
-  // Whether it comes to light that a list has no end depends on how far it is followed.
-  if (trouble === 'turns in a circle' && reply.status === 502) return
-  const rows = endpoint === 'groups' ? groupRows(library, asked, own, trouble) : assetRows(library, asked, own, trouble)
+  const own = model.groupsOf(user, type).filter(({ id }) => request.filter.ids?.includes(id) ?? true)
+  // Whether the gateway detects an endless list depends on the number of pages it reads.
+  if (fault === 'repeats its cursor' && reply.status === 502) return
+  const rows = endpoint === 'groups' ? groupRows(library, request, own, fault) : assetRows(library, request, own, fault)
   if ('status' in rows) {
-    checkOutcome(reply, rows)
+    checkExpected(reply, rows)
     return
   }
 
-  const direction = asked.sortOrder === 'Asc' ? 1 : -1
-  const compare = (a: Place, b: Place) => direction * (order(a.key, b.key) || order(a.id, b.id))
+  const direction = request.sortOrder === 'Asc' ? 1 : -1
+  const compare = (a: Position, b: Position) => direction * (order(a.key, b.key) || order(a.id, b.id))
   const ordered = rows.toSorted(compare)
   const bound = JSON.stringify([
     endpoint,
-    { ...asked.filter, ids: asked.filter.ids?.toSorted(), statuses: asked.filter.statuses?.toSorted() },
-    asked.sortBy,
-    asked.sortOrder,
+    { ...request.filter, ids: request.filter.ids?.toSorted(), statuses: request.filter.statuses?.toSorted() },
+    request.sortBy,
+    request.sortOrder,
   ])
-  const token = model.tokens.find((known) => known.text === asked.token && known.user === user && known.bound === bound)
-  const pageSize = Number(asked.pageSize)
+  const token = model.tokens.find(
+    (known) => known.text === request.token && known.user === user && known.bound === bound,
+  )
+  const pageSize = Number(request.pageSize)
   const start = token
     ? ordered.filter((row) => compare(row, token.after) <= 0).length
-    : (Number(asked.pageNumber) - 1) * pageSize
+    : (Number(request.pageNumber) - 1) * pageSize
   const page = ordered.slice(start, start + pageSize)
   const last = page.at(-1)
   const more = last !== undefined && start + page.length < ordered.length
@@ -91,7 +93,7 @@ export const checkList = (
   assert.equal(typeof NextToken, 'string')
   assert.equal(NextToken !== '', more, 'the NextToken of a list')
   assert.match(NextToken, /^[\w-]{0,1024}$/)
-  if (last && more) model.tokens.push({ text: NextToken, user, bound, after: { key: last.key, id: last.id }, asked })
+  if (last && more) model.tokens.push({ text: NextToken, user, bound, after: { key: last.key, id: last.id }, request })
 }
 
 const order = (a: number | string, b: number | string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -101,48 +103,53 @@ const only = (item: Record<string, unknown>, fields: readonly string[]) =>
 
 const instants = new Set(['CreateTime', 'UpdateTime'])
 
-/** Milliseconds of a time as the emulator or the gateway writes it. */
+/** Parses a time in the format of the emulator or of the gateway. In milliseconds. */
 const instant = (text: unknown): number | undefined =>
   typeof text === 'string' ? Date.parse(/[Z+]/.test(text) ? text : `${text.replace(' ', 'T')}Z`) : undefined
 
 const second = (ms: number): number => Math.floor(ms / 1000) * 1000
 
-/** The item as the upstream shows it under some trouble. */
-const spoilt = (trouble: ListTrouble, item: Row['shown']): Row['shown'] => {
-  const field = trouble.startsWith('forgets ') ? trouble.slice(8) : ''
+/** The item as the upstream shows it with the injected fault. */
+const withFault = (fault: ListFaultName, item: Row['shown']): Row['shown'] => {
+  const field = fault.startsWith('omits ') ? fault.slice(6) : ''
   return field in item ? { ...item, [field]: undefined } : item
 }
 
 const keyOf = (shown: Row['shown'], sortBy: string): number | string =>
   sortBy === 'GroupId' ? String(shown.GroupId) : ((shown[sortBy] as number | undefined) ?? Number.NEGATIVE_INFINITY)
 
-const groupRows = (library: Library, asked: Settled, own: readonly ModelGroup[], trouble: ListTrouble): Row[] => {
-  const candidates = own.filter((group) => asked.filter.name === undefined || group.name === asked.filter.name)
+const groupRows = (
+  library: Library,
+  request: ResolvedRequest,
+  own: readonly ModelGroup[],
+  fault: ListFaultName,
+): Row[] => {
+  const candidates = own.filter((group) => request.filter.name === undefined || group.name === request.filter.name)
   const failed =
-    trouble in listTroubles ? / Id$|data/.test(trouble) : outcomeOf(trouble as Trouble, 200, 'read').status !== 200
+    fault in listFaults ? / Id$|data/.test(fault) : expectedResponse(fault as FaultName, 200, 'read').status !== 200
   return candidates.map((group) => {
-    const there = failed ? undefined : library.group(group.id)
-    const shown = there ? shownGroup(there, group, trouble) : recordOf(group)
-    // By creation they are ordered as the records have it, which have learnt it from the upstream.
-    const key = asked.sortBy === 'CreateTime' ? group.recordedAt : keyOf(shown, asked.sortBy)
+    const found = failed ? undefined : library.group(group.id)
+    const shown = found ? shownGroup(found, group, fault) : recordOf(group)
+    // The order by CreateTime is that of the records. They have the time from the upstream.
+    const key = request.sortBy === 'CreateTime' ? group.recordedAt : keyOf(shown, request.sortBy)
     return { id: group.id, key, shown }
   })
 }
 
-/** A group in the upstream's words. Only a Name that is missing is filled in. */
-const shownGroup = (there: Group, group: ModelGroup, trouble: ListTrouble): Row['shown'] => {
-  const item = spoilt(trouble, {
-    Id: there.id,
-    Name: there.name,
-    Description: there.description,
-    GroupType: there.type,
-    CreateTime: second(there.createTime),
-    UpdateTime: second(there.updateTime),
+/** A group with the upstream's fields. Only a missing Name comes from the record. */
+const shownGroup = (found: Group, group: ModelGroup, fault: ListFaultName): Row['shown'] => {
+  const item = withFault(fault, {
+    Id: found.id,
+    Name: found.name,
+    Description: found.description,
+    GroupType: found.type,
+    CreateTime: second(found.createTime),
+    UpdateTime: second(found.updateTime),
   })
   return { ...item, Name: item.Name ?? group.name }
 }
 
-/** A group in the words of the gateway's own record. */
+/** A group with the fields of the gateway's record. */
 const recordOf = ({ id, name, description = '', type, recordedAt }: ModelGroup): Row['shown'] => ({
   Id: id,
   Name: name,
@@ -152,21 +159,21 @@ const recordOf = ({ id, name, description = '', type, recordedAt }: ModelGroup):
   UpdateTime: recordedAt,
 })
 
-const assetRows = (library: Library, asked: Settled, own: readonly ModelGroup[], trouble: ListTrouble) => {
+const assetRows = (library: Library, request: ResolvedRequest, own: readonly ModelGroup[], fault: ListFaultName) => {
   if (own.length === 0) return []
-  if (!(trouble in listTroubles)) {
-    const outcome = outcomeOf(trouble as Trouble, 200, 'read')
-    if (outcome.shows !== 'natural') return outcome
+  if (!(fault in listFaults)) {
+    const expected = expectedResponse(fault as FaultName, 200, 'read')
+    if (expected.shows !== 'normal') return expected
   }
-  if (/ Id$|GroupId|data/.test(trouble)) return []
+  if (/ Id$|GroupId|data/.test(fault)) return []
   return own
     .flatMap((group) => library.assets(group.id))
-    .map((asset) => spoilt(trouble, shownAsset(asset)))
+    .map((asset) => withFault(fault, shownAsset(asset)))
     .filter(({ Name, Status }) => {
-      const { name, statuses } = asked.filter
+      const { name, statuses } = request.filter
       return (name === undefined || Name === name) && (!statuses || statuses.includes(String(Status)))
     })
-    .map((shown): Row => ({ id: String(shown.Id), key: keyOf(shown, asked.sortBy), shown }))
+    .map((shown): Row => ({ id: String(shown.Id), key: keyOf(shown, request.sortBy), shown }))
 }
 
 const shownAsset = (asset: Asset): Row['shown'] => ({
@@ -179,7 +186,7 @@ const shownAsset = (asset: Asset): Row['shown'] => ({
   UpdateTime: second(asset.updateTime),
 })
 
-/** Throws unless a detail shows the asset as the upstream has it. */
+/** Throws unless a detail response shows the asset as the upstream has it. */
 export const checkAsset = (library: Library, id: string, shown: Record<string, unknown>): void => {
   const asset = library.asset(id)
   assert.ok(asset)
@@ -187,14 +194,14 @@ export const checkAsset = (library: Library, id: string, shown: Record<string, u
   assert.deepEqual(only(shown, Object.keys(expected)), expected)
 }
 
-/** Throws unless a detail shows the group as a list would. */
+/** Throws unless a detail response shows the group as a list shows it. */
 export const checkGroup = (
   library: Library,
   group: ModelGroup,
-  trouble: ListTrouble,
+  fault: ListFaultName,
   shown: Record<string, unknown>,
 ): void => {
-  const [row] = groupRows(library, { filter: {}, sortBy: 'CreateTime' } as Settled, [group], trouble)
+  const [row] = groupRows(library, { filter: {}, sortBy: 'CreateTime' } as ResolvedRequest, [group], fault)
   assert.ok(row)
   assert.deepEqual(only(shown, Object.keys(row.shown)), row.shown)
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import type { Model } from './model.ts'
-import { naughty } from './naughty.ts'
-import { type ListTrouble, listTroubles, troubles } from './trouble.ts'
+import { hostileText } from './naughty.ts'
+import { faults, type ListFaultName, listFaults } from './trouble.ts'
 
 export type Endpoint = 'groups' | 'assets'
 
-/** Names that a loose reader would take for one another. */
+/** Names that a tolerant comparison would treat as equal. */
 export const names = [
   'cat',
   'Cat',
@@ -20,9 +20,9 @@ export const names = [
   '__proto__',
 ] as const
 
-/** A group as it is picked when its turn comes. */
+/** How a step chooses a group when it runs. */
 export interface Pick {
-  /** `exact`: the text itself. */
+  /** `exact`: the id is `text`. */
   readonly of: 'own' | 'other' | 'odd' | 'empty' | 'exact'
   readonly at: number
   readonly text: string
@@ -36,7 +36,7 @@ export const pick = (): fc.Arbitrary<Pick> =>
       { arbitrary: fc.constantFrom('odd' as const, 'empty' as const), weight: 1 },
     ),
     at: fc.nat(20),
-    text: naughty(),
+    text: hostileText(),
   })
 
 export interface ListParameters {
@@ -49,14 +49,14 @@ export interface ListParameters {
   readonly PageNumber: number | string | undefined
   readonly PageSize: number | string | undefined
   readonly MaxResults: number | string | undefined
-  /** Index into the tokens handed out so far, to whomever; or some text. */
+  /** Index into the tokens of all users so far, or a text. */
   readonly NextToken: number | string | undefined
 }
 
 const rarely = <Value>(usual: fc.Arbitrary<Value>, bad: fc.Arbitrary<Value>): fc.Arbitrary<Value> =>
   fc.oneof({ arbitrary: usual, weight: 60 }, { arbitrary: bad, weight: 1 })
 
-/** Absent more often than not: a list under every filter at once is mostly empty. */
+/** Mostly absent: a list with every filter is almost always empty. */
 const maybe = <Value>(value: fc.Arbitrary<Value>, freq = 3): fc.Arbitrary<Value | undefined> =>
   fc.oneof({ arbitrary: fc.constant(undefined), weight: freq }, { arbitrary: value, weight: 1 })
 
@@ -96,36 +96,36 @@ export const listParameters = (): fc.Arbitrary<ListParameters> =>
     ),
   })
 
-export interface ListAsk {
+export interface ListRequest {
   readonly query: ListParameters
-  /** Undefined: no body. */
+  /** Undefined: the request has no body. */
   readonly body: ListParameters | undefined
-  /** Whether lists are repeated in the query rather than joined, and paging stands inside Filter. */
+  /** Whether the query repeats a parameter for each list entry, and the body has the paging parameters inside Filter. */
   readonly odd: boolean
-  readonly trouble: ListTrouble
+  readonly fault: ListFaultName
 }
 
-export const listAsk = (): fc.Arbitrary<ListAsk> =>
+export const listRequest = (): fc.Arbitrary<ListRequest> =>
   fc.record({
     query: listParameters(),
     body: maybe(listParameters(), 2),
     odd: fc.boolean(),
-    trouble: fc.oneof(
-      { arbitrary: fc.constant<ListTrouble>('none'), weight: 3 },
+    fault: fc.oneof(
+      { arbitrary: fc.constant<ListFaultName>('none'), weight: 3 },
       {
-        arbitrary: fc.constantFrom(...(Object.keys({ ...troubles, ...listTroubles }) as ListTrouble[])),
+        arbitrary: fc.constantFrom(...(Object.keys({ ...faults, ...listFaults }) as ListFaultName[])),
         weight: 1,
       },
     ),
   })
 
-/** A list request with everything in it settled. */
-export interface Settled {
+/** A list request with concrete ids and tokens. */
+export interface ResolvedRequest {
   readonly endpoint: Endpoint
   readonly path: string
   readonly body: unknown
   readonly named: readonly string[]
-  /** What counts of query and body; lists without empty entries. Undefined where nothing counts. */
+  /** The effective filter of query and body. Lists have no empty entries. Undefined: there is no such filter. */
   readonly filter: {
     readonly type: string
     readonly ids: readonly string[] | undefined
@@ -138,14 +138,19 @@ export interface Settled {
   readonly pageSize: string
   readonly maxResults: string | undefined
   readonly token: string | undefined
-  /** The same request, however the state may change. */
-  readonly again: ListAsk
+  /** The same request with these ids, for a repetition after the state has changed. */
+  readonly again: ListRequest
 }
 
 type Flat = Partial<Record<keyof ListParameters, string | number | readonly string[] | undefined>>
 
-/** Puts ids and tokens in the place of picks, and query and body together. */
-export const settle = (model: Model, user: number, endpoint: Endpoint, asked: ListAsk): Settled => {
+/** Replaces choices by ids and tokens, and merges query and body. */
+export const resolveRequest = (
+  model: Model,
+  user: number,
+  endpoint: Endpoint,
+  request: ListRequest,
+): ResolvedRequest => {
   const flatten = (given: ListParameters, typeOf: string): Flat => {
     const { GroupIds, NextToken, ...rest } = given
     const token = typeof NextToken === 'number' ? model.tokens[NextToken % (model.tokens.length || 1)]?.text : NextToken
@@ -155,15 +160,15 @@ export const settle = (model: Model, user: number, endpoint: Endpoint, asked: Li
       ...(token !== undefined && { NextToken: token }),
     }
   }
-  const type = asked.query.GroupType || asked.body?.GroupType || 'AIGC'
-  const query = flatten(asked.query, type)
-  const body = asked.body && flatten(asked.body, type)
+  const type = request.query.GroupType || request.body?.GroupType || 'AIGC'
+  const query = flatten(request.query, type)
+  const body = request.body && flatten(request.body, type)
 
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
     if (!Array.isArray(value)) parameters.append(name, String(value))
-    else if (asked.odd) for (const one of value) parameters.append(name, one)
+    else if (request.odd) for (const one of value) parameters.append(name, one)
     else parameters.append(name, value.join(','))
   }
   const one = (name: keyof ListParameters): string | undefined => {
@@ -182,10 +187,10 @@ export const settle = (model: Model, user: number, endpoint: Endpoint, asked: Li
     }) as ListParameters
   return {
     endpoint,
-    again: { ...asked, query: exactly(query), body: body && exactly(body), trouble: 'none' },
+    again: { ...request, query: exactly(query), body: body && exactly(body), fault: 'none' },
     path: `${endpoint === 'groups' ? '/assets/groups' : '/assets'}${search}`,
-    body: body && written(body, asked.odd),
-    named: [query, body].flatMap((place) => (place?.GroupIds as readonly string[] | undefined) ?? []),
+    body: body && written(body, request.odd),
+    named: [query, body].flatMap((source) => (source?.GroupIds as readonly string[] | undefined) ?? []),
     filter: {
       type: one('GroupType') ?? 'AIGC',
       ids: many('GroupIds'),
@@ -212,11 +217,11 @@ const written = (
   return { Filter: { ...filter, ...(inside && loose) }, PageNumber, PageSize, ...(!inside && loose) }
 }
 
-/** The id that a pick means now. */
+/** The id that a choice means in the current state. */
 export const groupId = (model: Model, user: number, { of, at, text }: Pick, type?: string): string => {
   if (of === 'empty') return ''
   if (of === 'exact') return text
-  // A comma would make two of it in a query.
+  // A comma in a query separates two ids.
   if (of === 'odd') return text.replaceAll(',', '')
   const groups =
     of === 'own'

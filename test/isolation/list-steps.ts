@@ -1,23 +1,23 @@
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
-import { checkList, learnDates } from './list-check.ts'
-import { type Endpoint, type ListAsk, listAsk, settle } from './list-request.ts'
+import { checkList, updateCreateTimes } from './list-check.ts'
+import { type Endpoint, type ListRequest, listRequest, resolveRequest } from './list-request.ts'
 import { step, user } from './step.ts'
-import { ofGroups, strike } from './trouble.ts'
-import { ask, asking } from './turn.ts'
+import { groupListFault, injectFault } from './trouble.ts'
+import { send, sendChecked } from './turn.ts'
 
 export const list = (endpoint: Endpoint) =>
   step(
     `list ${endpoint}`,
-    fc.record({ user, asked: listAsk() }),
-    async ({ user, asked }: { user: number; asked: ListAsk }, model, world) => {
-      const trouble = endpoint === 'groups' ? ofGroups(asked.trouble) : asked.trouble
-      const settled = settle(model, user, endpoint, asked)
-      strike(world.emulator, trouble, endpoint === 'groups' ? 'ListAssetGroups' : 'ListAssets')
-      const { path, body, named } = settled
-      const reply = await ask(world, model, { user, method: 'GET', path, body, named })
-      await learnDates(model, world)
-      checkList(model, world.emulator.library, { user, asked: settled, trouble }, reply)
+    fc.record({ user, request: listRequest() }),
+    async ({ user, request }: { user: number; request: ListRequest }, model, fixture) => {
+      const fault = endpoint === 'groups' ? groupListFault(request.fault) : request.fault
+      const resolved = resolveRequest(model, user, endpoint, request)
+      injectFault(fixture.emulator, fault, endpoint === 'groups' ? 'ListAssetGroups' : 'ListAssets')
+      const { path, body, named } = resolved
+      const reply = await sendChecked(fixture, model, { user, method: 'GET', path, body, named })
+      await updateCreateTimes(model, fixture)
+      checkList(model, fixture.emulator.library, { user, request: resolved, fault }, reply)
     },
   )
 
@@ -30,36 +30,39 @@ export const followToken = step(
     PageSize: fc.constantFrom(1, 2, 100),
     change: fc.constantFrom({}, {}, {}, {}, { SortOrder: 'Asc' }, { Name: 'cat' }, { GroupType: 'LivenessFace' }),
   }),
-  async ({ user, at, back, PageSize, change }, model, world) => {
+  async ({ user, at, back, PageSize, change }, model, fixture) => {
     const token = back ? model.tokens.at(-1) : model.tokens[at % model.tokens.length]
     if (!token) return
-    const { again, endpoint } = token.asked
+    const { again, endpoint } = token.request
     const who = user ?? token.user
     const query = { ...again.query, ...change, PageSize, NextToken: token.text }
-    const asked = settle(model, who, endpoint, { ...again, query })
-    const { path, body, named } = asked
-    const reply = await ask(world, model, { user: who, method: 'GET', path, body, named })
-    await learnDates(model, world)
-    checkList(model, world.emulator.library, { user: who, asked, trouble: 'none' }, reply)
+    const request = resolveRequest(model, who, endpoint, { ...again, query })
+    const { path, body, named } = request
+    const reply = await sendChecked(fixture, model, { user: who, method: 'GET', path, body, named })
+    await updateCreateTimes(model, fixture)
+    checkList(model, fixture.emulator.library, { user: who, request, fault: 'none' }, reply)
   },
 )
 
 export const listTogether = step(
-  'all list at once',
-  fc.record({ asked: listAsk() }),
-  async ({ asked }, model, world) => {
-    const { library } = world.emulator
-    const plain: ListAsk = { ...asked, trouble: 'none' }
+  'all users list concurrently',
+  fc.record({ request: listRequest() }),
+  async ({ request }, model, fixture) => {
+    const { library } = fixture.emulator
+    const plain: ListRequest = { ...request, fault: 'none' }
     const lists = [0, 1, 2].flatMap((user) =>
-      (['groups', 'assets'] as const).map((endpoint) => ({ user, asked: settle(model, user, endpoint, plain) })),
+      (['groups', 'assets'] as const).map((endpoint) => ({
+        user,
+        request: resolveRequest(model, user, endpoint, plain),
+      })),
     )
-    world.emulator.clearCalls()
+    fixture.emulator.clearCalls()
     const replies = await Promise.all(
-      lists.map(({ user, asked: { path, body, named } }) => asking(model, { user, method: 'GET', path, body, named })),
+      lists.map(({ user, request: { path, body, named } }) => send(model, { user, method: 'GET', path, body, named })),
     )
-    await learnDates(model, world)
+    await updateCreateTimes(model, fixture)
     lists.forEach((list, at) => {
-      checkList(model, library, { ...list, trouble: 'none' }, replies[at] as Reply)
+      checkList(model, library, { ...list, fault: 'none' }, replies[at] as Reply)
     })
   },
 )

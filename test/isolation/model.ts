@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import type { Library } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
-import type { Settled } from './list-request.ts'
+import type { ResolvedRequest } from './list-request.ts'
 
 export type GroupType = 'AIGC' | 'LivenessFace'
 
-/** A group as it has to be: who owns it, what the gateway wrote down of it, and what the upstream has. */
+/** The expected state of a group: its owner, the record of the gateway, and the state of the upstream. */
 export interface ModelGroup {
   readonly id: string
   readonly type: GroupType
-  /** Index of its user; undefined: nobody's, or nobody's any more. */
+  /** Index of the user who owns it. Undefined: it has no owner, or no longer has one. */
   owner: number | undefined
-  /** Whose it ever was. */
-  readonly maker: number | undefined
-  /** Of the gateway's record. */
+  /** Index of the user who ever owned it. */
+  readonly creator: number | undefined
+  /** As the gateway's record has it. */
   name: string
   description: string | undefined
-  /** The upstream's CreateTime once a list has learnt it. */
+  /** The upstream's CreateTime, from the first list that showed it on. */
   recordedAt: number
-  /** What the upstream has; undefined: nothing any more. */
+  /** As the upstream has it. Undefined: the upstream has deleted it. */
   upstream: { name: string; description: string } | undefined
 }
 
@@ -26,34 +26,34 @@ export interface ModelAsset {
   readonly id: string
   readonly group: string
   name: string
-  /** Whether the gateway wrote down where it lies. */
+  /** Whether the gateway has recorded the group of the asset. */
   readonly recorded: boolean
-  gone: boolean
+  deleted: boolean
 }
 
-/** Where a token's walk stands. */
+/** A NextToken and the position after which its next page begins. */
 export interface ModelToken {
   readonly text: string
   readonly user: number
   /** Endpoint, filters and sort. */
   readonly bound: string
-  readonly after: Place
-  /** What it was the answer to. */
-  readonly asked: Settled
+  readonly after: Position
+  /** The request whose response contained the token. */
+  readonly request: ResolvedRequest
 }
 
-export interface Place {
+export interface Position {
   readonly key: number | string
   readonly id: string
 }
 
-/** A plain account of who owns what. */
+/** The expected owner and state of every group and asset. */
 export class Model {
   readonly users: readonly User[]
   readonly groups = new Map<string, ModelGroup>()
   readonly assets = new Map<string, ModelAsset>()
   readonly tokens: ModelToken[] = []
-  /** Names that are taken by a creation or renaming whose outcome is unknown. */
+  /** Names of creations and renamings whose result is unknown. */
   readonly blocked = new Set<string>()
   readonly #library: Library
 
@@ -66,7 +66,7 @@ export class Model {
     return [...this.groups.values()].filter((group) => group.owner === user && (!type || group.type === type))
   }
 
-  /** Groups that exist, or did, and are not this user's. */
+  /** Groups, existing or deleted, that the user does not own. */
   othersGroups(user: number): ModelGroup[] {
     return [...this.groups.values()].filter((group) => group.owner !== user)
   }
@@ -88,9 +88,9 @@ export class Model {
     return [...this.assets.values()].filter((asset) => !this.ownsAsset(user, asset.id))
   }
 
-  /** Whether a creation or renaming of whose end nobody knows holds the name, or a group has it; undefined: neither. */
-  holderOf(user: number, type: GroupType, name: string): 'unsettled' | 'taken' | undefined {
-    if (this.blocked.has(blockedName(user, type, name))) return 'unsettled'
+  /** Why the name is not free: a creation or renaming with an unknown result holds it, or a group has it. Undefined: it is free. */
+  holderOf(user: number, type: GroupType, name: string): 'pending' | 'taken' | undefined {
+    if (this.blocked.has(blockedName(user, type, name))) return 'pending'
     return this.groupsOf(user, type).some((group) => group.name === name) ? 'taken' : undefined
   }
 
@@ -98,13 +98,13 @@ export class Model {
     this.blocked.add(blockedName(user, type, name))
   }
 
-  /** What went away upstream, by whoever's hand. */
-  loseGroup(group: ModelGroup): void {
+  /** The upstream has deleted the group and its assets. */
+  removeGroup(group: ModelGroup): void {
     group.upstream = undefined
-    for (const asset of this.assets.values()) if (asset.group === group.id) asset.gone = true
+    for (const asset of this.assets.values()) if (asset.group === group.id) asset.deleted = true
   }
 
-  /** Ids upstream that nobody has accounted for yet. */
+  /** Ids of the upstream that the model does not have yet. */
   newGroups(): string[] {
     return this.#library.groups().flatMap(({ id }) => (this.groups.has(id) ? [] : [id]))
   }
@@ -113,7 +113,7 @@ export class Model {
     return this.#library.assets().flatMap(({ id }) => (this.assets.has(id) ? [] : [id]))
   }
 
-  /** Throws unless the upstream holds exactly what it has to hold. */
+  /** Throws unless the upstream holds exactly the expected groups and assets. */
   checkUpstream(): void {
     const groups = this.#library.groups().map(({ id, type, name, description }) => ({ id, type, name, description }))
     const expectedGroups = [...this.groups.values()].flatMap(({ id, type, upstream }) =>
@@ -121,8 +121,8 @@ export class Model {
     )
     assert.deepEqual(groups.toSorted(byId), expectedGroups.toSorted(byId), 'groups upstream')
     const assets = this.#library.assets().map(({ id, groupId: group, name }) => ({ id, group, name }))
-    const expectedAssets = [...this.assets.values()].flatMap(({ id, group, name, gone }) =>
-      gone ? [] : [{ id, group, name }],
+    const expectedAssets = [...this.assets.values()].flatMap(({ id, group, name, deleted }) =>
+      deleted ? [] : [{ id, group, name }],
     )
     assert.deepEqual(assets.toSorted(byId), expectedAssets.toSorted(byId), 'assets upstream')
   }

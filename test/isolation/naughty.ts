@@ -38,15 +38,15 @@ const crafted = [
 
 const strings: readonly string[] = [...crafted, ...naughtyStrings].filter((text) => text.isWellFormed())
 
-/** Texts that have undone other programs; never empty. */
-export const naughty = (): fc.Arbitrary<string> =>
+/** Strings that are known to break programs. Never empty. */
+export const hostileText = (): fc.Arbitrary<string> =>
   fc.oneof(
     { arbitrary: fc.constantFrom(...strings.filter((text) => text !== '')), weight: 4 },
     { arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), weight: 1 },
   )
 
-/** Ends of request targets, to be sent as they stand. `{own}` and `{other}` become ids of assets. */
-export const oddTargets = [
+/** Ends of malformed or ambiguous request targets, sent without normalization. `{own}` and `{other}` stand for ids of assets. */
+export const malformedTargets = [
   '/assets/..',
   '/assets/.',
   '/assets/../assets',

@@ -1,64 +1,64 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { inside } from '../support/gateway.ts'
-import { faultOfName } from './group-steps.ts'
+import { nameError } from './group-steps.ts'
 import { names } from './list-request.ts'
 import type { GroupType } from './model.ts'
-import { oddTargets } from './naughty.ts'
+import { malformedTargets } from './naughty.ts'
 import { name, step, user } from './step.ts'
-import { ask, refusal } from './turn.ts'
+import { errorBody, sendChecked } from './turn.ts'
 
 export const addFace = step(
   'adopt a LivenessFace group',
   fc.record({ user, name }),
-  async ({ user, name }, model, world) => {
-    if (faultOfName(name)) return
-    const { id } = world.emulator.library.addGroup({ name, type: 'LivenessFace' })
-    const owner = model.users[user]
-    assert.ok(owner)
-    const createdAt = world.now()
-    const refused = await world.store.adoptGroup({ id, user: owner.id, type: 'LivenessFace', name, createdAt })
+  async ({ user, name }, model, fixture) => {
+    if (nameError(name)) return
+    const { id } = fixture.emulator.library.addGroup({ name, type: 'LivenessFace' })
+    const adopter = model.users[user]
+    assert.ok(adopter)
+    const createdAt = fixture.now()
+    const refused = await fixture.store.adoptGroup({ id, user: adopter.id, type: 'LivenessFace', name, createdAt })
     const adopted = model.holderOf(user, 'LivenessFace', name) === undefined
     assert.equal(refused === undefined, adopted, 'adopts a group exactly when its name is free')
-    const whose = adopted ? user : undefined
+    const owner = adopted ? user : undefined
     model.groups.set(id, {
-      ...{ id, type: 'LivenessFace', owner: whose, maker: whose, name, description: undefined },
+      ...{ id, type: 'LivenessFace', owner, creator: owner, name, description: undefined },
       ...{ recordedAt: createdAt, upstream: { name, description: '' } },
     })
   },
 )
 
-export const addStranger = step(
-  'a group of nobody',
+export const addForeignGroup = step(
+  'add a group without an owner',
   fc.record({ name: fc.constantFrom<string>(...names), type: fc.constantFrom<GroupType>('AIGC', 'LivenessFace') }),
-  async ({ name, type }, model, world) => {
-    const { library } = world.emulator
+  async ({ name, type }, model, fixture) => {
+    const { library } = fixture.emulator
     const { id } = library.addGroup({ name, type })
     const asset = library.addAsset({ groupId: id, name })
     model.groups.set(id, {
-      ...{ id, type, owner: undefined, maker: undefined, name, description: undefined },
+      ...{ id, type, owner: undefined, creator: undefined, name, description: undefined },
       ...{ recordedAt: 0, upstream: { name, description: '' } },
     })
-    model.assets.set(asset.id, { id: asset.id, group: id, name, recorded: false, gone: false })
+    model.assets.set(asset.id, { id: asset.id, group: id, name, recorded: false, deleted: false })
   },
 )
 
-export const sendOdd = step(
-  'an odd target',
+export const sendMalformedTarget = step(
+  'send a malformed target',
   fc.record({
     user,
-    target: fc.constantFrom(...oddTargets),
+    target: fc.constantFrom(...malformedTargets),
     method: fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE'),
     own: fc.nat(20),
     other: fc.nat(20),
   }),
-  async ({ user, target, method, own, other }, model, world) => {
+  async ({ user, target, method, own, other }, model, fixture) => {
     const owned = model.assetsOf(user)
     const others = model.othersAssets(user)
     const ids = [owned[own % owned.length]?.id ?? 'asset-1', others[other % others.length]?.id ?? 'asset-2'] as const
     const path = target.replaceAll('{own}', ids[0]).replaceAll('{other}', ids[1])
     const body = method === 'GET' || method === 'DELETE' ? undefined : { Name: 'cat' }
-    const reply = await ask(world, model, { user, method, path, body, named: [path, lenient(path)] })
+    const reply = await sendChecked(fixture, model, { user, method, path, body, named: [path, lenient(path)] })
     assert.ok(reply.status < 500, `${reply.status} for ${method} ${path}`)
     const all = new URL(`http://gateway/api/media/proxy${path}`).pathname
     const reached = /^\/api\/media\/proxy\/assets\/?(groups\/?)?$/.test(all) && method === 'GET'
@@ -66,8 +66,8 @@ export const sendOdd = step(
   },
 )
 
-export const nobody = step(
-  'nobody asks',
+export const sendUnauthenticated = step(
+  'send without valid authentication',
   fc.record({
     user,
     form: fc.nat(7),
@@ -75,7 +75,7 @@ export const nobody = step(
     at: fc.nat(20),
     method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
   }),
-  async ({ user, form, target, at, method }, model, world) => {
+  async ({ user, form, target, at, method }, model, fixture) => {
     const { token } = model.users[user] ?? { token: '' }
     const authorization = [
       '',
@@ -87,10 +87,10 @@ export const nobody = step(
       `Bearer ${token} ${token}`,
       `Bearer sk-${'a'.repeat(43)}`,
     ][form]
-    const things = [...(target.includes('groups') ? model.groups : model.assets).keys()]
-    const path = target.replace('{id}', things[at % things.length] ?? 'thing')
-    world.emulator.clearCalls()
-    const response = await fetch(`${world.gateway.url}/api/media/proxy${path}`, {
+    const ids = [...(target.includes('groups') ? model.groups : model.assets).keys()]
+    const path = target.replace('{id}', ids[at % ids.length] ?? 'unknown')
+    fixture.emulator.clearCalls()
+    const response = await fetch(`${fixture.gateway.url}/api/media/proxy${path}`, {
       method,
       headers: { authorization: authorization ?? '', cookie: `session=${token}` },
       body: method === 'GET' || method === 'DELETE' ? undefined : '{"Name":"cat"}',
@@ -98,14 +98,14 @@ export const nobody = step(
     const text = await response.text()
     assert.doesNotMatch(text, inside)
     const known = target.includes('{id}') ? method !== 'POST' : ['GET', 'POST'].includes(method)
-    if (known) assert.equal(`${response.status} ${text}`, `401 ${refusal('not authenticated')}`)
+    if (known) assert.equal(`${response.status} ${text}`, `401 ${errorBody('not authenticated')}`)
     else assert.equal(response.status, 405)
-    assert.equal(world.emulator.calls.length, 0)
+    assert.equal(fixture.emulator.calls.length, 0)
   },
 )
 
-export const behind = step(
-  'somebody at the upstream',
+export const changeUpstream = step(
+  'change the upstream directly',
   fc.record({
     does: fc.constantFrom(
       'deletes an asset',
@@ -117,31 +117,31 @@ export const behind = step(
     at: fc.nat(40),
     name: fc.constantFrom<string>(...names),
   }),
-  async ({ does, at, name }, model, world) => {
-    const { library } = world.emulator
+  async ({ does, at, name }, model, fixture) => {
+    const { library } = fixture.emulator
     const groups = [...model.groups.values()].filter((group) => group.upstream)
-    const assets = [...model.assets.values()].filter((asset) => !asset.gone)
+    const assets = [...model.assets.values()].filter((asset) => !asset.deleted)
     const group = groups[at % groups.length]
     const asset = assets[at % assets.length]
     if (does === 'deletes an asset' && asset) {
       library.deleteAsset(asset.id)
-      asset.gone = true
+      asset.deleted = true
     } else if (does === 'renames an asset' && asset) {
       library.renameAsset(asset.id, name)
       asset.name = name
     } else if (does === 'deletes a group' && group) {
       library.deleteGroup(group.id)
-      model.loseGroup(group)
+      model.removeGroup(group)
     } else if (does === 'renames a group' && group?.upstream) {
       library.changeGroup(group.id, { name })
       group.upstream = { ...group.upstream, name }
     } else if (does === 'adds an asset' && group) {
       const { id } = library.addAsset({ groupId: group.id, name, status: at % 2 ? 'Processing' : 'Active' })
-      model.assets.set(id, { id, group: group.id, name, recorded: false, gone: false })
+      model.assets.set(id, { id, group: group.id, name, recorded: false, deleted: false })
     }
   },
 )
 
-/** A target as somebody reads it who minds nothing. */
+/** A target as a tolerant server decodes it. */
 const lenient = (target: string): string =>
   target.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

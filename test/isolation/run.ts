@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { belongings, furnish } from './belongings.ts'
-import { type Hole, type Kind, openWorld } from './fixture.ts'
+import { addInitialGroups, initialGroups } from './belongings.ts'
+import { type Kind, type Mutant, openFixture } from './fixture.ts'
 import { Model } from './model.ts'
 import { sequences } from './sequences.ts'
 
@@ -8,24 +8,24 @@ export interface Run {
   readonly kind: Kind
   readonly sequences: number
   readonly seed?: number
-  readonly hole?: Hole
-  /** Whether a violation is to be reduced to the shortest sequence that shows it. */
+  readonly mutant?: Mutant
+  /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
   readonly shrink?: boolean
 }
 
-export interface Outcome {
-  /** How many were run; with a violation, it came up in the last one. */
+export interface RunResult {
+  /** Number of sequences that ran. A violation is in the last one. */
   readonly sequences: number
   readonly violation: string | undefined
 }
 
-/** Lets users do things, sequence after sequence, until one shows a violation. */
-export const runSequences = async (run: Run): Promise<Outcome> => {
-  await using world = await openWorld(run.kind, run.hole)
-  const property = fc.asyncProperty(belongings(), sequences(), async (given, steps) => {
-    const model = new Model(await world.begin(), world.emulator.library)
-    await furnish(given, model, world)
-    await fc.asyncModelRun(() => ({ model, real: world }), steps)
+/** Runs random sequences until one of them shows a violation. */
+export const runSequences = async (run: Run): Promise<RunResult> => {
+  await using fixture = await openFixture(run.kind, run.mutant)
+  const property = fc.asyncProperty(initialGroups(), sequences(), async (given, steps) => {
+    const model = new Model(await fixture.reset(), fixture.emulator.library)
+    await addInitialGroups(given, model, fixture)
+    await fc.asyncModelRun(() => ({ model, real: fixture }), steps)
   })
   const details = await fc.check(property, {
     numRuns: run.sequences,

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { assetDetail, createAsset, deleteAsset, updateAsset } from './asset-steps.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import { createGroup, deleteGroup, groupDetail, updateGroup } from './group-steps.ts'
 import { followToken, list, listTogether } from './list-steps.ts'
 import type { Model } from './model.ts'
-import { addFace, addStranger, behind, nobody, sendOdd } from './other-steps.ts'
+import { addFace, addForeignGroup, changeUpstream, sendMalformedTarget, sendUnauthenticated } from './other-steps.ts'
 
-/** Up to 40 things that three users, nobody, and somebody behind the gateway do. What makes something happen comes up more often. */
-export const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, World>>> =>
+/** Up to 40 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. Steps that change data are more frequent. */
+export const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, Fixture>>> =>
   fc.commands(
     [
-      ...[createGroup, createGroup, createGroup, addFace, addFace, addStranger],
-      ...[createAsset, createAsset, createAsset, createAsset, behind],
+      ...[createGroup, createGroup, createGroup, addFace, addFace, addForeignGroup],
+      ...[createAsset, createAsset, createAsset, createAsset, changeUpstream],
       ...[
         list('groups'),
         list('groups'),
@@ -23,7 +23,7 @@ export const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, World>
       ],
       ...[listTogether, followToken, followToken, followToken, groupDetail, updateGroup, updateGroup, deleteGroup],
       ...[assetDetail, assetDetail, updateAsset, updateAsset, updateAsset, deleteAsset, deleteAsset],
-      ...[sendOdd, sendOdd, nobody],
+      ...[sendMalformedTarget, sendMalformedTarget, sendUnauthenticated],
     ],
     { maxCommands: 40, size: 'max' },
   )

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import { names } from './list-request.ts'
 import type { Model, ModelAsset, ModelGroup } from './model.ts'
-import { naughty } from './naughty.ts'
-import { type Trouble, troubles } from './trouble.ts'
+import { hostileText } from './naughty.ts'
+import { type FaultName, faults } from './trouble.ts'
 
-/** One thing that somebody does, whatever the state it finds. */
-class Step<Parameters> implements fc.AsyncCommand<Model, World> {
+/** One step of a sequence. It works with every state of the model. */
+class Step<Parameters> implements fc.AsyncCommand<Model, Fixture> {
   readonly #name: string
   readonly #parameters: Parameters & { readonly tick: number }
   readonly #act: Act<Parameters>
@@ -21,9 +21,9 @@ class Step<Parameters> implements fc.AsyncCommand<Model, World> {
     return true
   }
 
-  async run(model: Model, world: World): Promise<void> {
-    world.tick(this.#parameters.tick)
-    await this.#act(this.#parameters, model, world)
+  async run(model: Model, fixture: Fixture): Promise<void> {
+    fixture.tick(this.#parameters.tick)
+    await this.#act(this.#parameters, model, fixture)
     model.checkUpstream()
   }
 
@@ -33,13 +33,13 @@ class Step<Parameters> implements fc.AsyncCommand<Model, World> {
   }
 }
 
-type Act<Parameters> = (parameters: Parameters, model: Model, world: World) => Promise<void>
+type Act<Parameters> = (parameters: Parameters, model: Model, fixture: Fixture) => Promise<void>
 
 export const step = <Parameters>(
   name: string,
   parameters: fc.Arbitrary<Parameters>,
   act: Act<Parameters>,
-): fc.Arbitrary<fc.AsyncCommand<Model, World>> =>
+): fc.Arbitrary<fc.AsyncCommand<Model, Fixture>> =>
   fc
     .tuple(parameters, fc.constantFrom(0, 0, 400, 1_000, 4_000))
     .map(([given, tick]) => new Step(name, { ...given, tick }, act))
@@ -47,11 +47,11 @@ export const step = <Parameters>(
 export const user = fc.nat(2)
 export const name = fc.oneof(
   { arbitrary: fc.constantFrom<string>(...names), weight: 8 },
-  { arbitrary: naughty(), weight: 2 },
+  { arbitrary: hostileText(), weight: 2 },
 )
-export const trouble = fc.oneof(
-  { arbitrary: fc.constant<Trouble>('none'), weight: 4 },
-  { arbitrary: fc.constantFrom(...(Object.keys(troubles) as Trouble[])), weight: 1 },
+export const fault = fc.oneof(
+  { arbitrary: fc.constant<FaultName>('none'), weight: 4 },
+  { arbitrary: fc.constantFrom(...(Object.keys(faults) as FaultName[])), weight: 1 },
 )
 
 export const ownGroup = (model: Model, user: number, id: string): ModelGroup | undefined =>

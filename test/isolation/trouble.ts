@@ -1,86 +1,90 @@
 import type { Emulator, Fault, FaultKind } from '../../src/emulator/index.ts'
 
-/** Ways in which the upstream fails a single call. */
-export const troubles = {
+/** Faults of a single upstream call. */
+export const faults = {
   none: undefined,
-  'says 400': { kind: 'status', status: 400 },
-  'says 404': { kind: 'status', status: 404 },
-  'says 429': { kind: 'status', status: 429 },
-  'says 500': { kind: 'status', status: 500 },
-  'does it and says 503': { kind: 'status', status: 503, work: true },
-  'does it and resets': { kind: 'reset-after' },
-  'resets once': { kind: 'refuse' },
-  'is gone': { kind: 'refuse', times: Number.POSITIVE_INFINITY },
-  'answers a web page': { kind: 'not-json' },
-  'answers nothing': { kind: 'empty' },
+  'status 400': { kind: 'status', status: 400 },
+  'status 404': { kind: 'status', status: 404 },
+  'status 429': { kind: 'status', status: 429 },
+  'status 500': { kind: 'status', status: 500 },
+  'applies it and responds 503': { kind: 'status', status: 503, work: true },
+  'applies it and resets': { kind: 'reset-after' },
+  'refuses one connection': { kind: 'refuse' },
+  'is unreachable': { kind: 'refuse', times: Number.POSITIVE_INFINITY },
+  'responds with HTML': { kind: 'not-json' },
+  'responds with an empty body': { kind: 'empty' },
   redirects: { kind: 'redirect', location: 'http://127.0.0.1:9/' },
-  'answers gzip': { kind: 'gzip' },
+  'responds with gzip': { kind: 'gzip' },
 } as const satisfies Record<string, (FaultKind & { readonly times?: number }) | undefined>
 
-export type Trouble = keyof typeof troubles
+export type FaultName = keyof typeof faults
 
-/** Ways in which only a list fails. */
-export const listTroubles = {
+/** Faults of list calls only. */
+export const listFaults = {
   'leaks a foreign item': { kind: 'foreign' },
-  'forgets Id': { kind: 'missing-field', field: 'Id' },
-  'forgets GroupId': { kind: 'missing-field', field: 'GroupId' },
-  'forgets Name': { kind: 'missing-field', field: 'Name' },
-  'forgets Status': { kind: 'missing-field', field: 'Status' },
-  'forgets CreateTime': { kind: 'missing-field', field: 'CreateTime' },
+  'omits Id': { kind: 'missing-field', field: 'Id' },
+  'omits GroupId': { kind: 'missing-field', field: 'GroupId' },
+  'omits Name': { kind: 'missing-field', field: 'Name' },
+  'omits Status': { kind: 'missing-field', field: 'Status' },
+  'omits CreateTime': { kind: 'missing-field', field: 'CreateTime' },
   'has no data': { kind: 'no-data' },
-  'turns in a circle': { kind: 'repeat-cursor' },
+  'repeats its cursor': { kind: 'repeat-cursor' },
 } as const satisfies Record<string, FaultKind>
 
-export type ListTrouble = Trouble | keyof typeof listTroubles
+export type ListFaultName = FaultName | keyof typeof listFaults
 
-/** The trouble of a list of groups: how far such a list is followed is not promised. */
-export const ofGroups = (trouble: ListTrouble): ListTrouble => (trouble === 'turns in a circle' ? 'none' : trouble)
+/** The fault for a list of groups. How many pages of it the gateway reads is not specified. */
+export const groupListFault = (fault: ListFaultName): ListFaultName => (fault === 'repeats its cursor' ? 'none' : fault)
 
-export const strike = (emulator: Emulator, trouble: ListTrouble, action: Fault['action']): void => {
-  const fault = { ...troubles, ...listTroubles }[trouble]
-  // However often a list is asked for, its trouble stays the same.
-  const times = trouble in listTroubles ? Number.POSITIVE_INFINITY : 1
-  if (fault) emulator.faults.add({ times, ...fault, action })
+export const injectFault = (emulator: Emulator, fault: ListFaultName, action: Fault['action']): void => {
+  const settings = { ...faults, ...listFaults }[fault]
+  // Every call for a list has the same fault.
+  const times = fault in listFaults ? Number.POSITIVE_INFINITY : 1
+  if (settings) emulator.faults.add({ times, ...settings, action })
 }
 
-/** What a caller gets to see of a call. */
-export interface Outcome {
+/** What the caller receives. */
+export interface ExpectedResponse {
   readonly status: number
-  /** `natural`: as the upstream answers without trouble; `planned`: an error forwarded; otherwise the gateway's own. */
-  readonly shows: 'natural' | 'planned' | 'empty' | 'unavailable' | 'invalid'
-  /** Whether the upstream did what it was asked. */
-  readonly works: boolean
+  /** `normal`: the upstream's response without a fault; `injected`: a forwarded error; otherwise the gateway's own error. */
+  readonly shows: 'normal' | 'injected' | 'empty' | 'unavailable' | 'invalid'
+  /** Whether the upstream applied the operation. */
+  readonly applied: boolean
 }
 
 const unavailable = { status: 502, shows: 'unavailable' } as const
 const invalid = { status: 502, shows: 'invalid' } as const
 
-/** What becomes of a call that would have ended with `status`. */
-export const outcomeOf = (trouble: Trouble, status: number, call: 'read' | 'create' | 'change'): Outcome => {
-  const works = status < 400
-  const natural = { status, shows: 'natural', works } as const
-  switch (trouble) {
+/** The expected response to a call that ends with `status` without the fault. */
+export const expectedResponse = (
+  fault: FaultName,
+  status: number,
+  call: 'read' | 'create' | 'change',
+): ExpectedResponse => {
+  const applied = status < 400
+  const normal = { status, shows: 'normal', applied } as const
+  switch (fault) {
     case 'none':
-    case 'answers gzip':
-      return natural
-    case 'says 400':
-    case 'says 404':
-    case 'says 429':
-    case 'says 500':
-      return { status: Number(trouble.slice(5)), shows: 'planned', works: false }
-    case 'does it and says 503':
-      return { status: 503, shows: 'planned', works }
-    case 'does it and resets':
-      return call === 'read' ? natural : { ...unavailable, works }
-    case 'resets once':
-      return call === 'read' ? natural : { ...unavailable, works: false }
-    case 'is gone':
-      return { ...unavailable, works: false }
-    case 'answers a web page':
-      return works ? { ...invalid, works } : { status, shows: 'planned', works }
-    case 'answers nothing':
-      return call === 'change' ? { status: 200, shows: 'empty', works } : { ...invalid, works }
+    case 'responds with gzip':
+      return normal
+    case 'status 400':
+    case 'status 404':
+    case 'status 429':
+    case 'status 500':
+      return { status: Number(fault.slice('status '.length)), shows: 'injected', applied: false }
+    case 'applies it and responds 503':
+      return { status: 503, shows: 'injected', applied }
+    case 'applies it and resets':
+      return call === 'read' ? normal : { ...unavailable, applied }
+    case 'refuses one connection':
+      return call === 'read' ? normal : { ...unavailable, applied: false }
+    case 'is unreachable':
+      return { ...unavailable, applied: false }
+    case 'responds with HTML':
+      return applied ? { ...invalid, applied } : { status, shows: 'injected', applied }
+    case 'responds with an empty body':
+      return call === 'change' ? { status: 200, shows: 'empty', applied } : { ...invalid, applied }
     case 'redirects':
-      return { ...invalid, works: false }
+      return { ...invalid, applied: false }
   }
 }

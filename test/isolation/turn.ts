@@ -1,57 +1,60 @@
 import assert from 'node:assert/strict'
 import { inside, type Reply } from '../support/gateway.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import type { Model } from './model.ts'
-import type { Outcome } from './trouble.ts'
-import { watchCall } from './watch.ts'
+import type { ExpectedResponse } from './trouble.ts'
+import { checkUpstreamCall } from './watch.ts'
 
-/** A request of a user, and what it may have to do with. */
-export interface Ask {
+/** A request of a user. */
+export interface TestRequest {
   readonly user: number
   readonly method: string
   readonly path: string
   readonly body?: unknown
   readonly headers?: Record<string, string>
-  /** Ids in it. */
+  /** Ids that the request contains. */
   readonly named?: readonly string[]
 }
 
-/** Asks the gateway and looks at everything that went upstream meanwhile. Who owns what must not have been changed in the model yet. */
-export const ask = async (world: World, model: Model, asked: Ask): Promise<Reply> => {
-  world.emulator.clearCalls()
-  const reply = await asking(model, asked)
-  const calls = [...world.emulator.calls]
-  const { user, named = [] } = asked
-  for (const call of calls) watchCall(call, world, model, { user, named })
+/** Sends a request and checks every upstream call it causes. Call it before the model is updated. */
+export const sendChecked = async (fixture: Fixture, model: Model, request: TestRequest): Promise<Reply> => {
+  fixture.emulator.clearCalls()
+  const reply = await send(model, request)
+  const calls = [...fixture.emulator.calls]
+  const { user, named = [] } = request
+  for (const call of calls) checkUpstreamCall(call, fixture, model, { user, named })
   const changes = calls.filter((call) => /^(?:Create|Update|Delete)/.test(call.action))
   assert.ok(changes.length <= 1, `${changes.length} changes for one request`)
-  world.emulator.faults.clear()
+  fixture.emulator.faults.clear()
   return reply
 }
 
-/** The same without the look upstream, for requests that run beside others. */
-export const asking = async (model: Model, { user, method, path, body, headers, named = [] }: Ask): Promise<Reply> => {
+/** Sends a request without checking upstream calls: for concurrent requests. */
+export const send = async (
+  model: Model,
+  { user, method, path, body, headers, named = [] }: TestRequest,
+): Promise<Reply> => {
   const caller = model.users[user]
   assert.ok(caller)
   const reply = await caller.ask(method, path, body, headers)
-  checkSilence(reply, model, user, named)
+  checkNoLeak(reply, model, user, named)
   return reply
 }
 
-/** No answer tells of anything that never was the caller's and that the caller did not name. */
-const checkSilence = (reply: Reply, model: Model, user: number, named: readonly string[]): void => {
-  const told = (id: string) => reply.text.includes(id) && !named.some((name) => name.includes(id))
+/** No response contains the id of a foreign object, unless the caller sent that id. */
+const checkNoLeak = (reply: Reply, model: Model, user: number, named: readonly string[]): void => {
+  const leaks = (id: string) => reply.text.includes(id) && !named.some((name) => name.includes(id))
   for (const group of model.groups.values()) {
-    assert.ok(group.maker === user || !told(group.id), `tells of the group ${group.id}`)
+    assert.ok(group.creator === user || !leaks(group.id), `leaks the group ${group.id}`)
   }
   for (const asset of model.assets.values()) {
-    const maker = model.groups.get(asset.group)?.maker
-    assert.ok(maker === user || !told(asset.id), `tells of the asset ${asset.id}`)
+    const creator = model.groups.get(asset.group)?.creator
+    assert.ok(creator === user || !leaks(asset.id), `leaks the asset ${asset.id}`)
   }
   if (reply.status >= 400) assert.doesNotMatch(reply.text, inside)
 }
 
-export const refusal = (message: string): string =>
+export const errorBody = (message: string): string =>
   JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } })
 
 export const messages = {
@@ -59,32 +62,32 @@ export const messages = {
   groups: 'GroupIds contain asset groups not belonging to you',
   asset: 'asset not found in your asset group',
   taken: 'an asset group with the same Name and GroupType already exists',
-  unsettled: 'an earlier request for the same Name and GroupType is still being settled; try again shortly',
+  pending: 'an earlier request for the same Name and GroupType is still being settled; try again shortly',
   unavailable: 'Seedance upstream unavailable',
   invalid: 'upstream returned an invalid response',
 } as const
 
-export const checkRefused = (reply: Reply, status: number, message: string): void => {
-  assert.equal(`${reply.status} ${reply.text}`, `${status} ${refusal(message)}`)
+export const checkError = (reply: Reply, status: number, message: string): void => {
+  assert.equal(`${reply.status} ${reply.text}`, `${status} ${errorBody(message)}`)
 }
 
-/** A 400 of the gateway's own. */
+/** A 400 that the gateway itself sends. */
 export const checkInvalid = (reply: Reply): void => {
   assert.equal(reply.status, 400, reply.text)
   assert.equal(reply.json?.error?.type, 'media_proxy_error', reply.text)
 }
 
-export const checkOutcome = (reply: Reply, outcome: Outcome): void => {
-  assert.equal(reply.status, outcome.status, reply.text)
-  if (outcome.shows === 'unavailable' || outcome.shows === 'invalid') {
-    assert.equal(reply.text, refusal(messages[outcome.shows]))
-  } else if (outcome.shows === 'empty') {
+export const checkExpected = (reply: Reply, expected: ExpectedResponse): void => {
+  assert.equal(reply.status, expected.status, reply.text)
+  if (expected.shows === 'unavailable' || expected.shows === 'invalid') {
+    assert.equal(reply.text, errorBody(messages[expected.shows]))
+  } else if (expected.shows === 'empty') {
     assert.equal(reply.text, '')
   } else {
     assert.ok(!reply.text.includes('"success":false'), reply.text)
-    if (outcome.shows === 'natural') {
+    if (expected.shows === 'normal') {
       assert.equal(typeof reply.json?.ResponseMetadata?.RequestId, 'string', reply.text)
-      assert.equal(reply.json.ResponseMetadata.Error !== undefined, outcome.status >= 400, reply.text)
+      assert.equal(reply.json.ResponseMetadata.Error !== undefined, expected.status >= 400, reply.text)
     }
   }
 }

@@ -1,62 +1,61 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../src/emulator/index.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import type { Model } from './model.ts'
 
-/** What a user asked, as far as the upstream may come to know of it. */
-export interface Asked {
+/** What an upstream call may contain for the sake of a user's request. */
+export interface RequestScope {
   readonly user: number
-  /** Ids in the request, or texts with ids in them: an asset may be asked about before it is known whose it is. */
+  /** Ids in the request, or texts that contain ids. The gateway may look up such an asset before it knows the owner. */
   readonly named: readonly string[]
 }
 
-/** Throws when a call went to the upstream that this user's request does not justify. */
-export const watchCall = (call: Call, world: World, model: Model, asked: Asked): void => {
-  const { action, ids, groups, groupType } = readCall(call, world)
-  const owned = (id: string) =>
-    assert.ok(model.ownsGroup(asked.user, id), `${action} is about a group of others: ${id}`)
+/** Throws for an upstream call that the user's request does not justify. */
+export const checkUpstreamCall = (call: Call, fixture: Fixture, model: Model, request: RequestScope): void => {
+  const { action, ids, groups, groupType } = readCall(call, fixture)
+  const owned = (id: string) => assert.ok(model.ownsGroup(request.user, id), `${action} names a foreign group: ${id}`)
   for (const { token } of model.users) {
     assert.ok(
       !JSON.stringify([call.headers, call.body, call.path]).includes(token),
-      'a token of a caller went upstream',
+      'the gateway sent a caller’s token upstream',
     )
   }
   for (const id of groups) owned(id)
   if (action.startsWith('List')) {
     assert.ok(groups.length > 0, `${action} without GroupIds`)
     for (const id of groups) {
-      assert.equal(model.groups.get(id)?.type, groupType, `${action} asks for a group under another type`)
+      assert.equal(model.groups.get(id)?.type, groupType, `${action} names a group with another type`)
     }
   }
   for (const id of ids) {
     if (action === 'GetAsset')
       assert.ok(
-        asked.named.some((text) => text.includes(id)),
-        `asks for an asset that nobody named: ${id}`,
+        request.named.some((text) => text.includes(id)),
+        `reads an asset that the caller did not name: ${id}`,
       )
     else if (action.endsWith('AssetGroup')) owned(id)
-    else assert.ok(model.ownsAsset(asked.user, id), `${action} is about an asset of others: ${id}`)
+    else assert.ok(model.ownsAsset(request.user, id), `${action} names a foreign asset: ${id}`)
   }
   if (/^(?:Get|Update|Delete)/.test(action)) assert.equal(ids.length, 1, `${action} names ${ids.length} objects`)
 }
 
-interface Read {
+interface ParsedCall {
   readonly action: string
-  /** Of the asset or group that the call is about. */
+  /** Ids of the asset or group that the call reads or changes. */
   readonly ids: readonly string[]
-  /** Every group that it names. */
+  /** Ids of all groups that the call contains. */
   readonly groups: readonly string[]
   readonly groupType: unknown
 }
 
-/** Throws for whatever is not one of the known requests. */
-const readCall = (call: Call, { kind, emulator }: World): Read =>
+/** Throws for an unknown operation. */
+const readCall = (call: Call, { kind, emulator }: Fixture): ParsedCall =>
   kind === 'rest' ? readRest(call, emulator.rest.key) : readArk(call, emulator.ark.project)
 
 const prefix = '/api/media/proxy/assets'
 const segment = /^(?:[A-Za-z0-9_.!~*'()-]|%[0-9A-F]{2})+$/
 
-const readRest = (call: Call, key: string): Read => {
+const readRest = (call: Call, key: string): ParsedCall => {
   const { method, path, action, headers } = call
   assert.equal(headers.authorization, `Bearer ${key}`)
   const [raw = '', query = ''] = path.split(/\?(.*)/s)
@@ -88,7 +87,7 @@ const readRest = (call: Call, key: string): Read => {
 
 const known = /^(?:(?:Create|List|Update|Delete)AssetGroups?|(?:Create|Get|Update|Delete)Asset|ListAssets)$/
 
-const readArk = ({ method, path, headers, json, action }: Call, project: string): Read => {
+const readArk = ({ method, path, headers, json, action }: Call, project: string): ParsedCall => {
   assert.equal(method, 'POST')
   assert.equal(path, `/?Action=${action}&Version=2024-01-01`)
   assert.match(action, known)
@@ -102,13 +101,13 @@ const readArk = ({ method, path, headers, json, action }: Call, project: string)
   return { action, ids, groups: groupsIn(json), groupType: undefined }
 }
 
-/** Ids of a body's own that another reader might prefer to `id`. */
+/** Ids at the top level of a body that another parser could use instead of `id`. */
 const topIds = (json: unknown, id: string): string[] =>
   Object.entries(json ?? {}).flatMap(([key, value]) =>
     key.toLowerCase() === 'id' && value !== id ? [String(value)] : [],
   )
 
-/** Whatever a body may mean as a group, in any spelling and at any depth. */
+/** Every group id in a body, in any spelling of the key and at any depth. */
 const groupsIn = (json: unknown): string[] => {
   if (typeof json !== 'object' || json === null) return []
   return Object.entries(json).flatMap(([key, value]) => [

@@ -2,27 +2,37 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Reply } from '../../support/gateway.ts'
-import { bridgedModel, nativeModel, type World } from './fixture.ts'
+import { bridgedModel, type Fixture, nativeModel } from './fixture.ts'
 import type { Model } from './model.ts'
-import { neverId } from './pick.ts'
-import { isRead, type Named, type Naming, namedBy, naming } from './request.ts'
+import { unusedId } from './pick.ts'
+import { isRead, type Reference, type ResolvedReference, reference, resolveReferences } from './request.ts'
 import { step, user } from './step.ts'
-import { type Ask, asking, checkSilence, checkUnknown, replyOf, send, watchCalls } from './turn.ts'
+import {
+  checkNoLeak,
+  checkNotFound,
+  checkUpstreamCalls,
+  replyOf,
+  send,
+  startRequest,
+  type TestRequest,
+} from './turn.ts'
 
-/** How an answer is asked for, and how it ends. */
-const manners = ['plain', 'plain', 'stream', 'stream', 'cut', 'leave', 'background', 'background stream'] as const
+/** How a response is requested, and how it ends. */
+const modes = [
+  ...['plain', 'plain', 'stream', 'stream', 'timeout', 'disconnect', 'background', 'background stream'],
+] as const
 
-type Manner = (typeof manners)[number]
+type Mode = (typeof modes)[number]
 
 export interface Creation {
   readonly user: number
   readonly at: number
   readonly model: typeof nativeModel | typeof bridgedModel
-  readonly manner: Manner
+  readonly mode: Mode
   readonly store: boolean
-  readonly begins: boolean
-  readonly thinks: boolean
-  readonly namings: readonly Naming[]
+  readonly startsConversation: boolean
+  readonly reasons: boolean
+  readonly references: readonly Reference[]
 }
 
 export const creation = (): fc.Arbitrary<Creation> =>
@@ -33,36 +43,36 @@ export const creation = (): fc.Arbitrary<Creation> =>
       { arbitrary: fc.constant(nativeModel as Creation['model']), weight: 7 },
       { arbitrary: fc.constant(bridgedModel as Creation['model']), weight: 1 },
     ),
-    manner: fc.constantFrom(...manners),
+    mode: fc.constantFrom(...modes),
     store: fc.oneof({ arbitrary: fc.constant(true), weight: 7 }, { arbitrary: fc.constant(false), weight: 1 }),
-    begins: fc.nat(3).map((n) => n === 0),
-    thinks: fc.nat(3).map((n) => n === 0),
-    namings: fc.oneof(
+    startsConversation: fc.nat(3).map((n) => n === 0),
+    reasons: fc.nat(3).map((n) => n === 0),
+    references: fc.oneof(
       { arbitrary: fc.constant([]), weight: 3 },
-      { arbitrary: naming().map((one) => [one]), weight: 5 },
-      { arbitrary: fc.tuple(naming(), naming()), weight: 1 },
+      { arbitrary: reference().map((one) => [one]), weight: 5 },
+      { arbitrary: fc.tuple(reference(), reference()), weight: 1 },
     ),
   })
 
-export const create = step('create', creation(), async (wanted, model, world) => {
-  const given = world.bridges ? wanted : { ...wanted, model: nativeModel as Creation['model'] }
-  const { user, at, manner } = given
-  const asked = prepare(given, model)
-  world.emulator.clearCalls()
-  const { reply, shown } = await answers[manner](world, model, asked.ask)
-  const calls = watchCalls(world, model, asked.ask)
-  const { refusal, named } = asked
+export const create = step('create', creation(), async (wanted, model, fixture) => {
+  const given = fixture.bridges ? wanted : { ...wanted, model: nativeModel as Creation['model'] }
+  const { user, at, mode } = given
+  const prepared = prepare(given, model)
+  fixture.emulator.clearCalls()
+  const { reply, shown } = await senders[mode](fixture, model, prepared.request)
+  const calls = checkUpstreamCalls(fixture, model, prepared.request)
+  const { rejected, named } = prepared
 
   if (given.model === bridgedModel) {
     for (const { action } of calls) assert.equal(action, 'CreateChatCompletion')
-    if (asked.read.some(({ slot }) => refusedOnBridges.includes(slot))) assert.ok(reply.status >= 400, reply.text)
-    if (reply.status >= 400 && calls.length === 0 && refusal)
-      await checkUnknown(world, model, asked.ask, reply, [refusal.id, neverId(refusal.kind, at)])
-    return note(given, model, asked, shown)
+    if (prepared.read.some(({ slot }) => refusedOnBridges.includes(slot))) assert.ok(reply.status >= 400, reply.text)
+    if (reply.status >= 400 && calls.length === 0 && rejected)
+      await checkNotFound(fixture, model, prepared.request, reply, [rejected.id, unusedId(rejected.kind, at)])
+    return record(given, model, prepared, shown)
   }
-  if (refusal) {
-    await checkUnknown(world, model, asked.ask, reply, [refusal.id, neverId(refusal.kind, at)])
-    if (refusal.slot === 'previous') {
+  if (rejected) {
+    await checkNotFound(fixture, model, prepared.request, reply, [rejected.id, unusedId(rejected.kind, at)])
+    if (rejected.slot === 'previous') {
       assert.equal(`${reply.status} ${reply.json.error.code}`, '400 previous_response_not_found', reply.text)
     }
     return
@@ -74,134 +84,134 @@ export const create = step('create', creation(), async (wanted, model, world) =>
       ['CreateResponse'],
       reply.text,
     )
-    // A refusal that stalls on its way is cut off as well.
+    // An error response that stalls ends by timeout, too.
     const partial = reply.headers.has('x-upstream-partialresponse')
-    assert.equal(reply.status < 400, asked.works || partial, reply.text)
+    assert.equal(reply.status < 400, prepared.accepted || partial, reply.text)
   }
-  note(given, model, asked, shown)
+  record(given, model, prepared, shown)
   if (reply.status !== 200 || !shown?.id) return
-  const thing = model.things.get(shown.id)
-  if (thing?.known !== 'yes') return
-  if (sure && shown.whole && !thing.background)
-    for (const said of asked.recalled) assert.ok(shown.text.includes(said), `forgets “${said}”: ${shown.text}`)
-  // Whoever sees an id can use it at once, in every process.
-  const look = await asking(world, model, { user, at: 1 - at, method: 'GET', path: `/responses/${shown.id}` })
-  assert.equal(look.status, 200, `its owner cannot have ${shown.id}: ${look.text}`)
+  const object = model.objects.get(shown.id)
+  if (object?.known !== 'yes') return
+  if (sure && shown.whole && !object.background)
+    for (const text of prepared.recalled) assert.ok(shown.text.includes(text), `lacks “${text}”: ${shown.text}`)
+  // The owner can use an id at once, through every gateway.
+  const look = await send(fixture, model, { user, at: 1 - at, method: 'GET', path: `/responses/${shown.id}` })
+  assert.equal(look.status, 200, `its owner cannot read ${shown.id}: ${look.text}`)
   model.showOutput(user, look.json, model.now())
 })
 
-const refusedOnBridges: readonly Named['slot'][] = [
+const refusedOnBridges: readonly ResolvedReference['slot'][] = [
   ...(['previous', 'conversation', 'conversation object', 'prompt', 'file', 'picture'] as const),
   ...(['container', 'container files', 'vector store'] as const),
 ]
 
-/** What an answer showed to its caller. */
+/** What a response has shown to its caller. */
 interface Shown {
   readonly id: string | undefined
   readonly conversation: string | undefined
-  /** Items of a whole answer; of one that was cut off nobody says whose they are. */
+  /** Items of a complete response. The owner of the items of a partial response is not specified. */
   readonly items: readonly string[]
   readonly whole: boolean
   readonly text: string
 }
 
 interface Prepared {
-  readonly ask: Ask
-  readonly named: readonly Named[]
-  /** Those that an upstream reads: other spellings of a key say nothing to it. */
-  readonly read: readonly Named[]
-  /** The first thing for which the gateway has to refuse it. */
-  readonly refusal: Named | undefined
-  /** Whether the upstream has nothing against it. */
-  readonly works: boolean
+  readonly request: TestRequest
+  readonly named: readonly ResolvedReference[]
+  /** References that the upstream reads: it ignores other spellings of a key. */
+  readonly read: readonly ResolvedReference[]
+  /** The first reference that the gateway must reject. */
+  readonly rejected: ResolvedReference | undefined
+  /** Whether the upstream accepts the request. */
+  readonly accepted: boolean
   readonly secret: string
   readonly since: number
-  /** What the answer has to recall. */
+  /** Texts that the response must contain. */
   readonly recalled: readonly string[]
 }
 
 export const prepare = (given: Creation, model: Model): Prepared => {
-  const { user, at, manner, store, begins, thinks } = given
-  const conversations = given.namings.filter(({ slot }) => slot.startsWith('conversation'))
-  const namings = given.namings.filter((one) => !conversations.includes(one) || one === conversations[0])
-  const named = namedBy(model, user, namings)
+  const { user, at, mode, store, startsConversation, reasons } = given
+  const conversations = given.references.filter(({ slot }) => slot.startsWith('conversation'))
+  const references = given.references.filter((one) => !conversations.includes(one) || one === conversations[0])
+  const named = resolveReferences(model, user, references)
   for (const { slot, id } of named) if (slot === 'label') model.label(user, id)
   const secret = model.secret(user)
-  const background = manner.startsWith('background')
+  const background = mode.startsWith('background')
   const continues = named.some(({ kind }) => kind === 'conversation' || kind === 'response')
   const members = [
     `"model":${JSON.stringify(given.model)}`,
     ...named.flatMap(({ members }) => members),
     `"input":[${[...named.flatMap(({ items }) => items), JSON.stringify({ role: 'user', content: secret })]}]`,
     ...(named.some(({ tools }) => tools.length > 0) ? [`"tools":[${named.flatMap(({ tools }) => tools)}]`] : []),
-    ...(begins && !continues && !background ? ['"metadata":{"begins":"yes"}'] : []),
-    ...(thinks && given.model === nativeModel ? ['"reasoning":{"effort":"low"}'] : []),
+    ...(startsConversation && !continues && !background ? ['"metadata":{"begins":"yes"}'] : []),
+    ...(reasons && given.model === nativeModel ? ['"reasoning":{"effort":"low"}'] : []),
     ...(store || background ? [] : ['"store":false']),
-    ...(/stream|leave/.test(manner) ? ['"stream":true'] : []),
+    ...(/stream|disconnect/.test(mode) ? ['"stream":true'] : []),
     ...(background ? ['"background":true'] : []),
   ]
-  const read = named.filter((one) => isRead(one, namings))
+  const read = named.filter((one) => isRead(one, references))
   return {
-    ask: { user, at, method: 'POST', path: '/responses', body: `{${members}}`, named: named.map(({ id }) => id) },
+    request: { user, at, method: 'POST', path: '/responses', body: `{${members}}`, named: named.map(({ id }) => id) },
     ...{ named, read },
-    refusal: named.find(({ owned }) => owned === 'no'),
-    works:
+    rejected: named.find(({ owned }) => owned === 'no'),
+    accepted:
       read.every(({ meant }) => model.isThere(meant)) &&
       new Set(read.flatMap(({ kind }) => (kind === 'item' ? [] : kind))).size < 2,
     secret,
     since: model.now(),
-    recalled: [secret, ...read.flatMap(({ meant }) => model.things.get(meant)?.said ?? [])],
+    recalled: [secret, ...read.flatMap(({ meant }) => model.objects.get(meant)?.history ?? [])],
   }
 }
 
-/** Writes down what came into being, and what of it its owner saw. */
-export const note = (
+/** Adds the created objects to the model, and what their owner has seen of them. */
+export const record = (
   given: Creation,
   model: Model,
   { secret, recalled, named, since }: Prepared,
   shown: Shown | undefined,
 ): void => {
-  const { user, manner, store } = given
-  const background = manner.startsWith('background')
-  const made = model.account(user, { background, streams: /stream|leave/.test(manner) })
-  // The gateways may have heard of it before the time was over.
-  if (!shown?.whole) for (const thing of made) thing.known = 'maybe'
-  const response = model.things.get(shown?.id ?? made.find(({ kind }) => kind === 'response')?.id ?? '')
-  if (response) response.said = [...recalled]
+  const { user, mode, store } = given
+  const background = mode.startsWith('background')
+  const made = model.addNew(user, { background, streams: /stream|disconnect/.test(mode) })
+  // The gateways may have recorded it before the timeout.
+  if (!shown?.whole) for (const object of made) object.known = 'maybe'
+  const response = model.objects.get(shown?.id ?? made.find(({ kind }) => kind === 'response')?.id ?? '')
+  if (response) response.history = [...recalled]
   else if (shown?.id !== undefined) model.add({ kind: 'response', id: shown.id, owner: user })
   if (response && shown?.id !== undefined) model.show(user, shown.id, since)
   if (shown?.conversation !== undefined) model.show(user, shown.conversation, since)
   for (const id of shown?.items ?? []) {
     if (store || background) model.show(user, id, since)
-    // Of what is not stored, a conversation may keep some, and the gateways know of what an upstream may look up.
-    else model.doubt(user, id)
+    // With `store: false` a conversation may still keep items. The gateways record items that the upstream may look up.
+    else model.mayKnow(user, id)
   }
   const conversation = shown?.conversation ?? named.find(({ kind }) => kind === 'conversation')?.id
-  // What runs in the background adds to a conversation later, at a time that does not matter here; a refusal that stalled until the time was over adds nothing.
-  if ((made.length > 0 || shown?.whole) && !background) model.things.get(conversation ?? '')?.said.push(secret)
+  // A background response adds to its conversation later: this model ignores it. An error response that stalled until the timeout adds nothing.
+  if ((made.length > 0 || shown?.whole) && !background) model.objects.get(conversation ?? '')?.history.push(secret)
 }
 
-interface Answered {
+interface SenderResult {
   readonly reply: Reply
   readonly shown: Shown | undefined
 }
 
-type Answering = (world: World, model: Model, asked: Ask) => Promise<Answered>
+type Sender = (fixture: Fixture, model: Model, request: TestRequest) => Promise<SenderResult>
 
-const plain: Answering = async (world, model, asked) => {
-  const reply = await asking(world, model, asked)
+const plain: Sender = async (fixture, model, request) => {
+  const reply = await send(fixture, model, request)
   return { reply, shown: reply.status === 200 ? shownIn([reply.json], reply.text, true) : undefined }
 }
 
-/** Stalls in the middle, so that the time limit cuts it off. */
-const cut: Answering = async (world, model, asked) => {
-  const fault = world.emulator.faults.add({ kind: 'silence', events: 4 })
-  const answering = asking(world, model, asked)
+/** Stalls in the middle, so that the gateway's timeout ends it. */
+const timedOut: Sender = async (fixture, model, request) => {
+  const fault = fixture.emulator.faults.add({ kind: 'silence', events: 4 })
+  const answering = send(fixture, model, request)
   const stalled = await Promise.race([fault.struck().then(() => true), answering.then(() => false)])
   if (stalled) {
-    // What has been sent so far arrives in real time. An answer without any of it is one of the ways in which this may end.
+    // The sent part arrives in real time. A response without any part is valid, too.
     await wait(4)
-    await world.timeOut()
+    await fixture.timeOut()
   }
   const reply = await answering
   fault.remove()
@@ -210,15 +220,15 @@ const cut: Answering = async (world, model, asked) => {
   return { reply, shown: reply.status === 200 ? shownIn([reply.json], reply.text, !partial) : undefined }
 }
 
-/** Reads until the id is there; then, as the caller sees it, looks whether it can be used; then reads on, or leaves. */
+/** Reads until the id arrives. Then it disconnects, or reads to the end. */
 const streamed =
-  (leaves: boolean): Answering =>
-  async (world, model, asked) => {
+  (disconnects: boolean): Sender =>
+  async (fixture, model, request) => {
     const left = new AbortController()
-    const response = await send(world, model, { ...asked, signal: left.signal })
+    const response = await startRequest(fixture, model, { ...request, signal: left.signal })
     if (response.status !== 200 || !response.body) {
       const reply = await replyOf(response)
-      checkSilence(model, asked, reply)
+      checkNoLeak(model, request, reply)
       return { reply, shown: undefined }
     }
     const { status, headers } = response
@@ -230,23 +240,23 @@ const streamed =
       text += value
     }
     const first = shownIn(eventsIn(text), text, false)
-    if (leaves) {
+    if (disconnects) {
       await reader.cancel().catch(() => undefined)
       left.abort()
     } else {
       for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value
     }
     const reply = { status, headers, text, json: undefined }
-    checkSilence(model, asked, reply)
-    return { reply, shown: leaves ? first : shownIn(eventsIn(text), text, true) }
+    checkNoLeak(model, request, reply)
+    return { reply, shown: disconnects ? first : shownIn(eventsIn(text), text, true) }
   }
 
-const answers: Readonly<Record<Manner, Answering>> = {
+const senders: Readonly<Record<Mode, Sender>> = {
   plain,
-  cut,
+  timeout: timedOut,
   background: plain,
   stream: streamed(false),
-  leave: streamed(true),
+  disconnect: streamed(true),
   'background stream': streamed(true),
 }
 
@@ -258,7 +268,7 @@ export const shownIn = (responses: readonly any[], text: string, whole: boolean)
   return { id: last?.id, conversation: last?.conversation?.id, items, whole, text }
 }
 
-/** Every whole response in the events of a stream. */
+/** The response objects in the events of a stream. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export const eventsIn = (text: string): readonly any[] =>
   [...text.matchAll(/^data: (\{.*\})\n/gm)].flatMap(([, data = '']) => JSON.parse(data).response ?? [])

@@ -7,59 +7,59 @@ import { freshDatabase } from '../../support/database.ts'
 import { startGateway, type TestGateway, type User } from '../../support/gateway.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
-/** A request while it is being answered, as a planted hole sees it. */
-export interface Acting {
+/** The request that a gateway currently handles. */
+export interface CurrentRequest {
   readonly user: string
   readonly method: string
   readonly path: string
-  /** Of its body. */
+  /** The body. */
   readonly text: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: holes look into requests of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: mutants read requests of every shape
   readonly json: any
-  /** What a hole took out of the request, to be put back on its way upstream. */
+  /** Members that a mutant has removed from the request and adds to the upstream request. */
   smuggled?: object
 }
 
-/** What a planted hole may put between the parts of a gateway. */
-export interface Seams {
+/** What a planted mutant may put between the parts of a gateway. */
+export interface Overrides {
   readonly objects?: TextObjectStore
   readonly around?: (handle: Handle) => Handle
-  readonly fetch?: (url: string, init: RequestInit, send: typeof fetch) => Promise<Response>
+  readonly fetch?: (url: string, init: RequestInit, startRequest: typeof fetch) => Promise<Response>
 }
 
-/** What a hole finds when it is planted, once in each gateway. */
-export interface Ground {
+/** What a mutant finds when it is planted, once in each gateway. */
+export interface MutantContext {
   readonly emulator: Emulator
   readonly objects: TextObjectStore
-  /** Which of the gateways: 0 or 1. */
+  /** Index of the gateway: 0 or 1. */
   readonly at: number
   readonly clock: VirtualClock
   readonly users: () => readonly User[]
-  acting(): Acting
+  currentRequest(): CurrentRequest
 }
 
-export type Hole = (ground: Ground) => Seams
+export type Mutant = (context: MutantContext) => Overrides
 
 /** Two gateways on one database before one emulated upstream, for any number of sequences of what three users do. Time passes only when it is told to. */
-export interface World extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly emulator: Emulator
   readonly clock: VirtualClock
   readonly urls: readonly [string, string]
   readonly users: readonly User[]
-  /** How long the gateways know whose an object is, by this clock. */
-  readonly keptMs: number
-  /** Whether they bridge a model. */
+  /** How long the gateways keep the record of an owner, by this clock. */
+  readonly retentionMs: number
+  /** Whether the gateways bridge a model to chat completions. */
   readonly bridges: boolean
-  /** Whether they ask by themselves about what goes on in the background. */
-  readonly looksAfter: boolean
-  /** Lets the time limit of every call pass. */
+  /** Whether the gateways poll background responses. */
+  readonly polls: boolean
+  /** Advances the clock past the timeout of every call. */
   timeOut(): Promise<void>
-  /** Begins anew, before an upstream that holds nothing. */
-  begin(): Promise<void>
+  /** Empties the upstream. */
+  reset(): Promise<void>
 }
 
-/** The upstream keeps objects longer than the gateways know whose they are, so that one which is used too late shows. */
-export const keptMs = 60_000
+/** The upstream keeps objects longer than the gateways keep the owner: so the test detects a use after the record expired. */
+export const retentionMs = 60_000
 export const accountOptions = { responsesKeptMs: 90_000, queuedMs: 500, backgroundMs: 2_000 }
 const timeoutMs = 3_000
 
@@ -67,9 +67,9 @@ const timeoutMs = 3_000
 export const bridgedModel = 'emulated-chat-only'
 export const nativeModel = 'doubao-seed-emulated'
 
-const nobody: Acting = { user: '', method: '', path: '', text: undefined, json: undefined }
+const sendUnauthenticated: CurrentRequest = { user: '', method: '', path: '', text: undefined, json: undefined }
 
-export const openWorld = async (database: 'sqlite' | 'postgres', hole?: Hole): Promise<World> => {
+export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Mutant): Promise<Fixture> => {
   const clock = new VirtualClock()
   const { url, remove } = await freshDatabase(database)
   const emulator = await startEmulator({
@@ -79,35 +79,35 @@ export const openWorld = async (database: 'sqlite' | 'postgres', hole?: Hole): P
   })
   const stores = [openStore(url), openStore(url)]
   let users: readonly User[] = []
-  const acting = new AsyncLocalStorage<Acting>()
+  const currentRequest = new AsyncLocalStorage<CurrentRequest>()
 
   const gatewayAt = async (at: number): Promise<TestGateway> => {
     const store = stores[at] as (typeof stores)[number]
     await store.migrate()
-    const ground = {
+    const context = {
       emulator,
       objects: store,
       at,
       clock,
       users: () => users,
-      acting: () => acting.getStore() ?? nobody,
+      currentRequest: () => currentRequest.getStore() ?? sendUnauthenticated,
     }
-    const seams = hole?.(ground)
+    const overrides = mutant?.(context)
     return startGateway({
       ...{ emulator, store },
-      around: seams && ((handle) => seen(seams.around?.(handle) ?? handle)),
+      around: overrides && ((handle) => seen(overrides.around?.(handle) ?? handle)),
       text: {
-        ...{ clock, timeoutMs, objects: seams?.objects ?? store, objectsKeptMs: keptMs, usage: undefined },
+        ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectsKeptMs: retentionMs, usage: undefined },
         upstreams: [{ ...emulator.text, models: [nativeModel, { id: bridgedModel, chatOnly: true }] }],
         fetch: async (url, init) => {
-          const send = (url: string, init: RequestInit) => beginning(emulator, url, init)
-          return seams?.fetch ? seams.fetch(url, init, send as typeof fetch) : send(url, init)
+          const startRequest = (url: string, init: RequestInit) => withNewConversation(emulator, url, init)
+          return overrides?.fetch ? overrides.fetch(url, init, startRequest as typeof fetch) : startRequest(url, init)
         },
       },
     })
   }
 
-  /** Runs a request where a hole can see it. */
+  /** Makes the request available to a mutant. */
   const seen =
     (handle: Handle): Handle =>
     async (request) => {
@@ -117,15 +117,15 @@ export const openWorld = async (database: 'sqlite' | 'postgres', hole?: Hole): P
       const user = users.find((one) => one.token === token)?.id ?? ''
       const { method, signal, headers } = request
       const again = text === undefined ? request : new Request(request.url, { method, headers, body: text, signal })
-      return acting.run({ user, method, path: pathname, text, json: parsed(text) }, () => handle(again))
+      return currentRequest.run({ user, method, path: pathname, text, json: parsed(text) }, () => handle(again))
     }
 
   const [first, second] = [await gatewayAt(0), await gatewayAt(1)]
   users = [await first.addUser('ann'), await first.addUser('bob'), await first.addUser('eve')]
   return {
-    ...{ emulator, clock, users, urls: [first.url, second.url], keptMs, bridges: true, looksAfter: false },
+    ...{ emulator, clock, users, urls: [first.url, second.url], retentionMs, bridges: true, polls: false },
     timeOut: () => clock.pass(timeoutMs),
-    async begin() {
+    async reset() {
       await clock.pass(1_000)
       emulator.faults.clear()
       emulator.text.objects.clear()
@@ -141,8 +141,8 @@ export const openWorld = async (database: 'sqlite' | 'postgres', hole?: Hole): P
   }
 }
 
-/** An upstream that begins a conversation by itself where `metadata` asks for one: by no other way does a caller come to have any. */
-const beginning = async (emulator: Emulator, url: string, init: RequestInit): Promise<Response> => {
+/** The upstream starts a conversation where `metadata` asks for it. Callers have no other way to get one. */
+const withNewConversation = async (emulator: Emulator, url: string, init: RequestInit): Promise<Response> => {
   const body = init.body === undefined || init.body === null ? '' : await new Response(init.body).text()
   if (!body.includes('"begins":"yes"')) return fetch(url, init)
   const headers = { authorization: `Bearer ${emulator.text.key}`, 'content-type': 'application/json' }

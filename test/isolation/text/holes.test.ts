@@ -1,27 +1,30 @@
 import { describe, expect, test } from 'bun:test'
-import { openWorld } from './fixture.ts'
-import { holes } from './holes.ts'
+import { openFixture } from './fixture.ts'
+import { mutants } from './holes.ts'
 import { runSequences } from './run.ts'
 
-/** Fixed, so that a hole is found in every run or in none. */
+/** The seed is fixed, so that every run finds a mutant or no run does. */
 const seed = 42
-const most = 600
+const maxSequences = 600
 
-describe('the isolation test of text finds the hole planted on purpose', () => {
-  test.each(Object.entries(holes))(
+describe('the isolation test of text generation detects the mutant', () => {
+  test.each(Object.entries(mutants))(
     '%s',
-    async (_name, hole) => {
-      const open = () => openWorld('sqlite', hole)
-      const { violation } = await runSequences({ open, sequences: most, seed, shrink: false })
+    async (_name, mutant) => {
+      const open = () => openFixture('sqlite', mutant)
+      const { violation } = await runSequences({ open, sequences: maxSequences, seed, shrink: false })
       expect(violation).toBeDefined()
     },
     120_000,
   )
 
-  test('and none where nothing is planted between the same parts', async () => {
-    const nothing = () =>
-      openWorld('sqlite', () => ({ around: (handle) => handle, fetch: (url, init, send) => send(url, init) }))
-    expect(await runSequences({ open: nothing, sequences: 40, seed, shrink: false })).toEqual({
+  test('the same parts without a mutant show no violation', async () => {
+    const unchanged = () =>
+      openFixture('sqlite', () => ({
+        around: (handle) => handle,
+        fetch: (url, init, startRequest) => startRequest(url, init),
+      }))
+    expect(await runSequences({ open: unchanged, sequences: 40, seed, shrink: false })).toEqual({
       ...{ sequences: 40, violation: undefined },
     })
   }, 120_000)

@@ -1,34 +1,36 @@
 import type { ObjectKind, TextObject, TextObjectStore } from '../../../plugins/text-generation/index.ts'
 import type { Handle } from '../../../src/app.ts'
-import { type Acting, bridgedModel, type Ground, type Hole, type Seams } from './fixture.ts'
+import { bridgedModel, type CurrentRequest, type Mutant, type MutantContext, type Overrides } from './fixture.ts'
 
-/** Mistakes that a gateway could make, each planted between parts of right ones. */
-export const holes: Readonly<Record<string, Hole>> = {
-  'previous_response_id is not checked': letting(
-    ({ kind, acting }) => kind === 'response' && acting.path.endsWith('/responses'),
+/** Mutants of the gateway: each has one defect in otherwise correct gateways. */
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'previous_response_id is not checked': skippingCheck(
+    ({ kind, currentRequest }) => kind === 'response' && currentRequest.path.endsWith('/responses'),
   ),
 
-  'nothing but previous_response_id is checked': letting(({ acting }) => !acting.path.endsWith('/responses')),
-
-  'GET is checked, DELETE is not': letting(({ acting }) => acting.method === 'DELETE'),
-
-  'cancelling is not checked': letting(({ acting }) => acting.path.endsWith('/cancel')),
-
-  'a list of input items is not checked': letting(
-    ({ kind, acting }) => kind === 'response' && acting.path.endsWith('/input_items'),
+  'only previous_response_id is checked': skippingCheck(
+    ({ currentRequest }) => !currentRequest.path.endsWith('/responses'),
   ),
 
-  'a place in one list is one in every list': letting(({ kind, id }) => kind === 'item' && id.includes(' ')),
+  'GET is checked, DELETE is not': skippingCheck(({ currentRequest }) => currentRequest.method === 'DELETE'),
 
-  'an item_reference is let through': letting(({ kind, id }) => kind === 'item' && !id.includes(' ')),
+  'cancelling is not checked': skippingCheck(({ currentRequest }) => currentRequest.path.endsWith('/cancel')),
 
-  'a conversation is let through': letting(({ kind }) => kind === 'conversation'),
+  'a list of input items is not checked': skippingCheck(
+    ({ kind, currentRequest }) => kind === 'response' && currentRequest.path.endsWith('/input_items'),
+  ),
 
-  'a conversation inside an object is not looked into': smuggling(
+  'a cursor of one list works for every list': skippingCheck(({ kind, id }) => kind === 'item' && id.includes(' ')),
+
+  'an item_reference is not checked': skippingCheck(({ kind, id }) => kind === 'item' && !id.includes(' ')),
+
+  'a conversation is not checked': skippingCheck(({ kind }) => kind === 'conversation'),
+
+  'a conversation object is not checked': smuggling(
     ({ json: { conversation, ...json } }) => typeof conversation === 'object' && { json, smuggled: { conversation } },
   ),
 
-  'of two keys the first is checked, and the last counts': smuggling(({ text = '', json }) => {
+  'of duplicate keys the first is checked and the last is sent': smuggling(({ text = '', json }) => {
     const ids = [...text.matchAll(/"previous_response_id":("(?:[^"\\]|\\.)*")/g)].map(
       ([, id = '']) => JSON.parse(id) as string,
     )
@@ -38,13 +40,13 @@ export const holes: Readonly<Record<string, Hole>> = {
     )
   }),
 
-  'a key in another spelling is overlooked': smuggling(
+  'another spelling of a key is ignored': smuggling(
     ({ json: { Previous_Response_ID: id, previousResponseId: other, ...json } }) => {
       return (id ?? other) !== undefined && { json, smuggled: { previous_response_id: id ?? other } }
     },
   ),
 
-  'a file_id is let through': smuggling(
+  'a file_id is not checked': smuggling(
     ({ json }) =>
       JSON.stringify(json.input)?.includes('"file_id"') && {
         json: { ...json, input: 'hm' },
@@ -52,12 +54,12 @@ export const holes: Readonly<Record<string, Hole>> = {
       },
   ),
 
-  'a bridge leaves out what it cannot do': smuggling(
+  'the bridge drops unsupported references': smuggling(
     ({ json: { previous_response_id, conversation, ...json } }) =>
       json.model === bridgedModel && (previous_response_id ?? conversation) !== undefined && { json, smuggled: {} },
   ),
 
-  'it is written down after the caller has seen it': ({ objects }) => ({
+  'the owner is recorded after the caller has received the id': ({ objects }) => ({
     objects: {
       ...objects,
       async recordTextObjects(given) {
@@ -67,49 +69,49 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'streams are not recorded': recordingOnly(({ json }) => json?.stream !== true),
+  'streamed responses are not recorded': recordingOnly(({ json }) => json?.stream !== true),
 
-  'what runs in the background is not recorded': recordingOnly(({ json }) => json?.background !== true),
+  'background responses are not recorded': recordingOnly(({ json }) => json?.background !== true),
 
-  'what is cut off is not recorded': (ground) => {
-    const held = new WeakMap<Acting, (readonly TextObject[])[]>()
+  'partial responses are not recorded': (context) => {
+    const held = new WeakMap<CurrentRequest, (readonly TextObject[])[]>()
     return {
       objects: {
-        ...ground.objects,
+        ...context.objects,
         async recordTextObjects(given) {
-          const acting = ground.acting()
-          if (acting.json?.stream === true) return ground.objects.recordTextObjects(given)
-          held.set(acting, [...(held.get(acting) ?? []), given])
+          const currentRequest = context.currentRequest()
+          if (currentRequest.json?.stream === true) return context.objects.recordTextObjects(given)
+          held.set(currentRequest, [...(held.get(currentRequest) ?? []), given])
           return []
         },
       },
       around: (handle) => async (request) => {
-        const answer = await handle(request)
-        if (answer.headers.has('x-upstream-partialresponse')) return answer
-        for (const given of held.get(ground.acting()) ?? []) await ground.objects.recordTextObjects(given)
-        return answer
+        const response = await handle(request)
+        if (response.headers.has('x-upstream-partialresponse')) return response
+        for (const given of held.get(context.currentRequest()) ?? []) await context.objects.recordTextObjects(given)
+        return response
       },
     }
   },
 
-  'a stream is recorded when it has come to its end': (ground) => {
-    const held = new WeakMap<Acting, readonly TextObject[]>()
+  'a streamed response is recorded at the end of the stream': (context) => {
+    const held = new WeakMap<CurrentRequest, readonly TextObject[]>()
     return {
       objects: {
-        ...ground.objects,
+        ...context.objects,
         async recordTextObjects(given) {
-          const acting = ground.acting()
-          const before = held.get(acting)
-          if (acting.json?.stream !== true || before)
-            return ground.objects.recordTextObjects([...(before ?? []), ...given])
-          held.set(acting, given)
+          const currentRequest = context.currentRequest()
+          const before = held.get(currentRequest)
+          if (currentRequest.json?.stream !== true || before)
+            return context.objects.recordTextObjects([...(before ?? []), ...given])
+          held.set(currentRequest, given)
           return []
         },
       },
     }
   },
 
-  'an id belongs to whoever was given it last': ({ objects, users }) => ({
+  'the last recipient of an id owns it': ({ objects, users }) => ({
     objects: {
       ...objects,
       async recordTextObjects(given) {
@@ -122,7 +124,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'to be shown an item makes one its owner': ({ objects }) => ({
+  'a list of input items gives ownership of its items': ({ objects }) => ({
     objects: {
       ...objects,
       recordTextObjects: (given) =>
@@ -130,7 +132,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'an id that is somebody else’s already is given all the same': ({ objects }) => ({
+  'an id of another user is returned': ({ objects }) => ({
     objects: {
       ...objects,
       async recordTextObjects(given) {
@@ -140,15 +142,15 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'ownership never ends': ({ objects }) => ({
+  'ownership never expires': ({ objects }) => ({
     objects: { ...objects, textObject: (user, kind, id) => objects.textObject(user, kind, id, 0) },
   }),
 
-  'a deleted response stays its owner’s': ({ objects }) => ({
+  'the record of a deleted response remains': ({ objects }) => ({
     objects: { ...objects, removeTextObject: async () => {} },
   }),
 
-  'a process knows only what it has given itself': ({ objects }) => {
+  'a process knows only its own records': ({ objects }) => {
     const given = new Set<string>()
     return {
       objects: {
@@ -163,7 +165,7 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'a process remembers whose everything was': ({ objects }) => {
+  'a process caches ownership without expiry': ({ objects }) => {
     const known = new Map<string, TextObject>()
     return {
       objects: {
@@ -178,33 +180,33 @@ export const holes: Readonly<Record<string, Hole>> = {
     }
   },
 
-  'a foreign response is refused in words of its own': ({ emulator, acting }) => ({
+  'a foreign response has another error message than an unknown one': ({ emulator, currentRequest }) => ({
     around: (handle) => async (request) => {
-      const answer = await handle(request)
-      const id = acting().path.split('/')[3] ?? ''
-      if (answer.status !== 404 || !emulator.text.objects.list().some((one) => one.id === id)) return answer
-      return new Response((await answer.text()).replace('not found', 'not yours'), answer)
+      const response = await handle(request)
+      const id = currentRequest().path.split('/')[3] ?? ''
+      if (response.status !== 404 || !emulator.text.objects.list().some((one) => one.id === id)) return response
+      return new Response((await response.text()).replace('not found', 'not yours'), response)
     },
   }),
 
-  'a foreign response is asked for before it is refused': ({ emulator, acting }) => ({
+  'a foreign response is requested upstream before the check': ({ emulator, currentRequest }) => ({
     around: (handle) => async (request) => {
-      const { method, path } = acting()
+      const { method, path } = currentRequest()
       if (method === 'GET' && /^\/v1\/responses\/resp_\w+$/.test(path)) await direct({ emulator }, 'GET', path)
       return handle(request)
     },
   }),
 
-  'DELETE comes before its check': ({ emulator, acting }) => ({
+  'DELETE is sent before the ownership check': ({ emulator, currentRequest }) => ({
     around: (handle) => async (request) => {
-      const answer = await handle(request)
-      const { user, method, path } = acting()
-      if (user !== '' && method === 'DELETE' && answer.status === 404) await direct({ emulator }, 'DELETE', path)
-      return answer
+      const response = await handle(request)
+      const { user, method, path } = currentRequest()
+      if (user !== '' && method === 'DELETE' && response.status === 404) await direct({ emulator }, 'DELETE', path)
+      return response
     },
   }),
 
-  'an id becomes a path': ({ emulator }) => ({
+  'an id is decoded into a path': ({ emulator }) => ({
     around: (handle) => async (request) => {
       const raw = /\/v1(\/responses\/[^?]*%2f[^?]*)/i.exec(request.url)?.[1]
       if (raw) await direct({ emulator }, request.method, `/v1${decodeURIComponent(raw)}`).catch(() => undefined)
@@ -212,15 +214,15 @@ export const holes: Readonly<Record<string, Hole>> = {
     },
   }),
 
-  'what was said before is anybody’s': ({ emulator }) => {
+  'stored responses are cached for all users': ({ emulator }) => {
     let last = ''
     return {
-      // As a cache would that does not know for whom it is.
-      async fetch(url, init, send) {
-        const answer = await send(url, init)
+      // A cache whose key does not contain the user.
+      async fetch(url, init, startRequest) {
+        const response = await startRequest(url, init)
         const id = /\/responses\/(resp_\w+)$/.exec(url)?.[1]
-        if (!id || init.method !== 'GET' || !answer.ok) return answer
-        const text = await answer.text()
+        if (!id || init.method !== 'GET' || !response.ok) return response
+        const text = await response.text()
         const told = last === '' ? text : last
         last = text
         return new Response(told, { headers: { 'content-type': 'application/json', 'x-emulator': emulator.origin } })
@@ -229,43 +231,43 @@ export const holes: Readonly<Record<string, Hole>> = {
   },
 }
 
-interface Asked {
+interface Lookup {
   readonly kind: ObjectKind
   readonly id: string
-  readonly acting: Acting
+  readonly currentRequest: CurrentRequest
 }
 
-/** Everybody's objects are the caller's, where the mistake is made, and so are those that nobody has. */
-function letting(mistaken: (asked: Asked) => boolean): Hole {
-  return ({ objects, emulator, acting }: Ground): Seams => {
+/** Where `mistaken` is true, the caller owns every object, also unknown ones. */
+function skippingCheck(mistaken: (request: Lookup) => boolean): Mutant {
+  return ({ objects, emulator, currentRequest }: MutantContext): Overrides => {
     const textObject: TextObjectStore['textObject'] = async (user, kind, id, now) => {
       const found = await objects.textObject(user, kind, id, now)
-      if (found || !mistaken({ kind, id, acting: acting() })) return found
+      if (found || !mistaken({ kind, id, currentRequest: currentRequest() })) return found
       return { kind, id, user, upstream: emulator.text.url, model: 'm', createdAt: now, expiresAt: now + 1 }
     }
     return { objects: { ...objects, textObject } }
   }
 }
 
-function recordingOnly(recorded: (acting: Acting) => boolean): Hole {
-  return ({ objects, acting }) => ({
+function recordingOnly(recorded: (currentRequest: CurrentRequest) => boolean): Mutant {
+  return ({ objects, currentRequest }) => ({
     objects: {
       ...objects,
-      recordTextObjects: async (given) => (recorded(acting()) ? objects.recordTextObjects(given) : []),
+      recordTextObjects: async (given) => (recorded(currentRequest()) ? objects.recordTextObjects(given) : []),
     },
   })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: requests of every shape
-type Smuggle = (acting: Acting) => false | undefined | { readonly json: any; readonly smuggled: object }
+type Smuggle = (currentRequest: CurrentRequest) => false | undefined | { readonly json: any; readonly smuggled: object }
 
-/** Takes something out of a request before the gateway sees it, and puts it back on its way upstream. */
-function smuggling(smuggle: Smuggle): Hole {
-  return ({ acting }) => ({
+/** Removes members from a request before the gateway reads it, and adds them to the upstream request. */
+function smuggling(smuggle: Smuggle): Mutant {
+  return ({ currentRequest }) => ({
     around:
       (handle: Handle): Handle =>
       (request) => {
-        const current = acting()
+        const current = currentRequest()
         const found = current.json && request.method === 'POST' && smuggle(current)
         if (!found) return handle(request)
         current.smuggled = found.smuggled
@@ -280,14 +282,14 @@ function smuggling(smuggle: Smuggle): Hole {
           }),
         )
       },
-    async fetch(url, init, send) {
-      const { smuggled } = acting()
-      if (!smuggled || !init.body) return send(url, init)
+    async fetch(url, init, startRequest) {
+      const { smuggled } = currentRequest()
+      if (!smuggled || !init.body) return startRequest(url, init)
       const json = (await new Response(init.body).json()) as object
-      return send(url, { ...init, body: JSON.stringify({ ...json, ...smuggled }) })
+      return startRequest(url, { ...init, body: JSON.stringify({ ...json, ...smuggled }) })
     },
   })
 }
 
-const direct = ({ emulator }: Pick<Ground, 'emulator'>, method: string, path: string) =>
+const direct = ({ emulator }: Pick<MutantContext, 'emulator'>, method: string, path: string) =>
   fetch(emulator.origin + path, { method, headers: { authorization: `Bearer ${emulator.text.key}` } })

@@ -1,78 +1,79 @@
 import type { ObjectStock, StockEntry } from '../../../src/emulator/index.ts'
 import type { User } from '../../support/gateway.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 
-/** Something that the account keeps, or kept. */
-export interface Thing {
+/** An object that the upstream account stores or has stored. */
+export interface ModelObject {
   readonly kind: StockEntry['kind']
   readonly id: string
-  /** Index of its user; undefined: nobody's. */
+  /** Index of the user who owns it. Undefined: it has no owner. */
   readonly owner: number | undefined
-  /** Whether the gateways know whose it is: not before its owner could see it. `maybe`: they may, but its owner has not seen it. */
+  /** Whether the gateways know the owner: `yes` once the owner has seen it. `maybe`: the owner has not seen it, but the gateways may have recorded it. */
   known: 'yes' | 'no' | 'maybe'
-  /** Until when they surely do, and from when on they surely do not any more: they write it down at some time while a request lasts. */
+  /** The record is valid at least until this time. Two times, because a gateway records it at some time during a request. */
   until: number
+  /** The record is expired at this time at the latest. */
   latest: number
-  /** What was said in it, and before it. */
-  said: string[]
+  /** Texts of the object and of its predecessors. */
+  history: string[]
   background: boolean
   streams: boolean
 }
 
-/** A plain account of whose everything is. */
+/** The expected owner and state of every object. */
 export class Model {
   readonly users: readonly User[]
-  readonly things = new Map<string, Thing>()
+  readonly objects = new Map<string, ModelObject>()
   readonly now: () => number
-  readonly #stock: ObjectStock
+  readonly #store: ObjectStock
   readonly #labels: { readonly user: number; readonly text: string }[] = []
-  readonly #places = new Map<string, Pick<Thing, 'until' | 'latest'>>()
-  #said = 0
+  readonly #cursors = new Map<string, Pick<ModelObject, 'until' | 'latest'>>()
+  #secrets = 0
 
-  readonly #keptMs: number
+  readonly #retentionMs: number
 
-  constructor({ users, emulator, clock, keptMs }: World) {
+  constructor({ users, emulator, clock, retentionMs }: Fixture) {
     this.users = users
     this.now = clock.now
-    this.#stock = emulator.text.objects
-    this.#keptMs = keptMs
+    this.#store = emulator.text.objects
+    this.#retentionMs = retentionMs
   }
 
-  /** Something that this user alone says, and never twice. */
+  /** A text that only this user sends, and only once. */
   secret(user: number): string {
-    return `${this.secretStart(user)}${++this.#said} of user`
+    return `${this.secretStart(user)}${++this.#secrets} of user`
   }
 
-  /** What all that a user says begins with. */
+  /** The common prefix of a user's texts. */
   secretStart(user: number): string {
     return `${['mango', 'kiwi', 'plum'][user]}-${this.users[user]?.id ?? ''}-`
   }
 
-  /** Whether the gateways have to know that this is the user's. */
-  owns(user: number, kind: Thing['kind'], id: unknown): Thing['known'] {
-    const thing = this.things.get(String(id))
-    if (thing?.kind !== kind || thing.owner !== user || this.now() >= thing.latest) return 'no'
-    return thing.known === 'yes' && this.now() >= thing.until ? 'maybe' : thing.known
+  /** Whether the gateways must know that the user owns the object. */
+  owns(user: number, kind: ModelObject['kind'], id: unknown): ModelObject['known'] {
+    const object = this.objects.get(String(id))
+    if (object?.kind !== kind || object.owner !== user || this.now() >= object.latest) return 'no'
+    return object.known === 'yes' && this.now() >= object.until ? 'maybe' : object.known
   }
 
-  /** A user calls a message of its own by this id. */
+  /** The user has given this id to an input message. */
   label(user: number, id: string): void {
     this.#labels.push({ user, text: id })
   }
 
-  /** Whether it may be told to this user, and sent upstream for this user. */
-  mayTell(user: number, { id, owner }: Thing): boolean {
+  /** Whether a response to the user, or an upstream call for the user, may contain the id. */
+  mayReveal(user: number, { id, owner }: ModelObject): boolean {
     if (owner === user || !known.test(id)) return true
     return this.#labels.some((label) => label.user === user && unescaped(label.text).includes(id))
   }
 
-  /** A user was shown what the gateways need not know. */
-  doubt(user: number, id: string): void {
-    const thing = this.things.get(id)
-    if (thing?.owner === user && thing.known === 'no') thing.known = 'maybe'
+  /** The user has seen an object that the gateways need not record. */
+  mayKnow(user: number, id: string): void {
+    const object = this.objects.get(id)
+    if (object?.owner === user && object.known === 'no') object.known = 'maybe'
   }
 
-  /** A whole response showed what is in it. */
+  /** The user has seen the output items of a complete response. */
   showOutput(
     user: number,
     response: { readonly output?: readonly { readonly id: string }[] } | undefined,
@@ -81,53 +82,56 @@ export class Model {
     for (const { id } of response?.output ?? []) this.show(user, id, since)
   }
 
-  /** A list of a response's items has shown one, and may go on behind it. */
-  showPlace(response: string, item: string, since: number): void {
-    this.#places.set(`${response} ${item}`, { until: since + this.#keptMs, latest: this.now() + this.#keptMs })
+  /** A list of input items has shown this item: it may be the cursor of the next page. */
+  showCursor(response: string, item: string, since: number): void {
+    this.#cursors.set(`${response} ${item}`, {
+      until: since + this.#retentionMs,
+      latest: this.now() + this.#retentionMs,
+    })
   }
 
-  placesOf(response: string): string[] {
-    return [...this.#places.keys()].flatMap((key) =>
+  cursorsOf(response: string): string[] {
+    return [...this.#cursors.keys()].flatMap((key) =>
       key.startsWith(`${response} `) ? key.slice(response.length + 1) : [],
     )
   }
 
-  isPlace(response: string, item: string): Thing['known'] {
-    const { until = 0, latest = 0 } = this.#places.get(`${response} ${item}`) ?? {}
+  isCursor(response: string, item: string): ModelObject['known'] {
+    const { until = 0, latest = 0 } = this.#cursors.get(`${response} ${item}`) ?? {}
     if (this.now() >= latest) return 'no'
     return this.now() < until ? 'yes' : 'maybe'
   }
 
   /** Whether the upstream has it. */
   isThere(id: unknown): boolean {
-    return this.#stock.list().some((one) => one.id === id)
+    return this.#store.list().some((one) => one.id === id)
   }
 
-  ownOf(user: number, kind: Thing['kind']): Thing[] {
-    return this.#of(kind).filter((thing) => this.owns(user, kind, thing.id) === 'yes')
+  ownOf(user: number, kind: ModelObject['kind']): ModelObject[] {
+    return this.#of(kind).filter((object) => this.owns(user, kind, object.id) === 'yes')
   }
 
-  /** What is somebody else's, or was, or is the user's no longer. */
-  othersOf(user: number, kind: Thing['kind']): Thing[] {
-    return this.#of(kind).filter((thing) => this.owns(user, kind, thing.id) === 'no')
+  /** Objects, existing or deleted, that the user does not own or no longer owns. */
+  othersOf(user: number, kind: ModelObject['kind']): ModelObject[] {
+    return this.#of(kind).filter((object) => this.owns(user, kind, object.id) === 'no')
   }
 
-  #of(kind: Thing['kind']): Thing[] {
-    return [...this.things.values()].filter((thing) => thing.kind === kind)
+  #of(kind: ModelObject['kind']): ModelObject[] {
+    return [...this.objects.values()].filter((object) => object.kind === kind)
   }
 
-  /** What has come into being upstream is the user's for whom it did; an item, the user's in whose response it is. */
-  account(user: number | undefined, more: Partial<Thing> = {}): Thing[] {
-    return this.#stock.list().flatMap(({ kind, id, of = '' }) => {
-      if (this.things.has(id)) return []
-      const around = this.things.get(of)
-      // The gateway may go on reading such a stream for a while after its caller has left, and knows of the items that were whole in it.
-      const known = around?.background && around.streams ? 'maybe' : 'no'
-      return [this.add({ kind, id, owner: around?.owner ?? user, known, ...more })]
+  /** Adds the new objects of the upstream. Their owner is `user`; the owner of an item is the owner of its response. */
+  addNew(user: number | undefined, more: Partial<ModelObject> = {}): ModelObject[] {
+    return this.#store.list().flatMap(({ kind, id, of = '' }) => {
+      if (this.objects.has(id)) return []
+      const container = this.objects.get(of)
+      // The gateway may read such a stream after the caller has disconnected. Then it knows the items that were complete.
+      const known = container?.background && container.streams ? 'maybe' : 'no'
+      return [this.add({ kind, id, owner: container?.owner ?? user, known, ...more })]
     })
   }
 
-  add(given: Pick<Thing, 'kind' | 'id' | 'owner'> & Partial<Thing>): Thing {
+  add(given: Pick<ModelObject, 'kind' | 'id' | 'owner'> & Partial<ModelObject>): ModelObject {
     const plain = {
       known: 'no' as const,
       until: 0,
@@ -135,30 +139,30 @@ export class Model {
       background: false,
       streams: false,
     }
-    const thing = { ...plain, said: [], ...given }
-    this.things.set(thing.id, thing)
-    return thing
+    const object = { ...plain, history: [], ...given }
+    this.objects.set(object.id, object)
+    return object
   }
 
-  /** What a user was shown by a request that began at `since`, the gateways know from then on as that user's. */
+  /** A request that began at `since` has shown the object to its owner: from then on the gateways know the owner. */
   show(user: number, id: unknown, since: number): void {
-    const thing = this.things.get(String(id))
-    if (thing?.owner !== user) return
-    thing.known = 'yes'
-    thing.until = since + this.#keptMs
-    thing.latest = this.now() + this.#keptMs
+    const object = this.objects.get(String(id))
+    if (object?.owner !== user) return
+    object.known = 'yes'
+    object.until = since + this.#retentionMs
+    object.latest = this.now() + this.#retentionMs
   }
 
   forget(id: string): void {
-    const thing = this.things.get(id)
-    if (thing) thing.known = 'no'
+    const object = this.objects.get(id)
+    if (object) object.known = 'no'
   }
 }
 
-/** Ids as upstreams make them. One of another form, which a caller has made up, may stand in the words of others by chance. */
+/** The form of upstream ids. An invented id of another form may occur in another user's text by chance. */
 const known = /^[a-z]+[_-]\w{20,}$/
 
-/** Text as a lenient reader may take it. */
+/** Text as a tolerant server decodes it. */
 export const unescaped = (text: string): string =>
   text
     .replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { inside } from '../../support/gateway.ts'
-import { type Creation, creation, note, prepare, shownIn } from './create-step.ts'
+import { type Creation, creation, prepare, record, shownIn } from './create-step.ts'
 import { bridgedModel, nativeModel } from './fixture.ts'
-import type { Thing } from './model.ts'
-import { idOf, neverId, pick } from './pick.ts'
+import { idOf, pick, unusedId } from './pick.ts'
 import { step, user } from './step.ts'
-import { asking, checkUnknown, watchCalls } from './turn.ts'
+import { checkNotFound, checkUpstreamCalls, send } from './turn.ts'
 
-/** Parts of a chat message that name objects, or only look as if they did. */
+/** Chat messages: with an id of an object, and without. */
 const parts = {
   file: (id: string) => `{"role":"user","content":[{"type":"file","file":{"file_id":${id}}}]}`,
   audio: (id: string) => `{"role":"assistant","content":"","audio":{"id":${id}}},{"role":"user","content":"hm"}`,
@@ -25,21 +24,21 @@ export const chat = step(
     object: pick(),
     stream: fc.boolean(),
   }),
-  async ({ user, at, model: name, part, object, stream }, model, world) => {
+  async ({ user, at, model: name, part, object, stream }, model, fixture) => {
     const kind = part === 'audio' ? 'audio' : 'file'
     const id = idOf(model, user, kind, object)
     const messages = `[${parts[part](JSON.stringify(id))}]`
-    const body = `{"model":${JSON.stringify(world.bridges ? name : nativeModel)},"stream":${stream},"messages":${messages}}`
-    const asked = { user, at, method: 'POST', path: '/chat/completions', body, named: [id] }
-    world.emulator.clearCalls()
-    const reply = await asking(world, model, asked)
-    watchCalls(world, model, asked)
+    const body = `{"model":${JSON.stringify(fixture.bridges ? name : nativeModel)},"stream":${stream},"messages":${messages}}`
+    const request = { user, at, method: 'POST', path: '/chat/completions', body, named: [id] }
+    fixture.emulator.clearCalls()
+    const reply = await send(fixture, model, request)
+    checkUpstreamCalls(fixture, model, request)
     if (part === 'nothing') return assert.equal(reply.status, 200, reply.text)
-    await checkUnknown(world, model, asked, reply, [id, neverId(kind, at)])
+    await checkNotFound(fixture, model, request, reply, [id, unusedId(kind, at)])
   },
 )
 
-/** Targets as they stand on the wire. `{own}` and `{other}` become ids of responses. */
+/** Malformed or ambiguous request targets, sent without normalization. `{own}` and `{other}` stand for ids of responses. */
 const targets = [
   '/responses/{own}/../{other}',
   '/responses/{own}/..%2f{other}',
@@ -63,8 +62,8 @@ const targets = [
   '/files/{other}',
 ] as const
 
-export const odd = step(
-  'an odd target',
+export const sendMalformedTarget = step(
+  'send a malformed target',
   fc.record({
     user,
     at: fc.nat(1),
@@ -73,24 +72,24 @@ export const odd = step(
     own: pick(),
     other: pick(),
   }),
-  async ({ user, at, target, method, own, other }, model, world) => {
+  async ({ user, at, target, method, own, other }, model, fixture) => {
     const ids = [
       idOf(model, user, 'response', { ...own, of: 'own' }),
       idOf(model, user, 'response', { ...other, of: 'other' }),
     ] as const
     const path = target.replaceAll('{own}', ids[0]).replaceAll('{other}', ids[1])
-    // Whatever it is taken for: a deletion of what is the caller's own would be one.
+    // This target may delete the caller's own response. Then the model would not match.
     if (method === 'DELETE' && model.owns(user, 'response', ids[0]) !== 'no') return
-    world.emulator.clearCalls()
-    const asked = { user, at, method, path, named: ids }
-    const reply = await asking(world, model, asked)
-    watchCalls(world, model, asked)
+    fixture.emulator.clearCalls()
+    const request = { user, at, method, path, named: ids }
+    const reply = await send(fixture, model, request)
+    checkUpstreamCalls(fixture, model, request)
     assert.ok(reply.status < 500, `${reply.status} for ${method} ${path}`)
   },
 )
 
-export const nobody = step(
-  'nobody asks',
+export const sendUnauthenticated = step(
+  'send without valid authentication',
   fc.record({
     user,
     at: fc.nat(1),
@@ -99,50 +98,48 @@ export const nobody = step(
     method: fc.constantFrom('GET', 'DELETE', 'POST'),
     below: fc.constantFrom('', '/cancel', '/input_items'),
   }),
-  async ({ user, at, form, response, method, below }, model, world) => {
+  async ({ user, at, form, response, method, below }, model, fixture) => {
     const { token } = model.users[user] ?? { token: '' }
     const authorization = ['', 'Bearer', `Bearer ${token}x`, `Basic ${token}`, token, `Bearer ${token} ${token}`][form]
     const id = idOf(model, user, 'response', { ...response, of: response.of === 'own' ? 'own' : 'other' })
     const fits = { '': ['GET', 'DELETE'], '/cancel': ['POST'], '/input_items': ['GET'] }[below]?.includes(method)
     if (!fits) return
-    world.emulator.clearCalls()
+    fixture.emulator.clearCalls()
     const init = { method, headers: { authorization: authorization ?? '', cookie: `session=${token}` } }
-    const answer = await fetch(`${world.urls[at as 0]}/v1/responses/${id}${below}`, init)
-    const text = await answer.text()
-    assert.equal(answer.status, 401, text)
+    const received = await fetch(`${fixture.urls[at as 0]}/v1/responses/${id}${below}`, init)
+    const text = await received.text()
+    assert.equal(received.status, 401, text)
     assert.doesNotMatch(text, inside)
-    assert.deepEqual(watchCalls(world, model, { user, at, method, path: `/responses/${id}${below}` }), [])
+    assert.deepEqual(checkUpstreamCalls(fixture, model, { user, at, method, path: `/responses/${id}${below}` }), [])
   },
 )
 
-const planted = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
+const plantedKinds = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
 
-export const behind = step(
-  'somebody at the upstream',
+export const changeUpstream = step(
+  'change the upstream directly',
   fc.record({
-    does: fc.constantFrom('deletes', 'plants', 'plants'),
-    kind: fc.constantFrom(...planted),
+    does: fc.constantFrom('deletes', 'adds', 'adds'),
+    kind: fc.constantFrom(...plantedKinds),
     at: fc.nat(40),
   }),
-  async ({ does, kind, at }, model, world) => {
-    const { objects } = world.emulator.text
-    if (does === 'plants')
-      objects.add({ kind, id: `${neverId(kind, at)}x${model.things.size}`, name: 'a secret of nobody' })
-    const things = [...model.things.values()].filter(
-      (thing: Thing) => thing.kind === 'response' || thing.kind === 'conversation',
-    )
-    const thing = things[at % things.length]
-    if (does === 'deletes' && thing) objects.delete(thing.id)
-    model.account(undefined)
+  async ({ does, kind, at }, model, fixture) => {
+    const { objects } = fixture.emulator.text
+    if (does === 'adds')
+      objects.add({ kind, id: `${unusedId(kind, at)}x${model.objects.size}`, name: 'a secret of nobody' })
+    const deletable = [...model.objects.values()].filter(({ kind }) => kind === 'response' || kind === 'conversation')
+    const target = deletable[at % deletable.length]
+    if (does === 'deletes' && target) objects.delete(target.id)
+    model.addNew(undefined)
   },
 )
 
-/** The upstream gives an id again that it has given to somebody else: the first keeps it, and the second is told nothing. */
-export const repeat = step(
-  'an id twice',
+/** The upstream returns an id that another user owns: the first user keeps it, and the second receives an error. */
+export const reuseId = step(
+  'reuse an id',
   fc.record({ user, at: fc.nat(1), response: pick(), stream: fc.boolean() }),
-  async ({ user, at, response, stream }, model, world) => {
-    const others = [...model.things.values()].filter(
+  async ({ user, at, response, stream }, model, fixture) => {
+    const others = [...model.objects.values()].filter(
       (one) => one.owner !== user && one.owner !== undefined && model.owns(one.owner, 'response', one.id) === 'yes',
     )
     const victim = others[response.at % others.length]
@@ -162,40 +159,47 @@ export const repeat = step(
       sequence_number,
       response: object,
     }))
-    world.emulator.text.answer({
+    fixture.emulator.text.answer({
       chunks: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
     })
     const body = JSON.stringify({ model: nativeModel, input: 'hi', stream })
-    const reply = await asking(world, model, { user, at, method: 'POST', path: '/responses', body })
+    const reply = await send(fixture, model, { user, at, method: 'POST', path: '/responses', body })
     assert.ok(!reply.text.includes('completed') && (stream || reply.status >= 500), reply.text)
     const look = { at, method: 'GET', path: `/responses/${id}`, named: [id] }
-    assert.equal((await asking(world, model, { ...look, user })).status, 404)
-    const kept = await asking(world, model, { ...look, user: owner })
+    assert.equal((await send(fixture, model, { ...look, user })).status, 404)
+    const kept = await send(fixture, model, { ...look, user: owner })
     assert.equal(kept.status, model.isThere(id) ? 200 : 404, kept.text)
     model.showOutput(owner, kept.json, model.now())
   },
 )
 
-/** Three at once, in both processes: each gets its own. */
-export const together = step(
-  'together',
+/** Three concurrent requests to both gateways: each user receives the own response. */
+export const createConcurrently = step(
+  'create concurrently',
   fc.record({ three: fc.tuple(creation(), creation(), creation()) }),
-  async ({ three }, model, world) => {
-    world.emulator.clearCalls()
+  async ({ three }, model, fixture) => {
+    fixture.emulator.clearCalls()
     const all = three.map((one, user) => {
-      const given: Creation = { ...one, user, model: nativeModel, manner: 'plain', store: true, begins: false }
-      return { given, asked: prepare(given, model) }
+      const given: Creation = {
+        ...one,
+        user,
+        model: nativeModel,
+        mode: 'plain',
+        store: true,
+        startsConversation: false,
+      }
+      return { given, prepared: prepare(given, model) }
     })
-    const replies = await Promise.all(all.map(({ asked }) => asking(world, model, asked.ask)))
-    for (const [at, { given, asked }] of all.entries()) {
+    const replies = await Promise.all(all.map(({ prepared }) => send(fixture, model, prepared.request)))
+    for (const [at, { given, prepared }] of all.entries()) {
       const reply = replies[at]
-      if (asked.refusal) assert.ok((reply?.status ?? 0) >= 400, reply?.text ?? '')
+      if (prepared.rejected) assert.ok((reply?.status ?? 0) >= 400, reply?.text ?? '')
       if (reply?.status === 200) model.add({ kind: 'response', id: reply.json.id, owner: given.user })
     }
-    model.account(undefined)
-    for (const [at, { given, asked }] of all.entries()) {
+    model.addNew(undefined)
+    for (const [at, { given, prepared }] of all.entries()) {
       const reply = replies[at]
-      if (reply?.status === 200) note(given, model, asked, shownIn([reply.json], reply.text, true))
+      if (reply?.status === 200) record(given, model, prepared, shownIn([reply.json], reply.text, true))
     }
   },
 )

@@ -1,23 +1,23 @@
 import fc from 'fast-check'
-import { naughty } from '../naughty.ts'
-import type { Model, Thing } from './model.ts'
+import { hostileText } from '../naughty.ts'
+import type { Model, ModelObject } from './model.ts'
 
-/** An id as it is picked when its turn comes. */
+/** How a step chooses an id when it runs. */
 export interface Pick {
-  readonly of: 'own' | 'other' | 'never' | 'odd' | 'near'
+  readonly of: 'own' | 'other' | 'never' | 'odd' | 'lookalike'
   readonly at: number
   readonly text: string
 }
 
-/** Made once: it takes a while. */
+/** Created once, because it is slow. */
 const picks: fc.Arbitrary<Pick> = fc.record({
   of: fc.oneof(
     { arbitrary: fc.constant('own' as const), weight: 6 },
     { arbitrary: fc.constant('other' as const), weight: 4 },
-    { arbitrary: fc.constantFrom('never' as const, 'odd' as const, 'near' as const), weight: 1 },
+    { arbitrary: fc.constantFrom('never' as const, 'odd' as const, 'lookalike' as const), weight: 1 },
   ),
   at: fc.nat(30),
-  text: naughty(),
+  text: hostileText(),
 })
 
 export const pick = (): fc.Arbitrary<Pick> => picks
@@ -27,22 +27,22 @@ const prefixes: Readonly<Record<string, string>> = {
   ...{ container: 'cntr_', vector_store: 'vs_', audio: 'audio_' },
 }
 
-/** An id that no upstream has given to anybody. */
-export const neverId = (kind: Thing['kind'], at: number): string =>
+/** An id that the upstream never returned. */
+export const unusedId = (kind: ModelObject['kind'], at: number): string =>
   `${prefixes[kind]}${String(at).padStart(24, '0123456789abcdef')}`
 
-export const idOf = (model: Model, user: number, kind: Thing['kind'], { of, at, text }: Pick): string => {
+export const idOf = (model: Model, user: number, kind: ModelObject['kind'], { of, at, text }: Pick): string => {
   const [own, others] = [model.ownOf(user, kind), model.othersOf(user, kind)]
-  const other = others[at % others.length]?.id ?? neverId(kind, at)
-  if (of === 'own') return own[at % own.length]?.id ?? neverId(kind, at)
+  const other = others[at % others.length]?.id ?? unusedId(kind, at)
+  if (of === 'own') return own[at % own.length]?.id ?? unusedId(kind, at)
   if (of === 'other') return other
-  if (of === 'never') return neverId(kind, at)
-  if (of === 'near') return near(other, at)
+  if (of === 'never') return unusedId(kind, at)
+  if (of === 'lookalike') return lookalike(other, at)
   return /^\.{1,2}$/.test(text) ? 'resp_.' : text
 }
 
-/** Somebody else's id as a lenient reader may take it for one. */
-const near = (id: string, at: number): string => {
+/** A variation of a foreign id that a tolerant server could accept. */
+const lookalike = (id: string, at: number): string => {
   const disguises = [
     id.toUpperCase(),
     ` ${id}`,

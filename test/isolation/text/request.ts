@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { Model, Thing } from './model.ts'
+import type { Model, ModelObject } from './model.ts'
 import { idOf, type Pick, pick } from './pick.ts'
 
-/** Where a request may name an object of the account, and how: the key is what stands there, in the order in which they stand in a body. */
+/** The places in a request that may contain an id, in their order in the body. The value is the kind of the object. */
 const slots = {
   previous: 'response',
   conversation: 'conversation',
@@ -10,7 +10,7 @@ const slots = {
   item: 'item',
   'bare item': 'item',
   thought: 'item',
-  // No more than a name that the caller gives to a message of its own.
+  // Only an id that the caller gives to an input message.
   label: 'item',
   file: 'file',
   picture: 'file',
@@ -18,26 +18,26 @@ const slots = {
   'container files': 'file',
   'vector store': 'vector_store',
   prompt: 'prompt',
-} as const satisfies Readonly<Record<string, Thing['kind']>>
+} as const satisfies Readonly<Record<string, ModelObject['kind']>>
 
 export type Slot = keyof typeof slots
 
-/** Kinds of which the gateways know whose they are. */
-const owned: readonly Thing['kind'][] = ['response', 'conversation', 'item']
+/** Kinds whose owner the gateways record. */
+const owned: readonly ModelObject['kind'][] = ['response', 'conversation', 'item']
 
-/** Ways in which a body may say `previous_response_id`. */
+/** Spellings of `previous_response_id` in a body. */
 const disguises = [
   ...(['plain', 'plain', 'plain', 'twice', 'twice own first', 'twice own first', 'twice own first'] as const),
   ...(['escaped', 'capital', 'camel', 'kebab', 'wide'] as const),
 ] as const
 
-export interface Naming {
+export interface Reference {
   readonly slot: Slot
   readonly pick: Pick
   readonly disguise: (typeof disguises)[number]
 }
 
-export const naming = (): fc.Arbitrary<Naming> =>
+export const reference = (): fc.Arbitrary<Reference> =>
   fc.record({
     slot: fc.oneof(
       { arbitrary: fc.constantFrom('previous' as const, 'item' as const), weight: 3 },
@@ -48,36 +48,36 @@ export const naming = (): fc.Arbitrary<Naming> =>
     disguise: fc.constantFrom(...disguises),
   })
 
-/** What a request names, once it is its turn. */
-export interface Named {
+/** A reference with a concrete id. */
+export interface ResolvedReference {
   readonly slot: Slot
-  readonly kind: Thing['kind']
+  readonly kind: ModelObject['kind']
   readonly id: string
-  /** What an upstream takes it for: of two keys with one name, the last one counts. */
+  /** The id that the upstream reads: of duplicate keys it uses the last. */
   readonly meant: string
-  /** Members of the body, input items and tools, as JSON. */
+  /** Members of the body, input items and tools that contain the id. As JSON. */
   readonly members: readonly string[]
   readonly items: readonly string[]
   readonly tools: readonly string[]
-  /** Whether the gateways have to let it pass. */
-  readonly owned: Thing['known']
+  /** Whether the gateways must accept it. */
+  readonly owned: ModelObject['known']
 }
 
-/** Each slot once, in the order in which they stand in a body. */
-export const namedBy = (model: Model, user: number, namings: readonly Naming[]): Named[] =>
+/** At most one reference for each slot, in the order of the body. */
+export const resolveReferences = (model: Model, user: number, references: readonly Reference[]): ResolvedReference[] =>
   (Object.keys(slots) as Slot[]).flatMap((slot) => {
-    const naming = namings.find((one) => one.slot === slot)
-    if (!naming) return []
+    const reference = references.find((one) => one.slot === slot)
+    if (!reference) return []
     const kind = slots[slot]
-    const id = idOf(model, user, kind, naming.pick)
+    const id = idOf(model, user, kind, reference.pick)
     const own = model.ownOf(user, kind)[0]?.id
-    const twice = naming.disguise.startsWith('twice') && slot === 'previous' && own !== undefined ? own : undefined
+    const twice = reference.disguise.startsWith('twice') && slot === 'previous' && own !== undefined ? own : undefined
     const owns = slot === 'label' ? 'yes' : owned.includes(kind) ? model.owns(user, kind, id) : 'no'
-    const meant = twice !== undefined && naming.disguise === 'twice' ? twice : id
-    return [{ slot, kind, id, meant, owned: owns, ...membersOf(slot, JSON.stringify(id), naming, twice) }]
+    const meant = twice !== undefined && reference.disguise === 'twice' ? twice : id
+    return [{ slot, kind, id, meant, owned: owns, ...membersOf(slot, JSON.stringify(id), reference, twice) }]
   })
 
-const membersOf = (slot: Slot, id: string, { disguise }: Naming, own: string | undefined) => {
+const membersOf = (slot: Slot, id: string, { disguise }: Reference, own: string | undefined) => {
   const in_ = (where: 'members' | 'items' | 'tools', ...texts: readonly string[]) => ({
     ...{ members: [], items: [], tools: [] },
     [where]: texts,
@@ -123,13 +123,13 @@ const keys = {
   capital: '"Previous_Response_ID"',
   camel: '"previousResponseId"',
   kebab: '"previous-response-id"',
-  // An upper-case I without a dot, which is an i to whoever folds case without a locale in mind.
+  // U+0131, a lower-case i without a dot: its upper case is I, so careless case folding makes it an i.
   wide: '"prev\\u0131ous_response_id"',
 } as const
 
-/** Whether an upstream reads what a naming says: other spellings of a key say nothing to it. */
-export const isRead = ({ slot }: Named, namings: readonly Naming[]): boolean => {
-  const disguise = namings.find((one) => one.slot === slot)?.disguise ?? 'plain'
+/** Whether the upstream reads the reference. It ignores other spellings of a key. */
+export const isRead = ({ slot }: ResolvedReference, references: readonly Reference[]): boolean => {
+  const disguise = references.find((one) => one.slot === slot)?.disguise ?? 'plain'
   if (slot === 'label') return false
   return slot !== 'previous' || !['capital', 'camel', 'kebab', 'wide'].includes(disguise)
 }

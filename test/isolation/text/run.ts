@@ -1,42 +1,49 @@
 import fc from 'fast-check'
 import { create } from './create-step.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import { Model } from './model.ts'
-import { behind, chat, nobody, odd, repeat, together } from './other-steps.ts'
+import {
+  changeUpstream,
+  chat,
+  createConcurrently,
+  reuseId,
+  sendMalformedTarget,
+  sendUnauthenticated,
+} from './other-steps.ts'
 import { cancel, get, list, remove } from './use-steps.ts'
 
 export interface Run {
-  readonly open: () => Promise<World>
+  readonly open: () => Promise<Fixture>
   readonly sequences: number
   readonly seed?: number
-  /** Whether a violation is to be reduced to the shortest sequence that shows it. */
+  /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
   readonly shrink?: boolean
 }
 
-export interface Outcome {
-  /** How many were run; with a violation, it came up in the last one. */
+export interface RunResult {
+  /** Number of sequences that ran. A violation is in the last one. */
   readonly sequences: number
   readonly violation: string | undefined
 }
 
-/** Up to 30 things that three users, nobody, and somebody at the upstream do. */
-const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, World>>> =>
+/** Up to 30 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. */
+const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, Fixture>>> =>
   fc.commands(
     [
       ...[create, create, create, create, create, create, create, create],
       ...[get, get, get, remove, cancel, cancel, list, list],
-      ...[chat, odd, nobody, behind, repeat, together],
+      ...[chat, sendMalformedTarget, sendUnauthenticated, changeUpstream, reuseId, createConcurrently],
     ],
     { maxCommands: 30, size: 'max' },
   )
 
-/** Lets users do things, sequence after sequence, until one shows a violation. */
-export const runSequences = async (run: Run): Promise<Outcome> => {
-  await using world = await run.open()
+/** Runs random sequences until one of them shows a violation. */
+export const runSequences = async (run: Run): Promise<RunResult> => {
+  await using fixture = await run.open()
   const property = fc.asyncProperty(sequences(), async (steps) => {
-    await world.begin()
-    const model = new Model(world)
-    await fc.asyncModelRun(() => ({ model, real: world }), steps)
+    await fixture.reset()
+    const model = new Model(fixture)
+    await fc.asyncModelRun(() => ({ model, real: fixture }), steps)
   })
   const details = await fc.check(property, {
     numRuns: run.sequences,

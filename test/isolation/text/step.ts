@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { keptMs, type World } from './fixture.ts'
+import { type Fixture, retentionMs } from './fixture.ts'
 import type { Model } from './model.ts'
 
-/** One thing that somebody does, whatever the state it finds. */
-class Step<Parameters> implements fc.AsyncCommand<Model, World> {
+/** One step of a sequence. It works with every state of the model. */
+class Step<Parameters> implements fc.AsyncCommand<Model, Fixture> {
   readonly #name: string
   readonly #parameters: Parameters & { readonly tick: number }
   readonly #act: Act<Parameters>
@@ -18,12 +18,12 @@ class Step<Parameters> implements fc.AsyncCommand<Model, World> {
     return true
   }
 
-  async run(model: Model, world: World): Promise<void> {
-    await world.clock.pass(this.#parameters.tick)
-    // What ran in the background and has ended.
-    model.account(undefined)
-    await this.#act(this.#parameters, model, world)
-    world.emulator.faults.clear()
+  async run(model: Model, fixture: Fixture): Promise<void> {
+    await fixture.clock.pass(this.#parameters.tick)
+    // Objects of background responses that have ended.
+    model.addNew(undefined)
+    await this.#act(this.#parameters, model, fixture)
+    fixture.emulator.faults.clear()
   }
 
   toString(): string {
@@ -32,19 +32,19 @@ class Step<Parameters> implements fc.AsyncCommand<Model, World> {
   }
 }
 
-type Act<Parameters> = (parameters: Parameters, model: Model, world: World) => Promise<void>
+type Act<Parameters> = (parameters: Parameters, model: Model, fixture: Fixture) => Promise<void>
 
 export const step = <Parameters>(
   name: string,
   parameters: fc.Arbitrary<Parameters>,
   act: Act<Parameters>,
-): fc.Arbitrary<fc.AsyncCommand<Model, World>> =>
+): fc.Arbitrary<fc.AsyncCommand<Model, Fixture>> =>
   fc
     .tuple(
       parameters,
       fc.oneof(
         { arbitrary: fc.constantFrom(0, 0, 400, 2_500), weight: 30 },
-        { arbitrary: fc.constant(keptMs), weight: 1 },
+        { arbitrary: fc.constant(retentionMs), weight: 1 },
       ),
     )
     .map(([given, tick]) => new Step(name, { ...given, tick }, act))

@@ -1,27 +1,31 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../../src/emulator/index.ts'
 import { askRaw, inside, type Reply } from '../../support/gateway.ts'
-import type { World } from './fixture.ts'
+import type { Fixture } from './fixture.ts'
 import { type Model, unescaped } from './model.ts'
 
 /** A request of a user. */
-export interface Ask {
+export interface TestRequest {
   readonly user: number
-  /** Which gateway. */
+  /** Index of the gateway. */
   readonly at: number
   readonly method: string
   /** Below `/v1`. */
   readonly path: string
-  /** JSON's own text. */
+  /** JSON text. */
   readonly body?: string
-  /** Ids in it, which an answer may repeat. */
+  /** Ids that the request contains. The response may repeat them. */
   readonly named?: readonly string[]
   readonly signal?: AbortSignal
 }
 
-/** Sends a request, and gives the response before its body is read. */
-export const send = (world: World, model: Model, { user, at, method, path, body, signal }: Ask): Promise<Response> =>
-  fetch(`${world.urls[at as 0]}/v1${path}`, {
+/** Sends a request. Resolves with the response before its body is read. */
+export const startRequest = (
+  fixture: Fixture,
+  model: Model,
+  { user, at, method, path, body, signal }: TestRequest,
+): Promise<Response> =>
+  fetch(`${fixture.urls[at as 0]}/v1${path}`, {
     ...{ method, body, signal, redirect: 'manual' },
     headers: {
       authorization: `Bearer ${model.users[user]?.token}`,
@@ -29,23 +33,23 @@ export const send = (world: World, model: Model, { user, at, method, path, body,
     },
   })
 
-/** Asks a gateway and looks at everything that went upstream meanwhile. Whose everything is must not have been changed in the model yet. */
-export const ask = async (world: World, model: Model, asked: Ask): Promise<Reply> => {
-  world.emulator.clearCalls()
-  const reply = await asking(world, model, asked)
-  watchCalls(world, model, asked)
+/** Sends a request and checks every upstream call it causes. Call it before the model is updated. */
+export const sendChecked = async (fixture: Fixture, model: Model, request: TestRequest): Promise<Reply> => {
+  fixture.emulator.clearCalls()
+  const reply = await send(fixture, model, request)
+  checkUpstreamCalls(fixture, model, request)
   return reply
 }
 
-/** The same without the look upstream, for requests that run beside others. */
-export const asking = async (world: World, model: Model, asked: Ask): Promise<Reply> => {
-  const reply = hasOddSegments(asked.path)
-    ? await askRaw(world.urls[asked.at as 0], `/v1${asked.path}`, {
-        method: asked.method,
-        headers: { authorization: `Bearer ${model.users[asked.user]?.token}` },
+/** Sends a request without checking upstream calls: for concurrent requests. */
+export const send = async (fixture: Fixture, model: Model, request: TestRequest): Promise<Reply> => {
+  const reply = hasOddSegments(request.path)
+    ? await askRaw(fixture.urls[request.at as 0], `/v1${request.path}`, {
+        method: request.method,
+        headers: { authorization: `Bearer ${model.users[request.user]?.token}` },
       })
-    : await replyOf(await send(world, model, asked))
-  checkSilence(model, asked, reply)
+    : await replyOf(await startRequest(fixture, model, request))
+  checkNoLeak(model, request, reply)
   return reply
 }
 
@@ -57,15 +61,19 @@ export const replyOf = async (response: Response): Promise<Reply> => {
 
 const hasOddSegments = (path: string): boolean => /[\\#\t\n]|\/(?:\.|%2e){1,2}(?:[/?]|$)|\/\//i.test(path)
 
-/** No answer tells of what is not the caller's: no id that the caller did not name, nothing that others said. */
-export const checkSilence = (model: Model, { user, named = [] }: Ask, { status, text, headers }: Reply): void => {
-  const told = `${text}\n${JSON.stringify([...headers])}`
-  const others = [...model.things.values()].filter((thing) => !model.mayTell(user, thing))
+/** No response contains a foreign id that the caller did not send, or a text of another user. */
+export const checkNoLeak = (
+  model: Model,
+  { user, named = [] }: TestRequest,
+  { status, text, headers }: Reply,
+): void => {
+  const received = `${text}\n${JSON.stringify([...headers])}`
+  const others = [...model.objects.values()].filter((object) => !model.mayReveal(user, object))
   for (const { id, kind } of others) {
-    assert.ok(!told.includes(id) || named.some((name) => name.includes(id)), `tells of the ${kind} ${id}`)
+    assert.ok(!received.includes(id) || named.some((name) => name.includes(id)), `leaks the ${kind} ${id}`)
   }
   for (const other of model.users.keys()) {
-    assert.ok(other === user || !told.includes(model.secretStart(other)), 'tells what another user said')
+    assert.ok(other === user || !received.includes(model.secretStart(other)), 'leaks a text of another user')
   }
   if (status >= 400)
     assert.doesNotMatch(
@@ -74,56 +82,56 @@ export const checkSilence = (model: Model, { user, named = [] }: Ask, { status, 
     )
 }
 
-/** The calls that a request has made: throws when one names what is not the caller's. */
-export const watchCalls = (world: World, model: Model, asked: Ask): readonly Call[] => {
-  const calls = world.emulator.calls.filter((call) => !isOthers(call, world, asked))
-  for (const call of calls) watchCall(call, world, model, asked.user)
+/** The upstream calls of a request. Throws when one contains a foreign id. */
+export const checkUpstreamCalls = (fixture: Fixture, model: Model, request: TestRequest): readonly Call[] => {
+  const calls = fixture.emulator.calls.filter((call) => !isOthers(call, fixture, request))
+  for (const call of calls) checkUpstreamCall(call, fixture, model, request.user)
   return calls
 }
 
-/** What the world itself does, and what gateways do by themselves to see what goes on in the background. */
-const isOthers = ({ action, path }: Call, { looksAfter }: World, asked: Ask): boolean =>
-  action === 'CreateConversation' || (looksAfter && action === 'GetResponse' && path !== `/v1${asked.path}`)
+/** Calls of the fixture itself, and polls of background responses by the gateways. */
+const isOthers = ({ action, path }: Call, { polls }: Fixture, request: TestRequest): boolean =>
+  action === 'CreateConversation' || (polls && action === 'GetResponse' && path !== `/v1${request.path}`)
 
 const known =
   /^\/v1\/(?:chat\/completions|responses(?:\/[A-Za-z0-9_.!~*'()-]+(?:\/cancel|\/input_items)?)?)(?:\?[^#]*)?$/
 
-const watchCall = (call: Call, { emulator }: World, model: Model, user: number): void => {
+const checkUpstreamCall = (call: Call, { emulator }: Fixture, model: Model, user: number): void => {
   const { path, body, headers, action } = call
   assert.equal(headers.authorization, `Bearer ${emulator.text.key}`)
   assert.match(path, known)
   const sent = `${path}\n${unescaped(path)}\n${JSON.stringify(headers)}\n${body}\n${unescaped(body)}`
-  for (const { token } of model.users) assert.ok(!sent.includes(token), 'a token of a caller went upstream')
-  for (const thing of model.things.values()) {
-    const { kind, id } = thing
+  for (const { token } of model.users) assert.ok(!sent.includes(token), 'the gateway sent a caller’s token upstream')
+  for (const object of model.objects.values()) {
+    const { kind, id } = object
     assert.ok(
-      model.mayTell(user, thing) || !sent.includes(id),
+      model.mayReveal(user, object) || !sent.includes(id),
       `${action} names the ${kind} ${id}, which is not the caller's`,
     )
   }
 }
 
-/** A request that is refused is refused in the very words, and headers, in which it is refused with an id that nobody ever had; and without a call. */
-export const checkUnknown = async (
-  world: World,
+/** The error for a foreign id has the same status, headers and body as the error for an unknown id. The gateway makes no upstream call. */
+export const checkNotFound = async (
+  fixture: Fixture,
   model: Model,
-  asked: Ask,
+  request: TestRequest,
   reply: Reply,
   [id, never]: readonly [string, string],
 ): Promise<void> => {
   assert.deepEqual(
-    watchCalls(world, model, asked).map(({ action }) => action),
+    checkUpstreamCalls(fixture, model, request).map(({ action }) => action),
     [],
-    'what is refused was asked for upstream',
+    'the gateway made an upstream call for a rejected request',
   )
   assert.ok([400, 404].includes(reply.status), `${reply.status} ${reply.text}`)
   assert.equal(reply.json?.error?.type, 'invalid_request_error', reply.text)
-  // An id of another form may be repeated in another form, or stand in the words themselves.
+  // The error may show an id of another form escaped, or contain it by chance.
   if (!/^[a-z]+[_-]\w{20,}$/.test(id)) return
   const swapped = (text: string) => text.replaceAll(id, never)
-  const { body, named = [] } = asked
-  const twin = { ...asked, path: swapped(asked.path), body: body && swapped(body), named: [...named, never] }
-  const other = await asking(world, model, twin)
+  const { body, named = [] } = request
+  const twin = { ...request, path: swapped(request.path), body: body && swapped(body), named: [...named, never] }
+  const other = await send(fixture, model, twin)
   assert.equal(`${reply.status} ${swapped(reply.text)}`, `${other.status} ${other.text}`)
   assert.deepEqual(headersOf(reply, swapped), headersOf(other, swapped))
 }
