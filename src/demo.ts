@@ -1,4 +1,4 @@
-/** `bun run demo`: the emulated upstreams and the gateway, with a user and lines to paste. Ctrl-C ends everything. */
+/** `bun run demo`: starts the emulated upstreams and the gateway, adds a user, and prints commands to paste. Ctrl-C stops everything. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { openStore } from './store/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
 const url = `sqlite:${join(folder, 'demo.db')}`
-// Slow enough to see a stream grow.
+// Slow enough that the reader sees the stream arrive piece by piece.
 const emulator = await startEmulator({ text: { msPerDelta: 30 } })
 
 const store = openStore(url)
@@ -44,7 +44,7 @@ const cleanUp = async () => {
 }
 const gateway = await serve(config).catch(async (error: unknown) => {
   await cleanUp()
-  console.error(`port ${config.http.port} cannot be had: ${error instanceof Error ? error.message : error}`)
+  console.error(`cannot listen on port ${config.http.port}: ${error instanceof Error ? error.message : error}`)
   process.exit(1)
 })
 stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
@@ -52,40 +52,40 @@ stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
 const library = `${gateway.url}/api/media/proxy`
 const text = `${gateway.url}/v1`
 const model = 'doubao-seed-emulated'
-console.log(`sluice demo on ${gateway.url}, before emulated upstreams on ${emulator.origin}
+console.log(`The sluice demo listens on ${gateway.url}. Its upstreams are emulated on ${emulator.origin}.
 
   user      demo
   password  ${password}
   token     ${token}
 
-Paste these lines, one after the other:
+Paste these commands one by one:
 
   TOKEN=${token}
   ask() { curl -sS -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; echo; }
   id() { sed 's/.*"Id":"\\([^"]*\\)".*/\\1/'; }
 
-  # A group, and an asset in it; the asset is processed for two seconds.
+  # Create a group, and an asset in it. The upstream processes the asset for two seconds.
   GROUP=$(ask ${library}/assets/groups -d '{"Name":"holidays"}' | id); echo $GROUP
   ASSET=$(ask ${library}/assets -d '{"GroupId":"'$GROUP'","URL":"https://example.com/beach.png","AssetType":"Image","Name":"beach"}' | id); echo $ASSET
   ask ${library}/assets/$ASSET
   sleep 3; ask ${library}/assets/$ASSET
 
-  # The same list, asked for by query and by a JSON body on GET.
+  # List assets: the same request with a query string, and with a JSON body on GET.
   ask "${library}/assets?GroupIds=$GROUP&Statuses=Active&PageSize=5"
   ask -X GET ${library}/assets -d '{"Filter":{"GroupIds":["'$GROUP'"],"Statuses":["Active"]},"PageSize":5}'
 
-  # What is nobody's looks like what is somebody else's.
+  # An asset that does not exist gets the same response as an asset of another user.
   ask ${library}/assets/asset-20260101000000-aaaaa
 
-  # Chat, plain and streaming; the picture is your own, and nobody else could name it.
+  # Chat completions, without and with streaming. The image is your own asset; other users cannot refer to it.
   ask ${text}/chat/completions -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'
   ask -N ${text}/chat/completions -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"asset://'$ASSET'"}}]}]}'
 
-  # Responses; and which models there are.
+  # The Responses API, and the list of models.
   ask ${text}/responses -d '{"model":"${model}","input":"Hello"}'
   ask ${text}/models
 
-The console, where you log in with the name and the password: ${gateway.url}/console
-Its face verification leads to the emulated vendor's page on ${emulator.origin}, where you say how the check ends.
+Web console: ${gateway.url}/console (log in with the user name and the password)
+Face verification opens the emulated vendor's page on ${emulator.origin}. There you choose the result of the check.
 API documentation: ${gateway.url}/openapi
-Ctrl-C ends everything.`)
+Ctrl-C stops everything.`)

@@ -9,7 +9,7 @@ import { Refusal } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
 
-/** The one account behind both shapes. */
+/** The state of the one emulated account. All APIs of the emulator share it. */
 export interface Account {
   readonly settings: Settings
   readonly library: Library
@@ -20,7 +20,7 @@ export interface Account {
   readonly sortedAssets: Sorted<Asset>
 }
 
-/** An account that holds nothing yet. `origin`: where the emulator listens, known only when it does. */
+/** Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
 export function createAccount(settings: Settings, origin: () => string): Account {
   const library = createLibrary(settings)
   return {
@@ -34,29 +34,29 @@ export function createAccount(settings: Settings, origin: () => string): Account
   }
 }
 
-/** A call of an action, whichever shape it came in. */
+/** A request for one action, independent of the API (`rest` or `ark`) that received it. */
 export interface Ask {
   readonly action: string
-  /** the rest shape knows no projects and has defaults where ark insists */
+  /** true for the `rest` API: it has no projects, and has defaults for parameters that `ark` requires */
   readonly plain: boolean
   readonly project: string
   readonly members: readonly Member[]
 }
 
-/** What an action answers: the text of `Result`, or a list. */
+/** The result of an action: the JSON text of `Result`, or a list. */
 export type Answer = { readonly result: string } | { readonly list: List }
 
-/** One action with Ark's rules; it throws a `Refusal` for everything that Ark refuses. */
+/** Implements one action with Ark's rules. Throws a `Refusal` where Ark returns an error. */
 export type Action = (account: Account, ask: Ask) => Answer
 
-/** Refuses what would exceed the account's quota: groups and assets share one pool. */
+/** Throws 403 `QuotaExceeded` when the account is full. Groups and assets share one quota. */
 export function checkQuota({ settings, library }: Account): void {
   const { groups, assets } = library.count()
   if (groups + assets < settings.quota) return
   throw new Refusal(403, 'QuotaExceeded', `The account's quota of ${settings.quota} groups and assets is used up.`)
 }
 
-/** GetAssetQuota, undocumented: what is left, and in which projects. */
+/** GetAssetQuota, an undocumented action: whether the account can still create objects, and its projects. */
 export const getAssetQuota: Action = (account) => {
   const { settings, library } = account
   const { groups, assets } = library.count()

@@ -4,7 +4,7 @@ import { createVisualValidateSession, getVisualValidateResult } from './face/act
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from './groups.ts'
 import { listAssetGroups, listAssets } from './lists.ts'
 
-/** Every action of the upstream by its name. */
+/** Every action of the asset API by name. */
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['CreateAssetGroup', createAssetGroup],
   ['GetAssetGroup', getAssetGroup],
@@ -21,12 +21,12 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['GetVisualValidateResult', getVisualValidateResult],
 ])
 
-/** Whether the upstream has such an action. */
+/** Whether the asset API has an action with this name. */
 export function isAction(name: string): boolean {
   return ACTIONS.has(name)
 }
 
-/** Does what a call asks, under the account's limits. The caller is already known to be entitled. */
+/** Runs an action under the account's rate limits. The caller must be authenticated already. */
 export function perform(account: Account, ask: Ask): Answer {
   const action = ACTIONS.get(ask.action)
   if (action === undefined) throw new Error(`no action ${ask.action}`)

@@ -9,7 +9,7 @@ import { checkSignature } from './signature.ts'
 
 const PROJECT_DEFAULT = 'default'
 
-/** The vendor's own shape: `POST /?Action=…&Version=2024-01-01`, signed. */
+/** The vendor's own API: signed requests to `POST /?Action=…&Version=2024-01-01`. */
 export function arkShape(settings: Settings): Shape {
   const { accessKey, secretKey, region, clock } = settings
   const signer = { accessKey, secretKey, region, service: SERVICE }

@@ -7,16 +7,16 @@ import { objectOf } from './members.ts'
 import type { Asset } from './records.ts'
 import { invalid, missing, Refusal } from './refusal.ts'
 
-const NAME_MOST = 64
+const MAX_NAME_LENGTH = 64
 
-/** Page 2318271. By address only; the file is judged later, so a bad one makes a Failed asset and not an error. */
+/** CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed asset, no error. */
 export const createAsset: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
   const groupId = fields.needed('GroupId')
   const url = httpsUrl(fields.needed('URL'))
   const type = fields.word('AssetType', ['Image', 'Video', 'Audio'])
   if (type === undefined) throw missing('AssetType')
-  const name = fields.text('Name', NAME_MOST)
+  const name = fields.text('Name', MAX_NAME_LENGTH)
   const moderation = checkedModeration(fields, ask)
   const group = groupAsked(account, ask, groupId, 'GroupId')
   checkQuota(account)
@@ -28,26 +28,26 @@ export const createAsset: Action = (account, ask) => {
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
-/** Page 2318274. */
+/** GetAsset (vendor page 2318274). */
 export const getAsset: Action = (account, ask) => {
-  const asset = assetAsked(account, ask)
+  const asset = requestedAsset(account, ask)
   return { result: assetText(asset, { settings: account.settings, plain: ask.plain, now: account.library.now() }) }
 }
 
-/** Page 2318277. Only the name can change; whatever else is sent is ignored. */
+/** UpdateAsset (vendor page 2318277). Changes only the name and ignores all other fields. */
 export const updateAsset: Action = (account, ask) => {
-  const asset = assetAsked(account, ask)
-  account.library.renameAsset(asset.id, fieldsOf(ask.members).needed('Name', NAME_MOST))
+  const asset = requestedAsset(account, ask)
+  account.library.renameAsset(asset.id, fieldsOf(ask.members).needed('Name', MAX_NAME_LENGTH))
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
-/** Page 2318278. */
+/** DeleteAsset (vendor page 2318278). */
 export const deleteAsset: Action = (account, ask) => {
-  account.library.deleteAsset(assetAsked(account, ask).id)
+  account.library.deleteAsset(requestedAsset(account, ask).id)
   return { result: '{}' }
 }
 
-function assetAsked({ library }: Account, { members, project }: Ask): Asset {
+function requestedAsset({ library }: Account, { members, project }: Ask): Asset {
   const id = fieldsOf(members).needed('Id')
   const asset = library.asset(id)
   if (asset?.project === project) return asset

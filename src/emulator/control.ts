@@ -10,18 +10,18 @@ import type { Received } from './shape.ts'
 import { type ObjectStock, PLANTED } from './text/objects.ts'
 import { TEXT_NEEDED } from './text/scope.ts'
 
-/** Where the emulator itself is controlled over HTTP; requests to it are not recorded and need no key. */
+/** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const CONTROL_PATH = '/_emulator/'
 
-/** What can be looked at and changed from outside. */
+/** The state that the control API reads and changes. */
 export interface Controls {
   readonly account: Account
   readonly calls: OpenCall[]
   readonly faults: Faults
 }
 
-/** The fields that each kind of fault cannot do without. */
-const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
+/** The required fields of each kind of fault. */
+const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
   refuse: {},
   'reset-after': {},
   hang: {},
@@ -44,14 +44,17 @@ const NEEDED: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string
 }
 
 /**
- * `GET|DELETE calls`, `GET|POST|DELETE faults`, `DELETE faults/{id}` (which also releases a hold), `GET groups`,
- * `GET assets` (also `?group=ID`), `GET|POST|DELETE objects`, `DELETE objects/{id}`, `GET face`, `POST face/{bytedToken}` with `{"do":"succeed"}` (or fail, close), which tells where the browser
- * would go. An object is posted as `{"kind":"file","name":"…"}` and answered with its id. A fault is posted as JSON; patterns are written `"/^List/"`, times for ever `"Infinity"`.
+ * Responds to a request to the control API. Its endpoints, below `/_emulator/`:
+ * - `GET|DELETE calls`
+ * - `GET|POST|DELETE faults`; `DELETE faults/{id}` also releases a `hold`. A fault is JSON. Write a pattern as `"/^List/"` and unlimited `times` as `"Infinity"`.
+ * - `GET groups`, `GET assets`, `GET assets?group=ID`
+ * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
+ * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL to which the browser would be redirected.
  */
 export function controlled(request: Received, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
-  const [what = '', id] = url.pathname.slice(CONTROL_PATH.length).split('/')
-  switch (`${request.method} ${what}`) {
+  const [resource = '', id] = url.pathname.slice(CONTROL_PATH.length).split('/')
+  switch (`${request.method} ${resource}`) {
     case 'GET calls':
       return ok(calls)
     case 'DELETE calls':
@@ -62,7 +65,7 @@ export function controlled(request: Received, { account, calls, faults }: Contro
         faults.list().map(({ id, hits, fault }) => ({ id, hits, ...fault, action: String(fault.action ?? '') })),
       )
     case 'POST faults':
-      return added(request.body, faults)
+      return addFault(request.body, faults)
     case 'DELETE faults':
       if (id === undefined) faults.clear()
       else
@@ -78,7 +81,7 @@ export function controlled(request: Received, { account, calls, faults }: Contro
     case 'GET objects':
       return ok(account.objects.stock.list())
     case 'POST objects':
-      return planted(request.body, account.objects.stock)
+      return addObject(request.body, account.objects.stock)
     case 'DELETE objects':
       if (id === undefined) account.objects.stock.clear()
       else account.objects.stock.delete(unescaped(id))
@@ -86,13 +89,13 @@ export function controlled(request: Received, { account, calls, faults }: Contro
     case 'GET face':
       return ok(account.faces.sessions.list())
     case 'POST face':
-      return finished(id, request.body, account.faces.sessions)
+      return finishSession(id, request.body, account.faces.sessions)
     default:
       return jsonReply(404, '{"error":"not found"}')
   }
 }
 
-function finished(bytedToken = '', body: string, sessions: Sessions): Reply {
+function finishSession(bytedToken = '', body: string, sessions: Sessions): Reply {
   const decision = DECISIONS.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))
   if (decision === undefined)
     return jsonReply(400, JSON.stringify({ error: `do must be one of ${DECISIONS.join(', ')}` }))
@@ -102,7 +105,7 @@ function finished(bytedToken = '', body: string, sessions: Sessions): Reply {
   return jsonReply(finish.came === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.came }))
 }
 
-function planted(body: string, stock: ObjectStock): Reply {
+function addObject(body: string, stock: ObjectStock): Reply {
   const fields = fieldsOf(membersOf(body) ?? [])
   const kind = PLANTED.find((one) => one === fields.value('kind'))
   if (kind === undefined) return jsonReply(400, JSON.stringify({ error: `kind must be one of ${PLANTED.join(', ')}` }))
@@ -110,7 +113,7 @@ function planted(body: string, stock: ObjectStock): Reply {
   return jsonReply(201, JSON.stringify({ id: stock.add({ kind, id: text('id'), name: text('name') }) }))
 }
 
-function added(body: string, faults: Faults): Reply {
+function addFault(body: string, faults: Faults): Reply {
   try {
     const { id } = faults.add(faultOf(JSON.parse(body)))
     return jsonReply(201, JSON.stringify({ id }))
@@ -123,19 +126,19 @@ function faultOf(json: unknown): Fault {
   if (typeof json !== 'object' || json === null) throw new TypeError('a fault is a JSON object')
   const given = { ...json } as Record<string, unknown>
   const { kind, action, times } = given
-  if (!isKind(kind)) throw new TypeError(`kind must be one of ${Object.keys(NEEDED).join(', ')}`)
-  for (const [name, type] of Object.entries(NEEDED[kind])) {
+  if (!isKind(kind)) throw new TypeError(`kind must be one of ${Object.keys(REQUIRED_FIELDS).join(', ')}`)
+  for (const [name, type] of Object.entries(REQUIRED_FIELDS[kind])) {
     if (typeof given[name] !== type) throw new TypeError(`${kind} needs ${name}, a ${type}`)
   }
   const pattern = typeof action === 'string' ? action.match(/^\/(.+)\/([a-z]*)$/) : null
   if (pattern) given.action = new RegExp(pattern[1] ?? '', pattern[2])
   if (times === 'Infinity') given.times = Number.POSITIVE_INFINITY
-  // the kind and its fields were looked at above; what is optional fails where it is used
+  // the kind and the required fields are checked above; a wrong optional field fails where it is used
   return given as unknown as Fault
 }
 
 function isKind(kind: unknown): kind is FaultKind['kind'] {
-  return typeof kind === 'string' && Object.hasOwn(NEEDED, kind)
+  return typeof kind === 'string' && Object.hasOwn(REQUIRED_FIELDS, kind)
 }
 
 function ok(value: unknown): Reply {

@@ -9,14 +9,14 @@ import { compactTime } from './times.ts'
 export const SERVICE = 'ark'
 export const VERSION = '2024-01-01'
 
-/** Wraps answers and errors into `ResponseMetadata`, with a request id of its own for each. */
+/** Wraps a result or an error of one request in `ResponseMetadata`. */
 export interface Envelope {
   readonly requestId: string
   result(answer: Answer): string
   error(refusal: Refusal): string
 }
 
-/** The envelope of the nth request. */
+/** Creates the envelope of the nth request. Each request has its own request id. */
 export function envelopeOf(action: string, n: number, settings: Settings): Envelope {
   const requestId = `${compactTime(settings.clock())}${n.toString(16).toUpperCase().padStart(18, '0')}`
   const metadata = { RequestId: requestId, Action: action, Version: VERSION, Service: SERVICE, Region: settings.region }

@@ -8,10 +8,10 @@ import { faultyAnswer, faultyReply, jsonReply, plannedReply, type Reply } from '
 import { Refusal } from './refusal.ts'
 import type { Received, Shape } from './shape.ts'
 
-/** How a request ends: with a reply, a reset connection, or silence. */
+/** The outcome of a request: a reply, a reset connection, or no response at all. */
 export type End = Reply | 'reset' | 'silence'
 
-/** One request, its place in the order of requests, and the faults that strike it. */
+/** One request with its number and the faults that apply to it. */
 export interface Exchange {
   readonly account: Account
   readonly shape: Shape
@@ -19,43 +19,43 @@ export interface Exchange {
   readonly action: string
   readonly number: number
   readonly strikes: readonly Strike[]
-  /** aborted when the emulator stops: nothing is done after that */
+  /** aborted when the emulator stops; the request has no effect after that */
   readonly stopping: AbortSignal
 }
 
-/** Brings a request to its end: the faults before the work, the work, the faults after it. */
+/** Handles a request: first the faults before the action, then the action, then the faults after it. */
 export async function endOf(exchange: Exchange): Promise<End> {
   const { strikes, stopping } = exchange
   let end: End | undefined
   for (const strike of strikes) {
-    if (end === undefined && isEarly(strike.fault)) end = await beforeWork(strike, stopping)
+    if (end === undefined && isEarly(strike.fault)) end = await applyEarlyFault(strike, stopping)
     if (stopping.aborted) return 'silence'
   }
-  end ??= work(exchange)
+  end ??= runAction(exchange)
   for (const strike of strikes) {
-    if (typeof end !== 'string' && !isEarly(strike.fault)) end = await afterWork(strike, end, secretOf(exchange))
+    if (typeof end !== 'string' && !isEarly(strike.fault)) end = await applyLateFault(strike, end, secretOf(exchange))
   }
   return end
 }
 
-/** Whether a fault strikes before the work. */
+/** Whether a fault takes effect before the action runs. */
 function isEarly(fault: FaultKind): boolean {
   if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
   if (fault.kind === 'hold') return fault.when !== 'after'
   return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
-async function beforeWork({ fault, hit, released }: Strike, stopping: AbortSignal): Promise<End | undefined> {
+async function applyEarlyFault({ fault, hit, released }: Strike, stopping: AbortSignal): Promise<End | undefined> {
   hit()
   if (fault.kind === 'refuse') return 'reset'
   if (fault.kind === 'hang') return 'silence'
   if (fault.kind === 'hold') await released
-  // a stop cuts the delay short; the caller of this looks at the signal
+  // a stop ends the delay early; `endOf` checks the signal
   if (fault.kind === 'delay') await sleep(fault.ms, undefined, { signal: stopping }).catch(() => undefined)
   return plannedReply(fault)
 }
 
-async function afterWork({ fault, hit, released }: Strike, reply: Reply, secret: string): Promise<End> {
+async function applyLateFault({ fault, hit, released }: Strike, reply: Reply, secret: string): Promise<End> {
   hit()
   if (fault.kind === 'reset-after') return 'reset'
   if (fault.kind === 'hang') return 'silence'
@@ -67,12 +67,12 @@ function secretOf({ account: { settings }, shape }: Exchange): string {
   return shape.kind === 'rest' ? settings.key : settings.secretKey
 }
 
-function work({ account, shape, request, action, number, strikes }: Exchange): Reply {
+function runAction({ account, shape, request, action, number, strikes }: Exchange): Reply {
   const envelope = shape.wrapped(request, envelopeOf(action, number, account.settings))
   const headers = { 'x-request-id': envelope.requestId }
   try {
     const ask = shape.askOf(request)
-    const answer = strikes.reduce((sound, { fault }) => faultyAnswer(fault, sound, ask), perform(account, ask))
+    const answer = strikes.reduce((result, { fault }) => faultyAnswer(fault, result, ask), perform(account, ask))
     return jsonReply(200, envelope.result(answer), headers)
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))

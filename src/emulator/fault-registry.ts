@@ -1,44 +1,44 @@
 import type { Fault, FaultHandle, FaultKind, Faults } from './faults.ts'
 
-/** A fault that strikes a certain call. */
+/** A fault that applies to one call. */
 export interface Strike {
   readonly fault: FaultKind
-  /** counts it, at the moment at which it takes effect */
+  /** counts the fault at the moment when it takes effect */
   hit(): void
-  /** resolves when a hold is released */
+  /** resolves when the `hold` is released */
   readonly released: Promise<void>
 }
 
 const LIST_KINDS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
 
-/** A switchboard and the question that the server asks of it for each call. */
+/** Creates the fault registry, and the function with which the server looks up the faults of a call. */
 export function createFaults() {
-  const live = new Map<number, ReturnType<typeof createFault>>()
+  const active = new Map<number, ReturnType<typeof createFault>>()
   let added = 0
 
   function add(fault: Fault): FaultHandle {
     const id = ++added
-    const made = createFault(id, fault, () => live.delete(id))
-    live.set(id, made)
-    return made.handle
+    const entry = createFault(id, fault, () => active.delete(id))
+    active.set(id, entry)
+    return entry.handle
   }
 
   const faults: Faults = {
     add,
     clear: () => {
-      for (const { handle } of live.values()) handle.remove()
+      for (const { handle } of active.values()) handle.remove()
     },
-    list: () => [...live.values()].map(({ handle }) => handle),
+    list: () => [...active.values()].map(({ handle }) => handle),
   }
   const strikes = (shape: string, action: string) =>
-    [...live.values()].flatMap((made) => made.strike(shape, action) ?? [])
+    [...active.values()].flatMap((entry) => entry.strike(shape, action) ?? [])
   return { faults, strikes }
 }
 
-function createFault(id: number, fault: Fault, off: () => void) {
+function createFault(id: number, fault: Fault, unregister: () => void) {
   const { times = 1, after = 0, probability = 1 } = fault
-  const gate = Promise.withResolvers<void>()
-  const dice = createDice(id)
+  const hold = Promise.withResolvers<void>()
+  const random = createRandom(id)
   let waiting: { readonly hits: number; resolve(): void }[] = []
   let seen = 0
   let left = times
@@ -51,9 +51,9 @@ function createFault(id: number, fault: Fault, off: () => void) {
   }
 
   function strike(shape: string, action: string): Strike | undefined {
-    if (!matches(fault, shape, action) || seen++ < after || left <= 0 || dice() >= probability) return undefined
+    if (!matches(fault, shape, action) || seen++ < after || left <= 0 || random() >= probability) return undefined
     left--
-    return { fault, hit, released: gate.promise }
+    return { fault, hit, released: hold.promise }
   }
 
   const handle: FaultHandle = {
@@ -67,26 +67,26 @@ function createFault(id: number, fault: Fault, off: () => void) {
         if (hits >= wanted) resolve()
         else waiting.push({ hits: wanted, resolve })
       }),
-    release: gate.resolve,
+    release: hold.resolve,
     remove: () => {
-      off()
-      gate.resolve()
+      unregister()
+      hold.resolve()
     },
   }
   return { handle, strike }
 }
 
-function matches({ kind, action, shape }: Fault, gotShape: string, got: string): boolean {
-  if (shape !== undefined && shape !== gotShape) return false
-  if (LIST_KINDS.includes(kind) && !got.startsWith('List')) return false
+function matches({ kind, action, shape }: Fault, callShape: string, callAction: string): boolean {
+  if (shape !== undefined && shape !== callShape) return false
+  if (LIST_KINDS.includes(kind) && !callAction.startsWith('List')) return false
   if (action === undefined) return true
   return typeof action === 'string'
-    ? action === got
-    : new RegExp(action.source, action.flags.replace(/[gy]/g, '')).test(got)
+    ? action === callAction
+    : new RegExp(action.source, action.flags.replace(/[gy]/g, '')).test(callAction)
 }
 
-/** Numbers from 0 to 1 that look random and repeat with their seed (mulberry32). */
-function createDice(seed: number): () => number {
+/** A seeded pseudo-random number generator for [0, 1): mulberry32. */
+function createRandom(seed: number): () => number {
   let state = seed * 0x9e3779b9
   return () => {
     state = (state + 0x6d2b79f5) | 0

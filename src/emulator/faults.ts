@@ -1,19 +1,19 @@
 import type { Leak } from './leak.ts'
 import type { TextFaultKind } from './text/faults.ts'
 
-/** Ways in which an upstream goes wrong. `work` says whether the call takes effect first; default no. */
+/** The kinds of faults. `work`: whether the action runs and takes effect before the fault; default false. */
 export type FaultKind =
-  /** resets the connection before anything is done */
+  /** resets the connection before the action runs */
   | { readonly kind: 'refuse' }
-  /** does the work, then resets the connection without an answer */
+  /** runs the action, then resets the connection without a response */
   | { readonly kind: 'reset-after' }
-  /** never answers; the connection stays open */
+  /** never responds; the connection stays open */
   | { readonly kind: 'hang'; readonly work?: boolean }
-  /** goes on after so many ms of real time */
+  /** waits `ms` of real time before the action runs */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** stops before the work (default) or between work and answer until `release` */
+  /** waits for `release`: before the action runs (default), or after it and before the response */
   | { readonly kind: 'hold'; readonly when?: 'before' | 'after' }
-  /** answers with another status; the default body is an error envelope with code InternalError */
+  /** responds with this status; the default body is an error envelope with code InternalError */
   | {
       readonly kind: 'status'
       readonly status: number
@@ -21,75 +21,75 @@ export type FaultKind =
       readonly headers?: Readonly<Record<string, string | string[]>>
       readonly work?: boolean
     }
-  /** does the work, announces the whole answer, sends `keep` bytes of it (default half) and closes */
+  /** runs the action, announces the full Content-Length, sends `keep` bytes (default half) and closes the connection */
   | { readonly kind: 'truncate'; readonly keep?: number }
-  /** does the work, answers its status with a body that is not JSON (default an HTML page) */
+  /** runs the action, keeps its status, but sends a body that is not JSON (default an HTML page) */
   | { readonly kind: 'not-json'; readonly body?: string }
-  /** does the work, answers 200 without a body */
+  /** runs the action, responds 200 without a body */
   | { readonly kind: 'empty' }
-  /** answers 302 (or `status`) to another address */
+  /** responds 302 (or `status`) with this `location` */
   | { readonly kind: 'redirect'; readonly location: string; readonly status?: number }
-  /** does the work, answers gzip-coded, asked or not */
+  /** runs the action, sends the body with gzip coding whether or not the client accepts it */
   | { readonly kind: 'gzip' }
-  /** adds headers to the answer, or replaces them */
+  /** adds or replaces response headers */
   | { readonly kind: 'headers'; readonly headers: Readonly<Record<string, string | string[]>> }
   /**
-   * adds every one of `HOSTILE_HEADERS`, under another status where one is given; `page`: the body is an HTML page with a
-   * script, and says so
+   * adds all `HOSTILE_HEADERS`, and sets `status` if given; `page`: the body is an HTML page with a script, sent as
+   * `text/html`
    */
   | { readonly kind: 'hostile-headers'; readonly status?: number; readonly page?: boolean }
   /**
-   * tells the caller the credential: `body` (default) in a field of the JSON, of every event of a stream; `content` in front of
-   * every text in it; `header` in `x-request-id`. `form`: as it is (default), with its first character as `\uXXXX`, in
-   * base64, or with every byte percent-encoded. Of the ark shape it is the secret key
+   * puts the upstream credential into the response: `place: 'body'` (default) adds a JSON field (in every event of a stream);
+   * `content` prefixes every text; `header` uses `x-request-id`. `form`: unchanged (default), with the first character as
+   * `\uXXXX`, in base64, or with every byte percent-encoded. For `ark`, the credential is the secret key
    */
   | ({ readonly kind: 'leak' } & Leak)
-  /** puts an item of a group that was not asked for in front of a list */
+  /** adds an item of a group that was not requested at the start of a list */
   | { readonly kind: 'foreign' }
-  /** takes one field away from every item of a list */
+  /** removes one field from every item of a list */
   | { readonly kind: 'missing-field'; readonly field: string }
-  /** a list without items, total 0, no next page */
+  /** responds with an empty list: total 0, no next page */
   | { readonly kind: 'no-data' }
-  /** a list in cursor mode that names the token it was asked with as the next one, for ever */
+  /** in cursor mode, always returns the NextToken of the request as the next one */
   | { readonly kind: 'repeat-cursor' }
   | TextFaultKind
 
-/** When a fault strikes. */
+/** To which calls a fault applies. */
 export interface FaultTiming {
-  /** an exact name or a pattern; default every action. List faults strike lists of assets and groups only, text faults calls that generate */
+  /** exact name or pattern; default all actions, but lists of assets and groups for list faults, and calls that generate for text faults */
   readonly action?: string | RegExp
-  /** default all of them; what is about generated text strikes `text` only */
+  /** default all; text faults apply to `text` only */
   readonly shape?: 'rest' | 'ark' | 'text'
-  /** how often; default 1, Infinity for always */
+  /** number of calls to which it applies; default 1, Infinity for all */
   readonly times?: number
-  /** lets the first n matching calls pass; default 0 */
+  /** number of matching calls to skip first; default 0 */
   readonly after?: number
-  /** 0 to 1; default 1. The dice are the same in every run */
+  /** 0 to 1; default 1. The random sequence is the same in every run */
   readonly probability?: number
 }
 
-/** What goes wrong, and when. */
+/** A fault: its kind, and the calls to which it applies. */
 export type Fault = FaultKind & FaultTiming
 
-/** A fault that was switched on. */
+/** A registered fault. */
 export interface FaultHandle {
   readonly id: number
   readonly fault: Fault
-  /** how often it took effect: after the work where the work is done first; for a `hold`, when it stops a call */
+  /** how often it has taken effect. If the action runs first, it counts after the action; a `hold` counts when it stops a call */
   readonly hits: number
-  /** resolves when `hits` has reached a number, default 1 */
+  /** resolves when `hits` reaches the given number, default 1 */
   struck(hits?: number): Promise<void>
-  /** lets go of every call that a `hold` stops, now and later */
+  /** releases all calls that a `hold` has stopped; later calls no longer wait */
   release(): void
-  /** switches it off, and releases */
+  /** unregisters the fault and releases its calls */
   remove(): void
 }
 
-/** The switchboard. Several faults may strike one call, in the order in which they were added. */
+/** The fault registry. Several faults can apply to one call, in the order in which they were added. */
 export interface Faults {
   add(fault: Fault): FaultHandle
-  /** removes all of them */
+  /** removes all faults */
   clear(): void
-  /** those that are switched on, used up or not, in the order in which they were added */
+  /** all registered faults, in the order in which they were added, including those whose `times` are used up */
   list(): FaultHandle[]
 }

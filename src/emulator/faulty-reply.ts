@@ -7,12 +7,12 @@ import { leakingHeaders, leakingJson } from './leak.ts'
 import type { List } from './listing.ts'
 import { membersOf, objectOf } from './members.ts'
 
-/** An answer on its way out. */
+/** A complete HTTP response, ready to send. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Uint8Array
-  /** how many bytes of the body are sent before the connection closes; absent: all */
+  /** number of body bytes to send before the connection closes; absent: all */
   readonly keep?: number
 }
 
@@ -20,7 +20,7 @@ const ERROR_BODY =
   '{"ResponseMetadata":{"Error":{"Code":"InternalError","Message":"The service has an internal error."}}}'
 const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 
-/** A reply with a text of JSON. */
+/** A reply with a JSON body. */
 export function jsonReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: Buffer.from(text) }
 }
@@ -32,7 +32,7 @@ export function plannedReply(fault: FaultKind): Reply | undefined {
   return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
 }
 
-/** What a fault makes of a finished reply; `secret`: the credential with which it was asked for. */
+/** Applies a fault to a finished reply. `secret`: the credential of the request. */
 export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Reply {
   switch (fault.kind) {
     case 'status':
@@ -61,15 +61,15 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
   }
 }
 
-/** What a fault makes of an answer before it becomes text; only lists suffer. */
+/** Applies a fault to a result before serialization. Only list faults change it. */
 export function faultyAnswer(fault: FaultKind, answer: Answer, ask: Ask): Answer {
-  return 'list' in answer ? { list: spoiltList(fault, answer.list, ask) } : answer
+  return 'list' in answer ? { list: faultyList(fault, answer.list, ask) } : answer
 }
 
-function spoiltList(fault: FaultKind, list: List, ask: Ask): List {
+function faultyList(fault: FaultKind, list: List, ask: Ask): List {
   switch (fault.kind) {
     case 'foreign':
-      return { ...list, items: [list.stranger(), ...list.items] }
+      return { ...list, items: [list.foreignItem(), ...list.items] }
     case 'missing-field':
       return { ...list, items: list.items.map((item) => without(item, fault.field)) }
     case 'no-data':

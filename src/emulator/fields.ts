@@ -1,23 +1,24 @@
 import type { Member } from './members.ts'
 import { invalid, missing } from './refusal.ts'
 
-/** Reads the members of a request by name; of a doubled key the last one counts, `null` is as good as absent. */
+/** Reads request parameters by name. The last one of duplicate keys counts. `null` counts as absent. */
 export interface Fields {
   value(name: string): unknown
-  /** a string of at most `most` code points; undefined when absent */
-  text(name: string, most?: number): string | undefined
-  /** the same, refused when absent or empty */
-  needed(name: string, most?: number): string
-  /** one of a few words; undefined when absent or empty */
+  /** a string of at most `maxLength` code points; undefined when absent */
+  text(name: string, maxLength?: number): string | undefined
+  /** a required string: throws when it is absent or empty */
+  needed(name: string, maxLength?: number): string
+  /** one of the given words; undefined when absent or empty */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
   /** a list of strings, empty when absent */
   list(name: string): string[]
-  /** a whole number within bounds; undefined when absent */
-  whole(name: string, least: number, most: number): number | undefined
+  /** an integer from `min` to `max`; undefined when absent */
+  whole(name: string, min: number, max: number): number | undefined
   /** a nested object; undefined when absent */
   object(name: string): Record<string, unknown> | undefined
 }
 
+/** A reader of the given members. Its methods throw 400 `InvalidParameter` or `MissingParameter` for invalid values. */
 export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fields {
   const last = new Map(members.map((member) => [member.name, member.value]))
 
@@ -26,16 +27,18 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return raw === undefined ? undefined : ((JSON.parse(raw) as unknown) ?? undefined)
   }
 
-  function text(name: string, most = 4096): string | undefined {
+  function text(name: string, maxLength = 4096): string | undefined {
     const given = value(name)
     if (given === undefined) return undefined
     if (typeof given !== 'string') throw invalid(name, `The parameter ${name} must be a string.`)
-    if ([...given].length > most) throw invalid(name, `The parameter ${name} must have at most ${most} characters.`)
+    if ([...given].length > maxLength) {
+      throw invalid(name, `The parameter ${name} must have at most ${maxLength} characters.`)
+    }
     return given
   }
 
-  function needed(name: string, most?: number): string {
-    return text(name, most) || raise(missing(name))
+  function needed(name: string, maxLength?: number): string {
+    return text(name, maxLength) || raise(missing(name))
   }
 
   function word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
@@ -51,11 +54,11 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return fine ? given : raise(invalid(name, `The parameter ${name} must be a list of strings.`))
   }
 
-  function whole(name: string, least: number, most: number): number | undefined {
+  function whole(name: string, min: number, max: number): number | undefined {
     const given = value(name)
     if (given === undefined) return undefined
-    if (typeof given === 'number' && Number.isInteger(given) && given >= least && given <= most) return given
-    throw invalid(name, `The parameter ${name} must be a whole number from ${least} to ${most}.`)
+    if (typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max) return given
+    throw invalid(name, `The parameter ${name} must be a whole number from ${min} to ${max}.`)
   }
 
   function object(name: string): Record<string, unknown> | undefined {
@@ -70,7 +73,7 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
   return { value, text, needed, word, list, whole, object }
 }
 
-/** The fields of an object that is already parsed, such as `Filter`. */
+/** A reader of an already parsed object, such as `Filter`. */
 export function fieldsIn(object: Record<string, unknown>): Fields {
   return fieldsOf(Object.entries(object).map(([name, value]) => ({ name, value: JSON.stringify(value ?? null) })))
 }

@@ -6,14 +6,14 @@ import { objectOf } from './members.ts'
 import type { Group } from './records.ts'
 import { invalid, missing, Refusal } from './refusal.ts'
 
-const NAME_MOST = 64
-const DESCRIPTION_MOST = 300
+const MAX_NAME_LENGTH = 64
+const MAX_DESCRIPTION_LENGTH = 300
 
-/** Page 2318270. Names are not unique, and a repeated call makes a second group. */
+/** CreateAssetGroup (vendor page 2318270). Names are not unique: a repeated call creates a second group. */
 export const createAssetGroup: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
-  const name = fields.needed('Name', NAME_MOST)
-  const description = fields.text('Description', DESCRIPTION_MOST)
+  const name = fields.needed('Name', MAX_NAME_LENGTH)
+  const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   fields.word('GroupType', ['AIGC'])
   checkQuota(account)
   const extra = ask.members.filter((member) => !GROUP_FIELDS.has(member.name))
@@ -21,25 +21,25 @@ export const createAssetGroup: Action = (account, ask) => {
   return { result: objectOf([field('Id', group.id)]) }
 }
 
-/** Page 2318275. */
+/** GetAssetGroup (vendor page 2318275). */
 export const getAssetGroup: Action = (account, ask) => {
   const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
   return { result: groupText(group, { settings: account.settings, plain: ask.plain, now: account.library.now() }) }
 }
 
-/** Page 2318276. */
+/** UpdateAssetGroup (vendor page 2318276). */
 export const updateAssetGroup: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
   const group = groupAsked(account, ask, fields.needed('Id'))
-  const name = fields.text('Name', NAME_MOST)
-  const description = fields.text('Description', DESCRIPTION_MOST)
+  const name = fields.text('Name', MAX_NAME_LENGTH)
+  const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   if (name === undefined && description === undefined) throw missing('Name')
   if (name === '') throw invalid('Name', 'The parameter Name must not be empty.')
   account.library.changeGroup(group.id, { name, description })
   return { result: objectOf([field('Id', group.id)]) }
 }
 
-/** Page 2341606. Takes the assets along; a LivenessFace group stays as long as its authorisation is valid. */
+/** DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its authorization is valid. */
 export const deleteAssetGroup: Action = (account, ask) => {
   const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
   if (group.type === 'LivenessFace') {
@@ -53,7 +53,7 @@ export const deleteAssetGroup: Action = (account, ask) => {
   return { result: '{}' }
 }
 
-/** The group with an id in the caller's project; a group of another project is as good as none. */
+/** The group with this id in the caller's project. Throws 400 for a malformed id, 404 otherwise, also for a group of another project. */
 export function groupAsked({ library }: Account, { project }: Ask, id: string, name = 'GroupID'): Group {
   const group = library.group(id)
   if (group?.project === project) return group

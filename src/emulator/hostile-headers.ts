@@ -1,4 +1,4 @@
-/** Headers with which an upstream would command its caller's proxy, or its caller's caller's browser, or tell of the account. */
+/** Response headers that control a reverse proxy or a browser, set cookies, or disclose the account. A gateway must not forward them. */
 export const HOSTILE_HEADERS: Readonly<Record<string, string | string[]>> = {
   authorization: 'Bearer of-another-account',
   'x-accel-redirect': '/internal/everything',
@@ -19,5 +19,5 @@ export const HOSTILE_HEADERS: Readonly<Record<string, string | string[]>> = {
   'alt-svc': 'h2="hostile.example:443"',
 }
 
-/** A page that runs a script where it is taken for one. */
+/** An HTML page that runs a script if a browser renders it. */
 export const HOSTILE_PAGE = '<!doctype html><title>upstream</title><script>document.title = "hostile"</script>'

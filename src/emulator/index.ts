@@ -27,13 +27,13 @@ export type { ObjectStock, PlantedKind, StockEntry } from './text/objects.ts'
 export type { TextOptions } from './text/options.ts'
 export type { Times } from './times.ts'
 
-/** A running emulator: one account, served in the rest and the ark shape, and text generation in two protocols. */
+/** A running emulator: one account behind the `rest` and `ark` asset APIs, and text generation (Chat Completions and Responses). */
 export interface Emulator {
-  /** `http://127.0.0.1:PORT`; under `/_emulator/` it can be controlled from other languages */
+  /** `http://127.0.0.1:PORT`; the HTTP control API for other languages is below `/_emulator/` */
   readonly origin: string
-  /** base address, which ends with `/api/media/proxy`, and bearer key of the rest shape */
+  /** the `rest` API: base URL, which ends with `/api/media/proxy`, and bearer key */
   readonly rest: { readonly url: string; readonly key: string }
-  /** base address and credentials of the ark shape, and the project that the account works in */
+  /** the `ark` API: base URL, credentials, and the default project of the account */
   readonly ark: {
     readonly url: string
     readonly accessKey: string
@@ -41,45 +41,47 @@ export interface Emulator {
     readonly region: string
     readonly project: string
   }
-  /** text generation: base address, which ends with `/v1`, and bearer key */
+  /** text generation: base URL, which ends with `/v1`, and bearer key */
   readonly text: {
     readonly url: string
     readonly key: string
     /**
-     * Answers the next call that generates (or those that the timing names) with these very bytes, or with those that a
-     * function of the recorded call chooses; a fault of kind `script`.
+     * Responds to the next call that generates (or to those that `timing` selects) with exactly these bytes. A function
+     * receives the recorded call and returns the script. Adds a fault of kind `script`.
      */
     answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
-    /** the responses, conversations, items, files and the like that the account keeps */
+    /** the stored objects of the account: responses, conversations, items, files, prompts and others */
     readonly objects: ObjectStock
   }
-  /** face verification, without a browser. In both shapes somebody has yet to go to the callback address, as a browser would */
+  /** face verification without a browser. The test itself must request the callback URL, as a browser would */
   readonly face: {
-    /** every session since the start, oldest first, those of the rest shape too */
+    /** all sessions since the start, of both APIs, oldest first */
     sessions(): FaceSession[]
     /**
-     * What the person does. The address that their browser goes to next; none after `close`, and none when the session has ended or expired
-     * before, which changes nothing. Throws for a token that is unknown.
+     * Finishes a session as the user would. Returns the URL of the redirect; undefined after `close`, and for a session that
+     * has already ended or expired, which does not change. Throws for an unknown token.
      */
     finish(bytedToken: string, decision: Decision): string | undefined
   }
-  /** every request since the start or the last `clearCalls`, in order of arrival; grows until cleared */
+  /** all requests since the start or the last `clearCalls`, in order of arrival; grows without limit */
   readonly calls: readonly Call[]
-  /** ways to go wrong, switched on and off at any time */
+  /** the fault registry; faults can be added and removed at any time */
   readonly faults: Faults
-  /** what the account holds, to look at and to change from behind */
+  /** direct access to the groups and assets of the account, without the API */
   readonly library: Library
-  /** most calls of an action, accepted or refused, in any window of one second by the emulator's clock; 0 without calls */
+  /** highest number of calls of an action in any window of one second of the emulator's clock, including rejected calls; 0 without calls */
   perSecond(action: string): number
-  /** forgets the recorded calls, not what they did */
+  /** deletes the recorded calls; their effects stay */
   clearCalls(): void
-  /** closes the port and every connection, stalled ones too; calls that wait are given up without effect */
+  /** closes the port and all connections, including stalled ones; waiting calls end without effect */
   stop(): Promise<void>
 }
 
 /**
- * Starts an emulated media asset upstream with Ark's rules: signature, fuzzy names, exclusive paging modes, depth limit,
- * rate limits, asynchronous processing, face verification with its page for browsers; and text generation of both protocols. Rejects when an option makes no sense or the port is taken.
+ * Starts an emulator of the upstreams: the media asset API and text generation. Rejects for an invalid option or a port in use.
+ *
+ * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits,
+ * asynchronous processing, and face verification with its page for browsers.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = settingsOf(options)

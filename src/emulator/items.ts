@@ -4,15 +4,15 @@ import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 import { signedTime, writtenTime } from './times.ts'
 
-/** How a record looks in answers. `plain` leaves out what the rest shape does not know: projects. */
+/** How to serialize a record. `plain` leaves out `ProjectName`, which the `rest` API does not have. */
 export interface Look {
   readonly settings: Settings
   readonly plain: boolean
-  /** ms since 1970; links are signed as of this moment */
+  /** ms since 1970; the signing time of links */
   readonly now: number
 }
 
-/** A group as JSON text (page 2318275). `listed` adds the undocumented `Title` of list items. */
+/** Serializes a group as JSON (vendor page 2318275). `listed` adds `Title`, an undocumented field of list items. */
 export function groupText(group: Group, { settings, plain }: Look, listed = false): string {
   return objectOf([
     field('Id', group.id),
@@ -27,7 +27,7 @@ export function groupText(group: Group, { settings, plain }: Look, listed = fals
   ])
 }
 
-/** An asset as JSON text (page 2318274). */
+/** Serializes an asset as JSON (vendor page 2318274). */
 export function assetText(asset: Asset, look: Look): string {
   const { settings, plain } = look
   const { error } = asset
@@ -47,23 +47,23 @@ export function assetText(asset: Asset, look: Look): string {
   ])
 }
 
-/** Names that answers use themselves; a create call cannot plant them. */
+/** Field names of groups in responses. CreateAssetGroup does not store extra fields with these names. */
 export const GROUP_FIELDS: ReadonlySet<string> = new Set([
   ...['Id', 'Name', 'Title', 'Description', 'GroupType', 'ProjectName', 'CreateTime', 'UpdateTime'],
 ])
 
-/** Names that answers use themselves; a create call cannot plant them. */
+/** Field names of assets in responses. CreateAsset does not store extra fields with these names. */
 export const ASSET_FIELDS: ReadonlySet<string> = new Set([
   ...['Id', 'Name', 'URL', 'AssetType', 'GroupId', 'Status', 'Error', 'Moderation'],
   ...['ProjectName', 'CreateTime', 'UpdateTime', 'LastInferenceTime'],
 ])
 
-/** One member of an object as JSON text. */
+/** Serializes one member of a JSON object. */
 export function field(name: string, value: unknown): { readonly raw: string } {
   return { raw: `"${name}":${JSON.stringify(value)}` }
 }
 
-/** A link of the object store that is good for 12 hours from this read, so two reads seldom show the same one. */
+/** A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links. */
 function signedLink(asset: Asset, { settings, now }: Look): string {
   const ending = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
   const path = `/${asset.project}/${asset.groupId}/${asset.id}.${ending}`

@@ -1,10 +1,10 @@
-/** How a credential is written where it does not belong. */
+/** The encoding of a leaked credential. */
 export type LeakForm = 'plain' | 'escaped' | 'base64' | 'percent'
 
-/** Where a credential turns up. */
+/** The part of the response that contains the leaked credential. */
 export type LeakPlace = 'body' | 'content' | 'header'
 
-/** A credential in an answer. */
+/** A credential leak in a response. */
 export interface Leak {
   readonly form?: LeakForm
   readonly place?: LeakPlace
@@ -17,22 +17,22 @@ const FORMS: Readonly<Record<LeakForm, (secret: string) => string>> = {
   percent: (secret) => [...Buffer.from(secret)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
 }
 
-/** Fields of both protocols that carry text, where there is some. */
-const TEXTS = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
+/** Non-empty text fields of both text protocols, and `Name` of the asset API. */
+const TEXT_FIELDS = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
 
-/** Headers with the credential in one that gateways pass on. */
+/** Puts the credential into `x-request-id`, a header that gateways forward. */
 export function leakingHeaders(leak: Leak, secret: string): Readonly<Record<string, string>> {
-  return leak.place === 'header' ? { 'x-request-id': `req-${written(leak, secret)}` } : {}
+  return leak.place === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
 }
 
-/** A text of JSON with the credential in a field of its own, or in front of every text in it. What is no object stays as it is. */
+/** Adds the credential to JSON text: as an extra field, or in front of every text. Returns text that is no object unchanged. */
 export function leakingJson(json: string, leak: Leak, secret: string): string {
   if (leak.place === 'header' || !json.startsWith('{')) return json
-  const told = `Bearer ${written(leak, secret)}`
-  if (leak.place === 'content') return json.replace(TEXTS, (start) => `${start}${told} `)
-  return `{"authorization":"${told}"${json === '{}' ? '' : ','}${json.slice(1)}`
+  const credential = `Bearer ${encoded(leak, secret)}`
+  if (leak.place === 'content') return json.replace(TEXT_FIELDS, (start) => `${start}${credential} `)
+  return `{"authorization":"${credential}"${json === '{}' ? '' : ','}${json.slice(1)}`
 }
 
-function written({ form = 'plain' }: Leak, secret: string): string {
+function encoded({ form = 'plain' }: Leak, secret: string): string {
   return FORMS[form](secret)
 }

@@ -4,19 +4,19 @@ import { createProcessing } from './processing.ts'
 import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 
-/** An empty library. */
+/** Creates an empty library. */
 export function createLibrary(settings: Settings): Library {
   const groups = new Map<string, Group>()
   const assets = new Map<string, Asset>()
   const members = new Map<string, Set<string>>()
   const processing = createProcessing(settings)
-  let ahead = 0
+  let advancedMs = 0
   let created = 0
   let revision = 0
 
-  const now = () => settings.clock() + ahead
+  const now = () => settings.clock() + advancedMs
 
-  function settle(): void {
+  function finishProcessing(): void {
     for (const id of processing.due(now())) {
       const asset = assets.get(id)
       if (asset === undefined) continue
@@ -69,7 +69,7 @@ export function createLibrary(settings: Settings): Library {
   }
 
   function renameAsset(id: string, name: string): boolean {
-    settle()
+    finishProcessing()
     const asset = assets.get(id)
     if (asset === undefined) return false
     assets.set(id, { ...asset, name, updateTime: now() })
@@ -91,13 +91,13 @@ export function createLibrary(settings: Settings): Library {
   }
 
   function assetsOf(groupId?: string): Asset[] {
-    settle()
+    finishProcessing()
     if (groupId === undefined) return [...assets.values()]
     return [...(members.get(groupId) ?? [])].flatMap((id) => assets.get(id) ?? [])
   }
 
   function asset(id: string): Asset | undefined {
-    settle()
+    finishProcessing()
     return assets.get(id)
   }
 
@@ -109,11 +109,11 @@ export function createLibrary(settings: Settings): Library {
     ...{ addGroup, addAsset, changeGroup, renameAsset, deleteGroup, deleteAsset },
     count: () => ({ groups: groups.size, assets: assets.size }),
     advance: (ms) => {
-      ahead += ms
+      advancedMs += ms
     },
     now,
     revision: () => {
-      settle()
+      finishProcessing()
       return revision
     },
   }

@@ -1,15 +1,15 @@
 import type { Member } from './members.ts'
 import type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
 
-/** A group to put into the library; times in ms since 1970, default now. */
+/** A group to add to the library. Times are in ms since 1970; default now. */
 export interface NewGroup {
   readonly name: string
-  /** default AIGC; LivenessFace is fine here */
+  /** default AIGC; LivenessFace is allowed here */
   readonly type?: GroupType
   readonly description?: string
-  /** default the emulator's project */
+  /** default: the emulator's project */
   readonly project?: string
-  /** any unused text; default one of the upstream's form */
+  /** any unused id; default a new one in the upstream's format */
   readonly id?: string
   readonly createTime?: number
   /** default `createTime` */
@@ -17,12 +17,12 @@ export interface NewGroup {
   readonly extra?: readonly Member[]
 }
 
-/** An asset to put into the library; times in ms since 1970, default now. */
+/** An asset to add to the library. Times are in ms since 1970; default now. */
 export interface NewAsset {
-  /** an existing group */
+  /** id of an existing group */
   readonly groupId: string
   readonly name?: string
-  /** default Active; Processing ends `processingMs` after it was added */
+  /** default Active; Processing ends `processingMs` after the asset was added */
   readonly status?: AssetStatus
   readonly error?: { readonly code: string; readonly message: string }
   readonly url?: string
@@ -36,30 +36,31 @@ export interface NewAsset {
   readonly extra?: readonly Member[]
 }
 
-/** What the account holds, as somebody at the vendor's console sees and changes it: no limits, no quota, no lag. */
+/** The groups and assets of the account, with direct access: no rate limits, no quota, no delay. */
 export interface Library {
-  /** all groups of all projects, oldest entry first */
+  /** all groups of all projects, in the order in which they were added */
   groups(): Group[]
-  /** all assets, or those of one group, oldest entry first within a group */
+  /** all assets, or those of one group, in the order in which they were added */
   assets(groupId?: string): Asset[]
   group(id: string): Group | undefined
   asset(id: string): Asset | undefined
-  /** throws when the id is taken */
+  /** throws when the id exists already */
   addGroup(group: NewGroup): Group
-  /** throws when the id is taken or the group does not exist */
+  /** throws when the id exists already or the group does not exist */
   addAsset(asset: NewAsset): Asset
-  /** changes a group and its UpdateTime; false when there is none */
+  /** changes a group and its UpdateTime; false when the group does not exist */
   changeGroup(id: string, change: { readonly name?: string; readonly description?: string }): boolean
-  /** renames an asset and changes its UpdateTime; false when there is none */
+  /** renames an asset and changes its UpdateTime; false when the asset does not exist */
   renameAsset(id: string, name: string): boolean
-  /** removes a group of any type with its assets; false when there is none */
+  /** deletes a group of any type with its assets; false when the group does not exist */
   deleteGroup(id: string): boolean
+  /** false when the asset does not exist */
   deleteAsset(id: string): boolean
   count(): { readonly groups: number; readonly assets: number }
-  /** moves the library's time ahead by so many ms: processing and new times follow, limits and signatures do not */
+  /** advances the library's clock by `ms`. This affects processing and new times, but not rate limits and signatures */
   advance(ms: number): void
-  /** ms since 1970, `advance` included */
+  /** the library's clock in ms since 1970, including `advance` */
   now(): number
-  /** grows with every change; what was derived from the library holds as long as it stays */
+  /** increases with every change; derived data is valid while it stays the same */
   revision(): number
 }

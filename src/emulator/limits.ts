@@ -1,9 +1,9 @@
 import { Refusal } from './refusal.ts'
 
-/** Calls per second and action for a whole account, as documented (pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
+/** The documented rate limits of an account in calls per second, by action (vendor pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
 export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
   CreateAssetGroup: 10,
-  // documented as 300 a minute
+  // documented as 300 per minute
   CreateAsset: 5,
   ListAssetGroups: 10,
   ListAssets: 10,
@@ -17,15 +17,15 @@ export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
   GetVisualValidateResult: 3,
 }
 
-/** Counts the calls of an account. */
+/** The rate limiter of an account. */
 export interface Limits {
-  /** Notes a call of an action, or refuses it with 429 `RateLimitExceeded`; refused calls are not counted. */
+  /** Counts a call of an action, or throws 429 `RateLimitExceeded`. Rejected calls do not count. */
   take(action: string): void
 }
 
 /**
- * At most `limit` calls in any window of one second, sliding, which is the strictest reading of "per second". A limit that
- * is not whole stretches the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s. An action without a limit is free.
+ * Creates a rate limiter: at most `limit` calls in any sliding window of one second, the strictest reading of "per second".
+ * A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s. An action without a limit is unlimited.
  */
 export function createLimits(limits: Readonly<Record<string, number>>, clock: () => number): Limits {
   const taken = new Map<string, number[]>()
@@ -33,12 +33,12 @@ export function createLimits(limits: Readonly<Record<string, number>>, clock: ()
     take(action) {
       const limit = Object.hasOwn(limits, action) ? limits[action] : undefined
       if (limit === undefined) return
-      const most = limit < 1 ? 1 : Math.floor(limit)
-      const windowMs = (most / limit) * 1000
+      const maxCalls = limit < 1 ? 1 : Math.floor(limit)
+      const windowMs = (maxCalls / limit) * 1000
       const now = clock()
       const recent = (taken.get(action) ?? []).filter((at) => now - at < windowMs)
       taken.set(action, recent)
-      if (limit <= 0 || recent.length >= most) {
+      if (limit <= 0 || recent.length >= maxCalls) {
         throw new Refusal(429, 'RateLimitExceeded', `The request rate of ${action} exceeds the limit of the account.`)
       }
       recent.push(now)

@@ -2,69 +2,69 @@ import { field } from './items.ts'
 import { objectOf } from './members.ts'
 import { type Place, tokenOf, type Window } from './paging.ts'
 
-const KEPT_MOST = 8
+const MAX_CACHED_LISTS = 8
 
-/** What makes items sortable. */
+/** An item that can be sorted. */
 export interface Sortable {
   readonly tie: number
 }
 
-/** A cut of a list, not yet text, so that faults can still spoil it. */
+/** One page of a list before serialization, so that faults can still change it. */
 export interface List {
   readonly items: readonly string[]
   readonly mode: 'page' | 'cursor'
-  /** the paging fields of the page mode */
+  /** page mode: the paging fields of the result */
   readonly counts: readonly { readonly raw: string }[]
-  /** cursor mode: the token of the next page; absent at the end */
+  /** cursor mode: the token of the next page; absent on the last page */
   readonly next?: string
-  /** cursor mode: a valid token even at the end */
+  /** cursor mode: a valid token, also on the last page */
   readonly token?: string
-  /** an item that the filter did not ask for, as a leaking upstream would show it */
-  stranger(): string
+  /** an item that does not match the filter, for the `foreign` fault */
+  foreignItem(): string
 }
 
-/** Sorts by a key in one direction; equal keys stand by tie, whatever the direction. */
+/** Sorts items by a key. Equal keys are ordered by `tie`, in both directions. */
 export function sorted<Item extends Sortable>(items: Item[], keyOf: (item: Item) => number | string, down: boolean) {
-  return items.sort((a, b) => comparePlaces({ key: keyOf(a), tie: a.tie }, { key: keyOf(b), tie: b.tie }, down))
+  return items.sort((a, b) => comparePositions({ key: keyOf(a), tie: a.tie }, { key: keyOf(b), tie: b.tie }, down))
 }
 
-/** Keeps what was sorted last, as long as the library stays as it was. */
-export type Sorted<Item> = (print: string, revision: number, make: () => Item[]) => readonly Item[]
+/** Returns the sorted list of a query. The cached list is valid for one revision of the library. */
+export type Sorted<Item> = (queryHash: string, revision: number, sort: () => Item[]) => readonly Item[]
 
-/** Remembers a few sorted lists; walking 50,000 items page by page would otherwise sort them at every page. */
+/** Caches the last few sorted lists. Without it, paging through 50,000 items would sort them again for every page. */
 export function createSorted<Item>(): Sorted<Item> {
-  const kept = new Map<string, { readonly revision: number; readonly items: readonly Item[] }>()
-  return (print, revision, make) => {
-    const found = kept.get(print)
+  const cached = new Map<string, { readonly revision: number; readonly items: readonly Item[] }>()
+  return (queryHash, revision, sort) => {
+    const found = cached.get(queryHash)
     if (found?.revision === revision) return found.items
-    const items = make()
-    kept.delete(print)
-    kept.set(print, { revision, items })
-    for (const oldest of kept.keys()) if (kept.size > KEPT_MOST) kept.delete(oldest)
+    const items = sort()
+    cached.delete(queryHash)
+    cached.set(queryHash, { revision, items })
+    for (const oldest of cached.keys()) if (cached.size > MAX_CACHED_LISTS) cached.delete(oldest)
     return items
   }
 }
 
-/** Cuts a window out of a sorted list. A cursor is a place, not a count, so additions and removals do not shift it. */
+/** Cuts one page out of a sorted list. A cursor is a sort position, not an offset, so new and deleted items do not shift it. */
 export function cut<Item extends Sortable>(
   items: readonly Item[],
   window: Window,
-  sort: { readonly print: string; readonly down: boolean; keyOf(item: Item): number | string },
+  sort: { readonly queryHash: string; readonly down: boolean; keyOf(item: Item): number | string },
 ) {
-  const from = window.mode === 'page' ? (window.number - 1) * window.size : firstBehind(items, window.after, sort)
-  const shown = items.slice(from, from + window.size)
+  const from = window.mode === 'page' ? (window.number - 1) * window.size : indexAfter(items, window.after, sort)
+  const page = items.slice(from, from + window.size)
   if (window.mode === 'page') {
     const counts = { TotalCount: items.length, PageNumber: window.number, PageSize: window.size }
-    return { shown, mode: window.mode, counts: Object.entries(counts).map(([name, value]) => field(name, value)) }
+    return { page, mode: window.mode, counts: Object.entries(counts).map(([name, value]) => field(name, value)) }
   }
-  const last = shown.at(-1)
+  const last = page.at(-1)
   const end = last ? { key: sort.keyOf(last), tie: last.tie } : (window.after ?? { key: 0, tie: 0 })
-  const token = tokenOf(end, sort.print)
+  const token = tokenOf(end, sort.queryHash)
   const more = from + window.size < items.length
-  return { shown, mode: window.mode, counts: [], token, ...(more ? { next: token } : {}) }
+  return { page, mode: window.mode, counts: [], token, ...(more ? { next: token } : {}) }
 }
 
-/** A list as the text of `Result`. */
+/** Serializes a list as the JSON text of `Result`. */
 export function listText({ items, counts, next }: List): string {
   return objectOf([
     { raw: `"Items":[${items.join(',')}]` },
@@ -73,24 +73,24 @@ export function listText({ items, counts, next }: List): string {
   ])
 }
 
-function firstBehind<Item extends Sortable>(
+function indexAfter<Item extends Sortable>(
   items: readonly Item[],
-  place: Place | undefined,
+  position: Place | undefined,
   { keyOf, down }: { readonly down: boolean; keyOf(item: Item): number | string },
 ): number {
-  if (place === undefined) return 0
+  if (position === undefined) return 0
   let low = 0
   let high = items.length
   while (low < high) {
     const middle = (low + high) >> 1
     const item = items[middle]
-    if (item && comparePlaces({ key: keyOf(item), tie: item.tie }, place, down) <= 0) low = middle + 1
+    if (item && comparePositions({ key: keyOf(item), tie: item.tie }, position, down) <= 0) low = middle + 1
     else high = middle
   }
   return low
 }
 
-function comparePlaces(a: Place, b: Place, down: boolean): number {
+function comparePositions(a: Place, b: Place, down: boolean): number {
   if (a.key === b.key) return a.tie - b.tie
   return a.key < b.key === down ? 1 : -1
 }

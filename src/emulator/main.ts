@@ -12,9 +12,9 @@ try {
       host: { type: 'string' },
       'processing-ms': { type: 'string' },
       limits: { type: 'string' },
-      // where browsers reach it, phones for example
+      // base URL that browsers, for example on a phone, can reach
       'face-url': { type: 'string' },
-      // slow enough to see a stream grow
+      // slow enough that the reader sees the stream arrive piece by piece
       'text-ms-per-token': { type: 'string', default: '30' },
     },
   })
@@ -29,12 +29,12 @@ try {
   })
   console.log(`emulator listening on ${origin}`)
   console.log(`
-# a gateway in front of the rest shape
+# settings of a gateway for the rest API
 MEDIA_UPSTREAM_KIND=rest
 MEDIA_UPSTREAM_URL=${rest.url}
 MEDIA_UPSTREAM_KEY=${rest.key}
 
-# a gateway in front of the ark shape
+# settings of a gateway for the ark API
 MEDIA_UPSTREAM_KIND=ark
 MEDIA_UPSTREAM_URL=${ark.url}
 MEDIA_UPSTREAM_ACCESS_KEY=${ark.accessKey}
@@ -42,7 +42,7 @@ MEDIA_UPSTREAM_SECRET_KEY=${ark.secretKey}
 MEDIA_UPSTREAM_REGION=${ark.region}
 MEDIA_UPSTREAM_PROJECT=${ark.project}
 
-# and of text generation, beside either
+# settings for text generation, in addition to either
 TEXT_UPSTREAM_URL=${text.url}
 TEXT_UPSTREAM_KEY=${text.key}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

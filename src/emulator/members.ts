@@ -1,18 +1,18 @@
-/** One member of a JSON object, with its text as it was sent. */
+/** One member of a JSON object, with its original text. */
 export interface Member {
   /** the key, unescaped */
   readonly name: string
-  /** key, colon and value, byte for byte */
+  /** original text of key, colon and value */
   readonly raw: string
-  /** the value alone, byte for byte */
+  /** original text of the value */
   readonly value: string
 }
 
 const SPACE = /\s/
 
 /**
- * Splits the text of a JSON object into its members without reading their values, so that `12345678901234567890`, `1.0`,
- * doubled keys and the order of keys survive. `undefined` when the text is not JSON or not an object.
+ * Splits the text of a JSON object into its members without parsing their values. So `12345678901234567890`, `1.0`,
+ * duplicate keys and the order of keys are preserved. `undefined` when the text is not JSON or not an object.
  */
 export function membersOf(text: string): Member[] | undefined {
   if (!isObject(text)) return undefined
@@ -32,12 +32,12 @@ export function membersOf(text: string): Member[] | undefined {
   }
 }
 
-/** The text of a JSON object made of the raw texts of members. */
+/** Joins the texts of members to the text of a JSON object. */
 export function objectOf(members: readonly { readonly raw: string }[]): string {
   return `{${members.map((member) => member.raw).join(',')}}`
 }
 
-// everything below may trust the text, because a real parser has accepted it
+// the functions below can rely on valid JSON, because JSON.parse has accepted the text
 function isObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
@@ -62,15 +62,15 @@ function endOfString(text: string, at: number): number {
 function endOfValue(text: string, at: number): number {
   let depth = 0
   for (let end = at; ; end++) {
-    const sign = text[end]
-    if (sign === '"') {
+    const character = text[end]
+    if (character === '"') {
       end = endOfString(text, end) - 1
-    } else if (sign === '{' || sign === '[') {
+    } else if (character === '{' || character === '[') {
       depth++
-    } else if (sign === '}' || sign === ']') {
+    } else if (character === '}' || character === ']') {
       if (depth === 0) return end
       depth--
-    } else if (depth === 0 && (sign === ',' || SPACE.test(sign ?? ''))) {
+    } else if (depth === 0 && (character === ',' || SPACE.test(character ?? ''))) {
       return end
     } else {
       continue

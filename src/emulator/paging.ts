@@ -2,30 +2,34 @@ import { createHash } from 'node:crypto'
 import type { Fields } from './fields.ts'
 import { invalid, missing, Refusal } from './refusal.ts'
 
-/** Where a cursor stands: behind the item with this sort key and tie. */
+/** The position of a cursor: after the item with this sort key and tie. */
 export interface Place {
   readonly key: number | string
   readonly tie: number
 }
 
-/** Which part of a sorted list is asked for, in one of two exclusive modes (pages 2318272, 2318273). */
+/** The requested page of a sorted list, in one of two exclusive modes (vendor pages 2318272, 2318273). */
 export type Window =
   | { readonly mode: 'page'; readonly number: number; readonly size: number }
   | { readonly mode: 'cursor'; readonly size: number; readonly after?: Place }
 
 /**
- * Reads PageNumber and PageSize, or MaxResults and NextToken. `print` stands for filter and sort: a token that was given
- * out under another one is refused. With nothing sent: the cursor mode, 10 items. An empty NextToken counts as absent.
+ * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts as
+ * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
-export function windowOf(fields: Fields, print: string, maxDepth: number): Window {
+export function windowOf(fields: Fields, queryHash: string, maxDepth: number): Window {
   const number = fields.whole('PageNumber', 1, Number.MAX_SAFE_INTEGER)
   const size = fields.whole('PageSize', 1, 100)
-  const most = fields.whole('MaxResults', 1, 100)
+  const maxResults = fields.whole('MaxResults', 1, 100)
   const token = fields.text('NextToken', Number.POSITIVE_INFINITY) || undefined
   if (number === undefined && size === undefined) {
-    return { mode: 'cursor', size: most ?? 10, ...(token === undefined ? {} : { after: placeOf(token, print) }) }
+    return {
+      mode: 'cursor',
+      size: maxResults ?? 10,
+      ...(token === undefined ? {} : { after: positionOf(token, queryHash) }),
+    }
   }
-  if (most !== undefined || token !== undefined) {
+  if (maxResults !== undefined || token !== undefined) {
     throw new Refusal(
       400,
       'InvalidParameter',
@@ -38,27 +42,27 @@ export function windowOf(fields: Fields, print: string, maxDepth: number): Windo
   return { mode: 'page', number, size }
 }
 
-/** A short stand-in for a filter and a sort. */
+/** A short hash of a filter and a sort. */
 export function printOf(...parts: readonly unknown[]): string {
   return sha256(JSON.stringify(parts)).slice(0, 16)
 }
 
-/** The opaque token for going on behind a place. */
-export function tokenOf({ key, tie }: Place, print: string): string {
-  const payload = JSON.stringify([print, key, tie])
-  return Buffer.from(seal(payload) + payload).toString('base64url')
+/** The opaque token of a cursor position. */
+export function tokenOf({ key, tie }: Place, queryHash: string): string {
+  const payload = JSON.stringify([queryHash, key, tie])
+  return Buffer.from(checksum(payload) + payload).toString('base64url')
 }
 
-function placeOf(token: string, print: string): Place {
+function positionOf(token: string, queryHash: string): Place {
   const text = Buffer.from(token, 'base64url').toString()
   const payload = text.slice(16)
-  if (text.slice(0, 16) !== seal(payload)) throw invalid('NextToken', 'NextToken is invalid.')
+  if (text.slice(0, 16) !== checksum(payload)) throw invalid('NextToken', 'NextToken is invalid.')
   const [given, key, tie] = JSON.parse(payload) as [string, number | string, number]
-  if (given !== print) throw invalid('NextToken', 'NextToken belongs to another filter or sort.')
+  if (given !== queryHash) throw invalid('NextToken', 'NextToken belongs to another filter or sort.')
   return { key, tie }
 }
 
-function seal(payload: string): string {
+function checksum(payload: string): string {
   return sha256(`cursor ${payload}`).slice(0, 16)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The parts of a target's path. Escapes are resolved before the path is cut up, and then `.`, `..` and doubled slashes, as a web
- * server in front of an upstream does; so an id that was not kept from being a path reaches what it names.
+ * The segments of the target's path. Like many web servers, it first decodes percent-encoding and then resolves `.`, `..` and
+ * double slashes. So tests can show that an id with such characters does not reach another path.
  */
 export function pathParts(target: string): string[] {
   const parts: string[] = []
@@ -11,7 +11,7 @@ export function pathParts(target: string): string[] {
   return parts
 }
 
-/** A path or a part of one without its escapes; as it is where they make no sense. */
+/** Percent-decodes a path or a segment. Returns it unchanged when the encoding is invalid. */
 export function unescaped(path: string): string {
   try {
     return decodeURIComponent(path)

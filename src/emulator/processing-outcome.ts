@@ -1,6 +1,6 @@
 import type { Asset, AssetType } from './records.ts'
 
-/** How processing ends. */
+/** The result of processing an asset. */
 export type Outcome =
   | { readonly status: 'Active' }
   | { readonly status: 'Failed'; readonly code: string; readonly message: string }
@@ -12,23 +12,23 @@ const FORMATS: Readonly<Record<AssetType, readonly string[]>> = {
 }
 
 /**
- * The default outcome, read from the address alone; nothing is ever fetched.
+ * The default outcome. It depends only on the URL; the emulator never fetches a file.
  * - a path segment `fail-<Code>`, as in `https://x.example/fail-FaceMismatch/a.png`: Failed with that code
- * - a host that ends with `.invalid`, or no address at all: `DownloadFailed`
- * - an ending of another type of asset: `TypeMismatch`; any other unknown ending: `FormatUnsupported`
- * - everything else, also without an ending: Active
+ * - a host that ends with `.invalid`, or an invalid URL: `DownloadFailed`
+ * - a file extension of another asset type: `TypeMismatch`; an unknown file extension: `FormatUnsupported`
+ * - everything else, also without a file extension: Active
  */
 export function outcomeByUrl(asset: Asset): Outcome {
-  if (!URL.canParse(asset.url)) return failed('DownloadFailed', 'The address makes no sense.')
+  if (!URL.canParse(asset.url)) return failed('DownloadFailed', 'The URL is invalid.')
   const { hostname, pathname } = new URL(asset.url)
-  const planted = pathname.match(/\/fail-([A-Za-z.]+)(?:\/|$)/)?.[1]
-  if (planted) return failed(planted, `Processing ended with ${planted}.`)
+  const code = pathname.match(/\/fail-([A-Za-z.]+)(?:\/|$)/)?.[1]
+  if (code) return failed(code, `Processing ended with ${code}.`)
   if (hostname.endsWith('.invalid')) return failed('DownloadFailed', 'The file could not be downloaded.')
-  const ending = pathname.match(/\.([^./]+)$/)?.[1]?.toLowerCase()
-  if (ending === undefined || FORMATS[asset.type].includes(ending)) return { status: 'Active' }
-  const other = Object.values(FORMATS).some((endings) => endings.includes(ending))
+  const extension = pathname.match(/\.([^./]+)$/)?.[1]?.toLowerCase()
+  if (extension === undefined || FORMATS[asset.type].includes(extension)) return { status: 'Active' }
+  const other = Object.values(FORMATS).some((extensions) => extensions.includes(extension))
   if (other) return failed('TypeMismatch', `The file is not of type ${asset.type}.`)
-  return failed('FormatUnsupported', `The format ${ending} is not supported.`)
+  return failed('FormatUnsupported', `The format ${extension} is not supported.`)
 }
 
 function failed(code: string, message: string): Outcome {

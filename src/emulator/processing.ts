@@ -1,19 +1,19 @@
 import type { Asset } from './records.ts'
 import type { Settings } from './settings.ts'
 
-/** Which assets are being processed, and how that ends. */
+/** The assets in processing, and their results. */
 export interface Processing {
   begin(id: string, now: number): void
-  /** the ids whose time is over, each once */
+  /** ids whose processing time is over; returns each id once */
   due(now: number): string[]
-  /** the asset after processing, its UpdateTime the moment at which that ended */
+  /** the asset after processing; UpdateTime is the end of processing */
   ended(asset: Asset): Asset
 }
 
 export function createProcessing({ processingMs, outcome }: Settings): Processing {
   const ends = new Map<string, number>()
   const endedAt = new Map<string, number>()
-  // spares a scan of all that is processed at every read
+  // earliest end; avoids a scan of all ids on every read
   let next = Number.POSITIVE_INFINITY
 
   return {
@@ -23,13 +23,13 @@ export function createProcessing({ processingMs, outcome }: Settings): Processin
     },
     due(now) {
       if (now < next) return []
-      const over = [...ends].filter(([, end]) => end <= now)
-      for (const [id, end] of over) {
+      const finished = [...ends].filter(([, end]) => end <= now)
+      for (const [id, end] of finished) {
         ends.delete(id)
         endedAt.set(id, end)
       }
-      next = [...ends.values()].reduce((least, end) => Math.min(least, end), Number.POSITIVE_INFINITY)
-      return over.map(([id]) => id)
+      next = [...ends.values()].reduce((earliest, end) => Math.min(earliest, end), Number.POSITIVE_INFINITY)
+      return finished.map(([id]) => id)
     },
     ended(asset) {
       const result = outcome(asset)

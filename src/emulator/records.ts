@@ -1,15 +1,15 @@
 import type { Member } from './members.ts'
 
-/** The two kinds of group. Only AIGC groups can be created over the API. */
+/** The two types of groups. The API can create AIGC groups only. */
 export type GroupType = 'AIGC' | 'LivenessFace'
 
-/** What a file can be. */
+/** The types of assets. */
 export type AssetType = 'Image' | 'Video' | 'Audio'
 
-/** Where an asset stands. */
+/** The statuses of an asset. */
 export type AssetStatus = 'Processing' | 'Active' | 'Failed'
 
-/** A group as it truly is, at the moment it was read; later changes make a new record. */
+/** An immutable group record. A change creates a new record. */
 export interface Group {
   readonly id: string
   readonly name: string
@@ -20,24 +20,24 @@ export interface Group {
   readonly createTime: number
   /** ms since 1970 */
   readonly updateTime: number
-  /** unknown fields of the create call, in their order, byte for byte */
+  /** unknown fields of the create request, in their original order and text */
   readonly extra: readonly Member[]
-  /** unique; decides between equal sort keys and has nothing to do with ids or time */
+  /** unique number that orders equal sort keys; independent of ids and times */
   readonly tie: number
 }
 
-/** An asset as it truly is, at the moment it was read; later changes make a new record. */
+/** An immutable asset record. A change creates a new record. */
 export interface Asset {
   readonly id: string
   readonly groupId: string
   readonly name: string
-  /** the address it was created from; answers carry a signed link of the store instead */
+  /** the URL of the create request; responses contain a signed link to the object store instead */
   readonly url: string
   readonly type: AssetType
   readonly status: AssetStatus
-  /** why it failed; only with status Failed */
+  /** the reason of status Failed */
   readonly error?: { readonly code: string; readonly message: string }
-  /** `Moderation` of the create call as JSON text */
+  /** `Moderation` of the create request as JSON text */
   readonly moderation: string
   readonly project: string
   /** ms since 1970 */

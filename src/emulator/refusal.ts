@@ -1,4 +1,4 @@
-/** An error as the upstream words it; it becomes `ResponseMetadata.Error` of the answer. */
+/** An error response of the asset API; it becomes `ResponseMetadata.Error`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 
@@ -22,7 +22,7 @@ export function missing(name: string): Refusal {
   return new Refusal(400, `MissingParameter.${name}`, `The required parameter ${name} is missing.`)
 }
 
-/** 405 with `Allow`. */
+/** 405 `MethodNotAllowed` with an `Allow` header. */
 export function wrongMethod(method: string, allow: string): Refusal {
   return new Refusal(405, 'MethodNotAllowed', `The method ${method} is not allowed here.`, { allow })
 }

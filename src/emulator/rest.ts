@@ -9,12 +9,12 @@ import { bodyMembers, type Received, type Shape } from './shape.ts'
 
 const ROOT = '/api/media'
 
-/** Where the rest shape's library lives. */
+/** Base path of the asset library in the `rest` API. */
 export const REST_PATH = `${ROOT}/proxy`
 
 const FACE_PATH = `${ROOT}/face-verifications`
 
-/** Whether a target belongs to the rest shape. */
+/** Whether a request target belongs to the `rest` API. */
 export function isRest(target: string): boolean {
   return target.startsWith(`${ROOT}/`)
 }
@@ -40,7 +40,7 @@ interface Route {
   readonly id?: string
 }
 
-/** The shape of a gateway: paths and a bearer key, no projects, lists from query strings. */
+/** The `rest` API, as of a gateway: resource paths, a bearer key, no projects, list parameters in the query string. */
 export function restShape(settings: Settings): Shape {
   return {
     kind: 'rest',
@@ -63,11 +63,11 @@ function membersFor(action: string, { id }: Route, request: Received): Member[] 
   if (action.startsWith('List')) return queryMembers(request.target)
   if (id === undefined) return bodyMembers(request)
   const inBody = request.method === 'GET' || request.method === 'DELETE' ? [] : bodyMembers(request)
-  // the path names the object, whatever the body says
-  return [...inBody, ...made([field('Id', id)])]
+  // the id in the path overrides an id in the body
+  return [...inBody, ...toMembers([field('Id', id)])]
 }
 
-/** A list's query as the body that ark would get; arrays repeated or with commas, an empty value counts as absent. */
+/** Converts a list's query to the body of the `ark` API. Arrays are repeated or comma-separated. An empty value counts as absent. */
 function queryMembers(target: string): Member[] {
   const query = new URLSearchParams(target.split(/\?(.*)/s)[1] ?? '')
   const given = (name: string) => query.get(name) || undefined
@@ -75,7 +75,7 @@ function queryMembers(target: string): Member[] {
     ...FILTERS.map((name) => [name, given(name)]),
     ...LISTS.map((name) => [name, query.getAll(name).flatMap((value) => value.split(',').filter(Boolean))]),
   ])
-  return made([
+  return toMembers([
     field('Filter', filter),
     ...WORDS.flatMap((name) => (given(name) ? [field(name, given(name))] : [])),
     ...NUMBERS.flatMap((name) => (given(name) ? [field(name, numeric(given(name) ?? ''))] : [])),
@@ -86,7 +86,7 @@ function numeric(text: string): number | string {
   return /^-?\d+$/.test(text) ? Number(text) : text
 }
 
-function made(fields: readonly { readonly raw: string }[]): Member[] {
+function toMembers(fields: readonly { readonly raw: string }[]): Member[] {
   return membersOf(objectOf(fields)) ?? []
 }
 

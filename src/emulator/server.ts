@@ -15,11 +15,11 @@ import { textAnswers } from './text/calls.ts'
 import { actionOf, isText } from './text/routes.ts'
 import { scoped } from './text/scope.ts'
 
-/** Serves an account in both shapes, and text generation, over one port. */
+/** Starts the HTTP server: both asset APIs and text generation of one account, on one port. */
 export async function serve(account: Account) {
   const { port, host, clock } = account.settings
-  const { faults: board, strikes } = createFaults()
-  const faults = scoped(board)
+  const { faults: registry, strikes } = createFaults()
+  const faults = scoped(registry)
   const calls: OpenCall[] = []
   const sockets = new Set<Socket>()
   const stopping = new AbortController()
@@ -28,7 +28,7 @@ export async function serve(account: Account) {
   const answerText = textAnswers(account)
   let number = 0
 
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await received(incoming)
     const { method, target: path, headers, body } = request
     if (path.startsWith(CONTROL_PATH)) return send(incoming, response, controlled(request, { account, calls, faults }))
@@ -40,35 +40,35 @@ export async function serve(account: Account) {
     const action = text ? actionOf(request) : shape.actionOf(request)
     const call: OpenCall = { at: clock(), kind, action, method, path, headers, body, ...parsed(body) }
     calls.push(call)
-    const left = new AbortController()
-    const gone = () => {
+    const disconnected = new AbortController()
+    const onDisconnect = () => {
       call.aborted = true
-      left.abort()
+      disconnected.abort()
     }
-    response.once('close', gone)
-    // it may have left while its last bytes were read
-    if (incoming.socket.destroyed) gone()
-    const struck = strikes(kind, action)
+    response.once('close', onDisconnect)
+    // the caller may have disconnected while the emulator read the end of the body
+    if (incoming.socket.destroyed) onDisconnect()
+    const matching = strikes(kind, action)
     number++
     if (text) {
-      const signal = AbortSignal.any([left.signal, stopping.signal])
-      const ending = () => void response.off('close', gone)
-      return answerText({ incoming, response, request, call, number, strikes: struck, signal, ending })
+      const signal = AbortSignal.any([disconnected.signal, stopping.signal])
+      const ending = () => void response.off('close', onDisconnect)
+      return answerText({ incoming, response, request, call, number, strikes: matching, signal, ending })
     }
-    const exchange = { account, shape, request, action, number, strikes: struck, stopping: stopping.signal }
+    const exchange = { account, shape, request, action, number, strikes: matching, stopping: stopping.signal }
     const end = await endOf(exchange)
     if (end === 'silence' || call.aborted) return
-    // from here on a close is the emulator's doing, or comes too late to matter
-    if (end === 'reset' || end.keep !== undefined) response.off('close', gone)
-    else response.once('finish', () => response.off('close', gone))
+    // from here on the emulator itself closes the connection, or the response is already complete
+    if (end === 'reset' || end.keep !== undefined) response.off('close', onDisconnect)
+    else response.once('finish', () => response.off('close', onDisconnect))
     if (end === 'reset') return void incoming.socket.resetAndDestroy()
     call.status = end.status
     send(incoming, response, end)
   }
 
   const server = createServer((incoming, response) => {
-    // a caller that breaks off while it sends was never heard
-    answer(incoming, response).catch(() => incoming.socket.destroy())
+    // an incomplete request is not recorded
+    respond(incoming, response).catch(() => incoming.socket.destroy())
   })
   server.requestTimeout = 0
   server.on('connection', (socket: Socket) => {
@@ -112,7 +112,7 @@ function send(incoming: IncomingMessage, response: ServerResponse, { status, hea
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   if (status !== 204 && status !== 304) response.setHeader('content-length', body.length)
   if (keep === undefined) return void response.end(body)
-  // one byte more than there is, so that even a whole body counts as cut off
+  // announces one byte too many, so that even a complete body counts as truncated
   response.setHeader('content-length', body.length + 1)
   response.write(body.subarray(0, keep), () => incoming.socket.end())
 }

@@ -5,43 +5,44 @@ import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
 import type { Times } from './times.ts'
 
-/** How the emulated account behaves; everything has a default. */
+/** Options of the emulator. Every option has a default. */
 export interface EmulatorOptions extends FaceOptions {
-  /** 0 to 65535; default 0, which picks a free one */
+  /** 0 to 65535; default 0: the system chooses a free port */
   readonly port?: number
   /** address to listen on; default `127.0.0.1` */
   readonly host?: string
-  /** ms since 1970; default `Date.now`. Times, processing, limits and signatures follow it; delays of faults do not */
+  /** returns ms since 1970; default `Date.now`. Times, processing, rate limits and signatures use it; `delay` faults use real time */
   readonly clock?: () => number
-  /** ms until an asset leaves Processing; default 2000; 0 is at once, Infinity never */
+  /** ms that an asset stays in Processing; default 2000; 0: it is processed at once; Infinity: processing never ends */
   readonly processingMs?: number
-  /** how processing ends; asked once for each asset; default `outcomeByUrl` */
+  /** decides the result of processing, once for each asset; default `outcomeByUrl` */
   readonly outcome?: (asset: Asset) => Outcome
-  /** bearer key of the rest shape; default `emulator-key` */
+  /** bearer key of the `rest` API; default `emulator-key` */
   readonly key?: string
-  /** of the ark shape; default `AKLTEMULATOR` */
+  /** access key of the `ark` API; default `AKLTEMULATOR` */
   readonly accessKey?: string
-  /** of the ark shape; default `emulator-secret` */
+  /** secret key of the `ark` API; default `emulator-secret` */
   readonly secretKey?: string
-  /** of the signature's scope; default `cn-beijing` */
+  /** region in the credential scope of signatures; default `cn-beijing` */
   readonly region?: string
-  /** the project that the rest shape lives in and new groups of `library` go to; default `default`, as for ark calls */
+  /** project of the `rest` API and of groups that `library` adds; default `default`, as for `ark` requests */
   readonly project?: string
-  /** calls per second by action, for the whole account; default the documented ones; `{}` turns them off */
+  /** rate limits of the account in calls per second, by action; default `DOCUMENTED_LIMITS`; `{}`: no limits */
   readonly limits?: Readonly<Record<string, number>>
-  /** the most groups and assets of the account, together; default no limit */
+  /** maximum number of groups plus assets of the account; default no limit */
   readonly quota?: number
-  /** how CreateTime and UpdateTime are written; default `rfc3339` */
+  /** format of CreateTime and UpdateTime; default `rfc3339` */
   readonly times?: Times
-  /** the most that PageNumber times PageSize may come to; default 10000 */
+  /** maximum of PageNumber times PageSize; default 10000 */
   readonly maxPageDepth?: number
-  /** text generation */
+  /** options of text generation */
   readonly text?: TextOptions
 }
 
-/** The options with every default in place. */
+/** The options with all defaults applied. */
 export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings }
 
+/** Applies the defaults. Throws a `RangeError` or `TypeError` for an invalid option. */
 export function settingsOf(options: EmulatorOptions): Settings {
   const settings: Settings = {
     port: 0,

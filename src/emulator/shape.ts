@@ -3,10 +3,10 @@ import type { Envelope } from './envelope.ts'
 import { type Member, membersOf } from './members.ts'
 import { Refusal } from './refusal.ts'
 
-/** A request, fully received. */
+/** A request with its complete body. */
 export interface Received {
   readonly method: string
-  /** raw path and query */
+  /** raw path and query, as sent */
   readonly target: string
   /** names in lower case */
   readonly headers: Readonly<Record<string, string>>
@@ -14,18 +14,18 @@ export interface Received {
   readonly body: string
 }
 
-/** A way of asking the same account. */
+/** One of the two asset APIs of the account. */
 export interface Shape {
   readonly kind: 'rest' | 'ark'
-  /** the name of the action that a request means, entitled or not; empty when it means none */
+  /** name of the requested action, before authentication; empty when no action matches */
   actionOf(request: Received): string
-  /** what the request asks; throws a `Refusal` when it may not or makes no sense */
+  /** authenticates and parses the request; throws a `Refusal` when that fails */
   askOf(request: Received): Ask
-  /** the envelope of the answer, entitled or not, where it is another than Ark's usual one */
+  /** the response envelope of this API and action; `envelope` is Ark's usual one */
   wrapped(request: Received, envelope: Envelope): Envelope
 }
 
-/** The members of a JSON body; an empty body is an empty object. */
+/** The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other body. */
 export function bodyMembers({ body, bytes }: Received): Member[] {
   if (body.trim() === '') return []
   const members = isUtf8(bytes) ? membersOf(body) : undefined

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts'
 const SKEW_MS = 15 * 60_000
 const FORM = /^HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/
 
-/** A request as it stood on the wire. Header names are in lower case. */
+/** A request to verify, with its original bytes. Header names are in lower case. */
 export interface SignedRequest {
   readonly method: string
   /** path and query */
@@ -13,7 +13,7 @@ export interface SignedRequest {
   readonly body: Uint8Array
 }
 
-/** Who may sign, and for what. */
+/** The accepted credentials and the credential scope. */
 export interface Signer {
   readonly accessKey: string
   readonly secretKey: string
@@ -21,7 +21,7 @@ export interface Signer {
   readonly service: string
 }
 
-/** What a request hashes to and the signature that it ought to carry (pages 6369/67269 and 4640/2122634). */
+/** The hash of the canonical request and its expected signature (vendor pages 6369/67269 and 4640/2122634). */
 export function expectedSignature(request: SignedRequest, signed: readonly string[], signer: Signer) {
   const date = request.headers['x-date'] ?? ''
   const scope = [date.slice(0, 8), signer.region, signer.service, 'request']
@@ -36,7 +36,7 @@ export function expectedSignature(request: SignedRequest, signed: readonly strin
   return { canonicalHash, signature: hmac(key, toSign).toString('hex') }
 }
 
-/** Refuses a request whose signature is missing, malformed, foreign, stale (15 minutes either way) or wrong. */
+/** Throws 401 when the signature is missing, malformed, wrong, of another key, or more than 15 minutes off. */
 export function checkSignature(request: SignedRequest, signer: Signer, now: number): void {
   const { authorization, 'x-date': date, 'x-content-sha256': bodyHash } = request.headers
   if (!authorization) throw new Refusal(401, 'MissingParameter.Authorization', 'The request is not signed.')
@@ -66,7 +66,7 @@ export function checkSignature(request: SignedRequest, signer: Signer, now: numb
   }
 }
 
-/** The query as it is signed: RFC 3986, sorted by name and value. */
+/** The canonical query: percent-encoded (RFC 3986), sorted by name and value. */
 function sortedQuery(query: string): string {
   const pairs = [...new URLSearchParams(query)].map(([name, value]) => [escaped(name), escaped(value)] as const)
   pairs.sort(([a, x], [b, y]) => order(a, b) || order(x, y))

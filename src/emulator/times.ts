@@ -1,27 +1,26 @@
-/** How answers write times. Ark itself writes `rfc3339`; services in front of it were seen with the others. */
+/** The time format of responses. Ark itself uses `rfc3339`; services in front of Ark also use the other formats. */
 export type Times = 'rfc3339' | 'offset' | 'zoneless' | 'mixed'
 
 const CHINA_MS = 8 * 3_600_000
-const FORMS = ['rfc3339', 'offset', 'zoneless'] as const
+const FORMATS = ['rfc3339', 'offset', 'zoneless'] as const
 
 /**
- * An instant (ms since 1970) as answers write it, cut to the second. `rfc3339`: `2026-03-18T03:33:32Z`. `offset`:
- * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32`, which is UTC. `mixed`: each item has a form of its own,
- * chosen by `tie`.
+ * Formats an instant (ms since 1970), truncated to the second. `rfc3339`: `2026-03-18T03:33:32Z`. `offset`:
+ * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32` in UTC. `mixed`: `tie` chooses one of the three formats.
  */
 export function writtenTime(ms: number, times: Times, tie: number): string {
-  const form = times === 'mixed' ? (FORMS[tie % FORMS.length] ?? 'rfc3339') : times
-  if (form === 'offset') return `${second(ms + CHINA_MS)}+08:00`
-  if (form === 'zoneless') return second(ms).replace('T', ' ')
+  const format = times === 'mixed' ? (FORMATS[tie % FORMATS.length] ?? 'rfc3339') : times
+  if (format === 'offset') return `${second(ms + CHINA_MS)}+08:00`
+  if (format === 'zoneless') return second(ms).replace('T', ' ')
   return `${second(ms)}Z`
 }
 
-/** `YYYYMMDDHHMMSS` in UTC, as ids carry it. */
+/** `YYYYMMDDHHMMSS` in UTC, as in ids. */
 export function compactTime(ms: number): string {
   return second(ms).replace(/[-:T]/g, '')
 }
 
-/** `YYYYMMDDTHHMMSSZ` in UTC, as signatures carry it. */
+/** `YYYYMMDDTHHMMSSZ` in UTC, as in signatures. */
 export function signedTime(ms: number): string {
   return `${second(ms).replace(/[-:]/g, '')}Z`
 }

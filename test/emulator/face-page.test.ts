@@ -103,7 +103,7 @@ test('closing leads nowhere, and the page says so', async () => {
   const { link } = await begin(emulator)
   const { status, headers, text } = await press(link, 'close', EN)
   expect([status, headers.get('location')]).toEqual([200, null])
-  expect(text).toContain('Nothing more will happen')
+  expect(text).toContain('You have closed the check without a result')
   expect(buttons(text)).toEqual([])
   expect(emulator.face.sessions()).toMatchObject([{ state: 'closed' }])
   expect((await press((await begin(emulator)).link, 'close', ZH)).text).toContain('之后不会再发生任何事情')

@@ -5,21 +5,24 @@ import { objectOf } from '../members.ts'
 import { invalid, Refusal } from '../refusal.ts'
 import { isBrowsable } from './options.ts'
 
-/** Page 2333587; in the rest shape a task, whose body may be any object. Its group will need a place in the account's quota. */
+/**
+ * CreateVisualValidateSession (vendor page 2333587). In the `rest` API it creates a task and accepts any JSON object as body.
+ * It checks the quota because a successful check creates a group.
+ */
 export const createVisualValidateSession: Action = (account, ask) => {
   if (ask.plain) return beginTask(account, ask)
-  const callbackUrl = callbackAsked(fieldsOf(ask.members))
+  const callbackUrl = requestedCallback(fieldsOf(ask.members))
   checkQuota(account)
   const session = account.faces.sessions.begin({ callbackUrl, project: ask.project })
   const fields = [
     field('BytedToken', session.bytedToken),
-    address('H5Link', account.faces.linkOf(session)),
-    address('CallbackURL', callbackUrl),
+    urlField('H5Link', account.faces.linkOf(session)),
+    urlField('CallbackURL', callbackUrl),
   ]
   return { result: objectOf(fields) }
 }
 
-/** Page 2333588. A token is good for its session's life and no longer, whatever came of it. */
+/** GetVisualValidateResult (vendor page 2333588). A BytedToken expires with its session, whatever the result. */
 export const getVisualValidateResult: Action = (account, ask) => {
   if (ask.plain) return showTask(account, ask)
   const { settings, library, faces } = account
@@ -39,7 +42,7 @@ function beginTask(account: Account, { project }: Ask) {
   const fields = [
     field('verification_id', id),
     field('status', status),
-    address('h5_url', account.faces.linkOf(session)),
+    urlField('h5_url', account.faces.linkOf(session)),
     field('expires_at', Math.floor(session.expireTime / 1000)),
   ]
   return { result: objectOf(fields) }
@@ -53,13 +56,13 @@ function showTask({ faces }: Account, { members }: Ask) {
   return { result: objectOf([field('verification_id', id), field('status', status), ...group]) }
 }
 
-function callbackAsked(fields: Fields): string {
+function requestedCallback(fields: Fields): string {
   const url = fields.needed('CallbackURL')
   if (isBrowsable(url)) return url
-  throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https address.')
+  throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https URL.')
 }
 
-/** Written with `\u0026`, as the vendor's JSON encoder does: whoever cuts addresses out of the text gets broken ones. */
-function address(name: string, url: string): { readonly raw: string } {
+/** A URL with `&` escaped as `\u0026`, as in the vendor's JSON. A client that reads the URL without a JSON parser gets a broken one. */
+function urlField(name: string, url: string): { readonly raw: string } {
   return { raw: field(name, url).raw.replaceAll('&', '\\u0026') }
 }

@@ -2,17 +2,17 @@ import type { Envelope } from '../envelope.ts'
 import { field } from '../items.ts'
 import { objectOf } from '../members.ts'
 
-/** The names of the two actions. */
+/** Whether an action is one of the two face verification actions. */
 export function isFaceAction(action: string): boolean {
   return action === 'CreateVisualValidateSession' || action === 'GetVisualValidateResult'
 }
 
-/** Successes without an envelope. */
+/** An envelope that leaves successful results unwrapped. */
 export function flat(envelope: Envelope): Envelope {
   return { ...envelope, result: (answer) => ('result' in answer ? answer.result : envelope.result(answer)) }
 }
 
-/** What a service of the rest shape says of its own tasks: neither successes nor errors have Ark's envelope. */
+/** The envelope of verification tasks in the `rest` API: neither results nor errors use Ark's `ResponseMetadata`. */
 export function serviceEnvelope(envelope: Envelope): Envelope {
   const error = (message: string) => field('error', { message, type: 'media_proxy_error' })
   return {

@@ -3,15 +3,15 @@ import type { Settings } from '../settings.ts'
 import { createSessions, type FaceSession, type Sessions } from './sessions.ts'
 import { createVerifications, type Verifications } from './verifications.ts'
 
-/** Face verification of one account. */
+/** The face verification state of an account. */
 export interface Faces {
   readonly sessions: Sessions
   readonly verifications: Verifications
-  /** the address that the person opens */
+  /** the URL that the user opens in a browser */
   linkOf(session: FaceSession): string
 }
 
-/** `origin`: where the emulator listens, known only when it does. */
+/** Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
 export function createFaces(settings: Settings, library: Library, origin: () => string): Faces {
   const base = () => (settings.faceUrl || origin()).replace(/\/+$/, '')
   const sessions = createSessions(settings, library)

@@ -8,9 +8,9 @@ import { H5_CALLBACK, H5_CHECK } from './paths.ts'
 import { DECISIONS, type FaceSession } from './sessions.ts'
 import type { Topic } from './words.ts'
 
-const LOOKS: readonly string[] = ['GET', 'HEAD']
+const READ_METHODS: readonly string[] = ['GET', 'HEAD']
 
-/** What a person's browser gets: the page of the check, what comes of its buttons, and in the rest shape the way back. */
+/** Responds to the user's browser: the check page, its submitted form, and the callback page of the `rest` API. */
 export function h5Reply(request: Received, { sessions, verifications }: Faces): Reply {
   const [path = '', search = ''] = request.target.split(/\?(.*)/s)
   const query = new URLSearchParams(search)
@@ -22,32 +22,32 @@ export function h5Reply(request: Received, { sessions, verifications }: Faces): 
       return pageOf('unknown', language)
     }
     if (session.state !== 'waiting') return pageOf(session.state === 'expired' ? 'expired' : 'used', language)
-    return LOOKS.includes(request.method) ? pageOf('check', language, session.callbackUrl) : decided(session)
+    return READ_METHODS.includes(request.method) ? pageOf('check', language, session.callbackUrl) : submitted(session)
   }
 
-  function decided({ bytedToken }: FaceSession): Reply {
+  function submitted({ bytedToken }: FaceSession): Reply {
     const decision = DECISIONS.find((one) => one === new URLSearchParams(request.body).get('do'))
     if (decision === undefined) return pageOf('undecided', language)
     const finish = sessions.finish(bytedToken, decision)
     return finish.came === 'callback' ? sentBack(finish.url) : pageOf(finish.came, language)
   }
 
-  function cameBack(state: string): Reply {
+  function calledBack(state: string): Reply {
     const task = verifications.hear(state, query)
     return pageOf(task === undefined ? 'unknown' : topicOf(task.status), language)
   }
 
-  if (path === H5_CHECK) return allowed([...LOOKS, 'POST'], request.method) ?? check()
+  if (path === H5_CHECK) return methodNotAllowed([...READ_METHODS, 'POST'], request.method) ?? check()
   if (!path.startsWith(H5_CALLBACK)) return pageOf('unknown', language)
-  // a HEAD says nothing, and this is all about what is said
-  return allowed(['GET'], request.method) ?? cameBack(path.slice(H5_CALLBACK.length))
+  // no HEAD: the request changes the state of the task
+  return methodNotAllowed(['GET'], request.method) ?? calledBack(path.slice(H5_CALLBACK.length))
 }
 
 function topicOf(status: string): Topic {
   return status === 'failed' || status === 'expired' ? status : 'received'
 }
 
-function allowed(methods: readonly string[], method: string): Reply | undefined {
+function methodNotAllowed(methods: readonly string[], method: string): Reply | undefined {
   if (methods.includes(method)) return undefined
   return { status: 405, headers: { allow: methods.join(', ') }, body: Buffer.alloc(0) }
 }

@@ -2,20 +2,20 @@ import { createHmac } from 'node:crypto'
 import type { Settings } from '../settings.ts'
 import { H5_CHECK } from './paths.ts'
 
-/** What opens the check, but for the origin. */
+/** The link to a check page, without the origin. */
 export interface Link {
   readonly bytedToken: string
-  /** path and query: holds temporary credentials, as the vendor's links do */
+  /** path and query; the query holds temporary credentials, as in the vendor's links */
   readonly path: string
 }
 
-/** The link of the nth session: looks random, opens nothing but the emulator's own page. */
+/** The link of the nth session. Its credentials look random and are valid for the emulator's own page only. */
 export function createLink(n: number, now: number, { secretKey, faceLanguage }: Settings): Link {
   const secret = (label: string) => createHmac('sha256', secretKey).update(`${label}\n${n}\n${now}`).digest()
   const bytedToken = secret('token').toString('base64url')
   const query = new URLSearchParams({
     accessKeyId: `AKTP${secret('access').toString('base64url')}`,
-    // with the signs that a query has to escape, as real ones have
+    // base64 has characters that a query must escape, as real secrets do
     secretAccessKey: secret('secret').toString('base64'),
     sessionToken: `STS2${Buffer.concat([secret('session'), secret('policy')]).toString('base64')}`,
     configId: secret('config').toString('hex').slice(0, 24),
@@ -25,7 +25,7 @@ export function createLink(n: number, now: number, { secretKey, faceLanguage }: 
   return { bytedToken, path: `${H5_CHECK}?${query}` }
 }
 
-/** Whether a query has all that a link has, each once; the language is the browser's own affair. */
+/** Whether a query has every parameter of the link exactly once. The browser may change `lng`. */
 export function opens(query: URLSearchParams, link: Link): boolean {
   const wanted = new URLSearchParams(link.path.slice(H5_CHECK.length))
   wanted.delete('lng')
@@ -35,9 +35,9 @@ export function opens(query: URLSearchParams, link: Link): boolean {
   })
 }
 
-/** Where a person's browser goes when the check is over. What the address already asked for stays in front. */
+/** The URL to which the browser is redirected after the check. The query of the callback URL comes first. */
 export function callbackOf(callbackUrl: string, bytedToken: string, good: boolean): string {
-  const word = new URLSearchParams({
+  const result = new URLSearchParams({
     bytedToken,
     resultCode: good ? '10000' : '20001',
     algorithmBaseRespCode: '0',
@@ -45,6 +45,6 @@ export function callbackOf(callbackUrl: string, bytedToken: string, good: boolea
     verify_type: 'real_time',
   })
   const url = new URL(callbackUrl)
-  url.search = [url.search.slice(1), String(word)].filter(Boolean).join('&')
+  url.search = [url.search.slice(1), String(result)].filter(Boolean).join('&')
   return url.href
 }

@@ -1,21 +1,22 @@
-/** How face verification behaves. */
+/** Options of the emulated face verification. */
 export interface FaceOptions {
-  /** life of a session and its link in ms, above 0; default 30 minutes. The time of `library` counts, `advance` included */
+  /** lifetime of a session and its link in ms, above 0; default 30 minutes. Measured with the clock of `library`, including `advance` */
   readonly faceSessionMs?: number
-  /** what ark says of a session whose person has not succeeded: an empty GroupId (default), or an error with 404. Both were seen */
+  /** `ark`: response before the check succeeds: an empty GroupId (default), or a 404 error. Both occur in practice */
   readonly facePending?: 'empty' | 'error'
-  /** whether ListAssetGroups shows LivenessFace groups; default true. Somebody found that it does not; all else shows them either way */
+  /** whether ListAssetGroups includes LivenessFace groups; default true. The real API may leave them out. All other actions include them */
   readonly faceGroupsListed?: boolean
-  /** rest: ms from the callback to the result, the first half callback_received, the second resolving; default 0 */
+  /** `rest`: ms from the callback to the result, half of it in `callback_received`, half in `resolving`; default 0 */
   readonly faceResolvingMs?: number
-  /** ark: whether the two actions wrap their answers like all others (default) or give the bare result. Both were seen */
+  /** `ark`: whether the two actions wrap their results in the envelope (default) or return them bare. Both occur in practice */
   readonly faceEnvelope?: 'wrapped' | 'flat'
-  /** `lng` of the H5 links; default empty, which leaves the language to the browser */
+  /** `lng` parameter of the H5 links; default empty: the browser's Accept-Language decides */
   readonly faceLanguage?: 'zh' | 'en' | 'zh-Hant' | ''
-  /** where browsers reach the emulator, for H5 links; default empty, which is its `origin`. A phone needs another one */
+  /** base URL of the H5 links; default empty: the emulator's `origin`. A phone needs a URL that it can reach */
   readonly faceUrl?: string
 }
 
+/** The face verification options with all defaults applied. */
 export type FaceSettings = Required<FaceOptions>
 
 export const FACE_DEFAULTS: FaceSettings = {
@@ -28,15 +29,15 @@ export const FACE_DEFAULTS: FaceSettings = {
   faceUrl: '',
 }
 
-/** Refuses options that make no sense. */
+/** Throws a `RangeError` or `TypeError` for an invalid option. */
 export function checkFace({ faceSessionMs, faceResolvingMs, faceUrl }: FaceSettings): void {
-  // it is written into answers, as a time
+  // upper bound: the expiry must be a valid date
   if (!(faceSessionMs > 0 && faceSessionMs <= 1e12)) throw new RangeError('faceSessionMs must be a number above 0')
   if (!(faceResolvingMs >= 0)) throw new RangeError('faceResolvingMs must be a number from 0')
   if (faceUrl !== '' && !isBrowsable(faceUrl)) throw new TypeError('faceUrl must be an absolute http or https address')
 }
 
-/** Whether a browser can be sent to an address: absolute, http or https. */
+/** Whether a browser can open a URL: it is absolute, http or https. */
 export function isBrowsable(address: string): boolean {
   return /^https?:\/\/[^\s/]\S*$/i.test(address) && URL.canParse(address)
 }

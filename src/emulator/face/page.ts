@@ -16,8 +16,8 @@ const STYLE =
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** A page about a topic. `goesTo`: where its form may lead in the end, which the browser is held to. */
-export function pageOf(topic: Topic, language: Language, goesTo?: string): Reply {
+/** The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`). */
+export function pageOf(topic: Topic, language: Language, redirectUrl?: string): Reply {
   const { topics, buttons } = WORDS[language]
   const { title, text } = topics[topic]
   const choices = DECISIONS.map((decision) => {
@@ -25,7 +25,7 @@ export function pageOf(topic: Topic, language: Language, goesTo?: string): Reply
     const button = `<button name="do" value="${decision}" aria-describedby="${decision}">${name}</button>`
     return `${button}\n<p id="${decision}">${hint}</p>`
   })
-  // without an action the form goes to the page's own address, which therefore stands nowhere in it
+  // without an `action` the form posts to the page's own URL, so the page does not contain the URL and its credentials
   const form = topic === 'check' ? `\n<form method="post">\n${choices.join('\n')}\n</form>` : ''
   const html = `<!doctype html>
 <html lang="${TAGS[language]}">
@@ -44,10 +44,10 @@ export function pageOf(topic: Topic, language: Language, goesTo?: string): Reply
 </html>
 `
   const status = STATUSES[topic] ?? 200
-  return { status, headers: headersFor(language, goesTo), body: Buffer.from(html) }
+  return { status, headers: headersFor(language, redirectUrl), body: Buffer.from(html) }
 }
 
-/** A browser sent back, without a word of the link that it had. */
+/** Redirects the browser without a Referer header: the link of the page contains credentials. */
 export function sentBack(location: string): Reply {
   return {
     status: 303,
@@ -56,9 +56,9 @@ export function sentBack(location: string): Reply {
   }
 }
 
-function headersFor(language: Language, goesTo?: string): Record<string, string> {
-  // browsers hold the redirect after a form to this list as well (CSP 3 section 6.4.2)
-  const forms = goesTo === undefined ? "'none'" : `'self' ${sourceOf(goesTo)}`
+function headersFor(language: Language, redirectUrl?: string): Record<string, string> {
+  // browsers apply form-action to redirects after a form submission as well (CSP 3 section 6.4.2)
+  const forms = redirectUrl === undefined ? "'none'" : `'self' ${sourceOf(redirectUrl)}`
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
@@ -77,7 +77,7 @@ function headersFor(language: Language, goesTo?: string): Record<string, string>
   }
 }
 
-/** An address as a policy names it: its origin, or its scheme where a policy cannot name the host (IPv6). */
+/** The CSP source expression of a URL: its origin, or only its scheme for an IPv6 host, which CSP cannot express. */
 function sourceOf(address: string): string {
   const { origin, hostname, protocol } = new URL(address)
   return hostname.startsWith('[') ? protocol : origin

@@ -1,8 +1,8 @@
-/** Where people's browsers go; requests to it are no calls of the account: they are not recorded, and no fault strikes them. */
+/** Path prefix of the pages for browsers. The emulator does not record requests to them, and no fault applies. */
 export const H5_PATH = '/h5/'
 
-/** The page of the check. */
+/** Path of the check page. */
 export const H5_CHECK = `${H5_PATH}liveness-face`
 
-/** Where the rest shape, which runs the states itself, has browsers come back to. */
+/** Path prefix of the callback page of the `rest` API, which receives the result itself. */
 export const H5_CALLBACK = `${H5_PATH}callback/`

@@ -3,22 +3,22 @@ import type { Settings } from '../settings.ts'
 import { compactTime } from '../times.ts'
 import { callbackOf, createLink } from './link.ts'
 
-/** How a check can end, by the person's own doing. */
+/** The user's choices on the check page. */
 export const DECISIONS = ['succeed', 'fail', 'close'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-/** A face check, as it stands at the moment of looking. Times in ms since 1970. */
+/** A snapshot of a face check. Times are in ms since 1970. */
 export interface FaceSession {
   readonly bytedToken: string
   /** path and query of the H5 page */
   readonly h5: string
-  /** where the browser goes afterwards */
+  /** URL to which the browser is redirected after the check */
   readonly callbackUrl: string
-  /** `expired` is one that nobody finished in time */
+  /** `expired`: the user did not finish the check in time */
   readonly state: 'waiting' | 'succeeded' | 'failed' | 'closed' | 'expired'
-  /** the LivenessFace group, once succeeded */
+  /** id of the LivenessFace group; present once the check has succeeded */
   readonly groupId?: string
-  /** rest: the task that the session belongs to */
+  /** `rest`: id of the task to which the session belongs */
   readonly verificationId?: string
   readonly project: string
   readonly createTime: number
@@ -26,42 +26,42 @@ export interface FaceSession {
   readonly endTime?: number
 }
 
-/** What to begin a session with. */
+/** The values of a new session. */
 export type NewSession = Pick<FaceSession, 'callbackUrl' | 'project' | 'verificationId'>
 
-/** What comes of an attempt to finish: the way back for the browser, or none. */
+/** The result of an attempt to finish a session: the redirect URL, or the reason why there is none. */
 export type Finish =
   | { readonly came: 'callback'; readonly url: string }
   | { readonly came: 'closed' | 'used' | 'expired' | 'unknown' }
 
-/** All sessions of the account. */
+/** The face check sessions of the account. */
 export interface Sessions {
   begin(session: NewSession): FaceSession
   /** oldest first */
   list(): FaceSession[]
   find(bytedToken: string): FaceSession | undefined
-  /** Ends a session, once and in time. Succeeding makes the group at this very moment. */
+  /** Ends a session that is still waiting and not expired. `succeed` creates the group at once. */
   finish(bytedToken: string, decision: Decision): Finish
 }
 
-const ENDS = { succeed: 'succeeded', fail: 'failed', close: 'closed' } as const
+const END_STATES = { succeed: 'succeeded', fail: 'failed', close: 'closed' } as const
 
 export function createSessions(settings: Settings, library: Library): Sessions {
-  const kept = new Map<string, FaceSession>()
+  const sessions = new Map<string, FaceSession>()
 
   function begin(given: NewSession): FaceSession {
     const createTime = library.now()
-    const { bytedToken, path: h5 } = createLink(kept.size, createTime, settings)
+    const { bytedToken, path: h5 } = createLink(sessions.size, createTime, settings)
     const expireTime = createTime + settings.faceSessionMs
     const session: FaceSession = { ...given, bytedToken, h5, state: 'waiting', createTime, expireTime }
-    kept.set(bytedToken, session)
+    sessions.set(bytedToken, session)
     return session
   }
 
   function find(bytedToken: string): FaceSession | undefined {
-    const session = kept.get(bytedToken)
-    const over = session?.state === 'waiting' && library.now() >= session.expireTime
-    return over ? { ...session, state: 'expired' } : session
+    const session = sessions.get(bytedToken)
+    const expired = session?.state === 'waiting' && library.now() >= session.expireTime
+    return expired ? { ...session, state: 'expired' } : session
   }
 
   function finish(bytedToken: string, decision: Decision): Finish {
@@ -71,16 +71,16 @@ export function createSessions(settings: Settings, library: Library): Sessions {
     if (session.state !== 'waiting') return { came: 'used' }
     const endTime = library.now()
     const group = decision === 'succeed' && library.addGroup({ ...faceGroup(endTime), project: session.project })
-    const ended: FaceSession = { ...session, state: ENDS[decision], endTime, ...(group && { groupId: group.id }) }
-    kept.set(bytedToken, ended)
+    const ended: FaceSession = { ...session, state: END_STATES[decision], endTime, ...(group && { groupId: group.id }) }
+    sessions.set(bytedToken, ended)
     if (decision === 'close') return { came: 'closed' }
     return { came: 'callback', url: callbackOf(session.callbackUrl, bytedToken, decision === 'succeed') }
   }
 
-  return { begin, list: () => [...kept.keys()].flatMap((token) => find(token) ?? []), find, finish }
+  return { begin, list: () => [...sessions.keys()].flatMap((token) => find(token) ?? []), find, finish }
 }
 
-/** One face, one group; nobody is asked for its name. */
+/** The group of a verified face. The user cannot choose its name. */
 function faceGroup(now: number) {
   return { name: `LivenessFace-${compactTime(now)}`, type: 'LivenessFace' } as const
 }

@@ -5,10 +5,10 @@ import { compactTime } from '../times.ts'
 import { H5_CALLBACK } from './paths.ts'
 import type { FaceSession, Sessions } from './sessions.ts'
 
-/** The six states that a service shows which runs them itself. */
+/** The six states of a verification task in the `rest` API. */
 export type Status = 'waiting_user' | 'callback_received' | 'resolving' | 'verified' | 'failed' | 'expired'
 
-/** A task of the rest shape, as it stands at the moment of looking. */
+/** A snapshot of a verification task of the `rest` API. */
 export interface Verification {
   readonly id: string
   readonly status: Status
@@ -18,19 +18,19 @@ export interface Verification {
 interface Task {
   readonly id: string
   readonly bytedToken: string
-  /** of the first word that a browser brought back */
-  readonly heard?: { readonly at: number; readonly good: boolean }
+  /** the first callback that a browser delivered */
+  readonly callback?: { readonly at: number; readonly success: boolean }
 }
 
-/** The tasks of the rest shape, each upon a session. */
+/** The verification tasks of the `rest` API. Each task has one session. */
 export interface Verifications {
   begin(project: string): Verification
   find(id: string): Verification | undefined
-  /** A browser has come back. Only the first word counts, in time, with the right token; undefined when it is about no task. */
+  /** Handles a callback. Only the first one in time and with the right token counts; undefined when no task matches. */
   hear(state: string, query: URLSearchParams): Verification | undefined
 }
 
-/** `base`: where browsers reach the emulator. */
+/** Creates an empty set of tasks. `base` returns the base URL for browsers. */
 export function createVerifications(
   settings: Settings,
   library: Library,
@@ -60,7 +60,7 @@ export function createVerifications(
     const task = tasks.get(id)
     const session = task && sessions.find(task.bytedToken)
     if (session === undefined) throw new Error(`there is no verification ${id}`)
-    return { id, session, status: statusOf(session, task?.heard, library.now(), settings.faceResolvingMs) }
+    return { id, session, status: statusOf(session, task?.callback, library.now(), settings.faceResolvingMs) }
   }
 
   function hear(state: string, query: URLSearchParams): Verification | undefined {
@@ -68,7 +68,7 @@ export function createVerifications(
     const code = query.get('resultCode')
     if (task === undefined || !code || query.get('bytedToken') !== task.bytedToken) return undefined
     if (found(task.id).status === 'waiting_user') {
-      tasks.set(task.id, { ...task, heard: { at: library.now(), good: code === '10000' } })
+      tasks.set(task.id, { ...task, callback: { at: library.now(), success: code === '10000' } })
     }
     return found(task.id)
   }
@@ -76,14 +76,14 @@ export function createVerifications(
   return { begin, find, hear }
 }
 
-/** A forged word leads to `resolving` and no further: `verified` takes a group, and a group takes a person. */
-function statusOf(session: FaceSession, heard: Task['heard'], now: number, resolvingMs: number): Status {
+/** The status of a task. A forged callback leads to `resolving` only: `verified` needs a group, which only the check page creates. */
+function statusOf(session: FaceSession, callback: Task['callback'], now: number, resolvingMs: number): Status {
   const { groupId, expireTime } = session
-  if (heard === undefined) return now < expireTime ? 'waiting_user' : 'expired'
-  const resultTime = heard.at + resolvingMs
+  if (callback === undefined) return now < expireTime ? 'waiting_user' : 'expired'
+  const resultTime = callback.at + resolvingMs
   const known = now >= resultTime && resultTime < expireTime
-  if (known && !heard.good) return 'failed'
+  if (known && !callback.success) return 'failed'
   if (known && groupId !== undefined) return 'verified'
   if (now >= expireTime) return 'expired'
-  return now < heard.at + resolvingMs / 2 ? 'callback_received' : 'resolving'
+  return now < callback.at + resolvingMs / 2 ? 'callback_received' : 'resolving'
 }

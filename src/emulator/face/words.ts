@@ -1,12 +1,12 @@
 import type { Language } from './language.ts'
 import type { Decision } from './sessions.ts'
 
-/** What a page can be about. */
+/** The topics of the pages. */
 export type Topic = 'check' | 'closed' | 'used' | 'expired' | 'unknown' | 'undecided' | 'received' | 'failed'
 
 interface Words {
   readonly topics: Readonly<Record<Topic, { readonly title: string; readonly text: string }>>
-  /** the names of the buttons, and what each one does */
+  /** label and description of each button */
   readonly buttons: Readonly<Record<Decision, { readonly name: string; readonly hint: string }>>
 }
 
@@ -14,29 +14,38 @@ const en: Words = {
   topics: {
     check: {
       title: 'Face check (emulated)',
-      text: 'This page stands in for the vendor’s face check. No camera is used. Choose how the check ends.',
+      text: 'This page replaces the vendor’s face check. It does not use a camera. Choose the result of the check.',
     },
     closed: {
       title: 'Check closed',
-      text: 'The check was not finished. Nothing more will happen; you can close this page.',
+      text: 'You have closed the check without a result. You can close this page.',
     },
     used: {
       title: 'Link already used',
-      text: 'A link works once, and this one has been used. Start a new verification.',
+      text: 'A link works only once, and this link has already been used. Start a new verification.',
     },
-    expired: { title: 'Link expired', text: 'The time for this check is over. Start a new verification.' },
-    unknown: { title: 'Invalid link', text: 'This link is incomplete, or belongs to no check.' },
-    undecided: { title: 'Nothing chosen', text: 'The page did not say how the check ends. Go back and choose again.' },
-    received: { title: 'Check received', text: 'You can close this page and go on where you started.' },
+    expired: { title: 'Link expired', text: 'This check has expired. Start a new verification.' },
+    unknown: { title: 'Invalid link', text: 'This link is incomplete or does not belong to a check.' },
+    undecided: { title: 'Nothing chosen', text: 'The form did not contain a result. Go back and choose again.' },
+    received: {
+      title: 'Check received',
+      text: 'You can close this page and return to the application where you started.',
+    },
     failed: {
       title: 'Check not passed',
-      text: 'You can close this page and start a new verification where you began.',
+      text: 'You can close this page and start a new verification in the application.',
     },
   },
   buttons: {
-    succeed: { name: 'Succeed', hint: 'The face is recognised: a group is made, and you are sent back.' },
-    fail: { name: 'Fail', hint: 'The face is not recognised: no group is made, and you are sent back.' },
-    close: { name: 'Close', hint: 'The check is given up: you are not sent back, and nobody is told.' },
+    succeed: {
+      name: 'Succeed',
+      hint: 'The face is recognized: a group is created, and you return to the application.',
+    },
+    fail: { name: 'Fail', hint: 'The face is not recognized: no group is created, and you return to the application.' },
+    close: {
+      name: 'Close',
+      hint: 'The check is canceled: you do not return to the application, and it is not notified.',
+    },
   },
 }
 
@@ -58,5 +67,5 @@ const zh: Words = {
   },
 }
 
-/** Everything that the pages say. None of it comes from a request. */
+/** All texts of the pages. None of them comes from a request. */
 export const WORDS: Readonly<Record<Language, Words>> = { en, zh }
