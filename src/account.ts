@@ -20,14 +20,14 @@ import type { Store } from './store/index.ts'
 
 export interface AccountOptions
   extends Pick<WebSessionOptions, 'secrets' | 'cookieName' | 'throttle' | 'maxSessions' | 'now'> {
-  /** Working tokens of one user. Default 100. */
+  /** Active tokens that one user may have. Default 100. */
   readonly maxTokens?: number
   readonly store: Store
   /** The address that browsers use. */
   readonly publicUrl: PublicUrl
-  /** Where requests come from. Default: the peers' addresses. */
+  /** The client address of a request. Default: the address of the connection's peer. */
   readonly addressOf?: AddressOf
-  /** How the asset library's upstream verifies faces, and how it is asked. */
+  /** The upstream for face verification, and its options. */
   readonly face: Pick<
     FaceVerificationOptions,
     'kind' | 'upstream' | 'taskMs' | 'maxOpen' | 'maxBodyBytes' | 'settleUntil' | 'settling'
@@ -35,11 +35,11 @@ export interface AccountOptions
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log: Log
-  /** Default: nobody is told of anything. */
+  /** Receives audit events. Default: no audit. */
   readonly audit?: Audit
 }
 
-/** What a person with a browser works with: login, tokens and what they cost, face verification, and the console for all of it. */
+/** The routes for people with a browser: login, API tokens, their usage, face verification, and the console. */
 export const account = (options: AccountOptions) => {
   const { store, publicUrl, addressOf = createAddressOf(), segment = 'media', log, audit = noAudit } = options
   const session = {

@@ -12,51 +12,55 @@ import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
 import type { Verification } from './store.ts'
 import { type OwnTask, ownTask, withLease } from './task-lease.ts'
 
-/** The vendor's sessions: the gateway makes tasks of them, and runs the states itself. `callbackUrl` is the page's address without its state. */
-export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDriver => {
-  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = means
+/**
+ * Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself.
+ *
+ * `callbackUrl` returns the address of the callback page, without the state.
+ */
+export const arkDriver = (context: FaceContext, callbackUrl: () => string): FaceDriver => {
+  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
-  /** The task as it is afterwards, unless somebody was quicker. */
+  /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
   const move = async <Task extends Verification>(task: Task, to: VerificationStatus, group?: string): Promise<Task> => {
-    const way = statusPathTo(task.status, to)
-    if (way) await fromStore(store.moveVerification(task.id, way, { group }), unrecorded)
-    return way ? { ...task, status: to } : task
+    const path = statusPathTo(task.status, to)
+    if (path) await fromStore(store.moveVerification(task.id, path, { group }), unrecorded)
+    return path ? { ...task, status: to } : task
   }
 
-  const ask = ({ verification, user }: OwnTask, signal: AbortSignal, headers?: Headers) =>
+  const requestResult = ({ verification, user }: OwnTask, signal: AbortSignal, headers?: Headers) =>
     readValidateResult(
       discreet(upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal }), [
         verification.id,
       ]),
     )
 
-  /** The group first, so that nobody hears of it before it is recorded. */
-  const verify = async (task: OwnTask, group: string, isOver: boolean): Promise<void> => {
-    // Of a callback that got lost, the result is as good a word.
+  /** Records the group, then the status `verified`: no response may name a group that is not recorded. */
+  const verify = async (task: OwnTask, group: string, isExpired: boolean): Promise<void> => {
+    // The task may still be `waiting_user`: when the callback was lost, the result proves that the person has finished.
     const resolving = await move(task, 'resolving')
     try {
-      await recordGroup(means, task, group)
+      await recordGroup(context, task, group)
     } catch (error) {
-      if (isOver && error instanceof ForeignGroup) await move(resolving, 'failed')
+      if (isExpired && error instanceof ForeignGroup) await move(resolving, 'failed')
       throw error
     }
     await move(resolving, 'verified', group)
   }
 
-  /** Asks for the result, and takes the consequences. */
+  /** Requests the result from the upstream and updates the task. */
   const resolve = (id: string, signal: AbortSignal | undefined, headers?: Headers): Promise<boolean> =>
     withLease(
-      means,
+      context,
       id,
       signal,
       async (leased, signal) => {
         const task = leased.status === 'callback_received' ? await move(leased, 'resolving') : leased
-        // Before the question: an answer from just before the end must not count as one from after it.
-        const isOver = clock.now() >= task.expiresAt
-        const result = await ask(task, signal, headers)
-        if (typeof result === 'object') await verify(task, result.group, isOver)
+        // Read the clock before the request: a response from before the expiry must not count as one from after it.
+        const isExpired = clock.now() >= task.expiresAt
+        const result = await requestResult(task, signal, headers)
+        if (typeof result === 'object') await verify(task, result.group, isExpired)
         else if (result === 'gone' && task.status === 'resolving') await move(task, 'failed')
-        else if (isOver) await move(task, 'expired')
+        else if (isExpired) await move(task, 'expired')
         return lookAgain(task, clock.now())
       },
       afterFailure(clock.now),
@@ -67,15 +71,15 @@ export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDr
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
       const state = createState()
-      // Brought to its end whether or not the caller stays.
-      const answer = await discreet(
+      // No abort signal: when the caller disconnects, the session is created and recorded all the same.
+      const response = await discreet(
         upstream.send(
           { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl()}/${state}` },
           { user, headers: request.headers },
         ),
         [state],
       )
-      const { token, link, expiresAt: end = Number.POSITIVE_INFINITY } = readValidateSession(answer, createdAt)
+      const { token, link, expiresAt: end = Number.POSITIVE_INFINITY } = readValidateSession(response, createdAt)
       const expiresAt = Math.min(end, createdAt + taskMs)
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
       const dueAt = firstDue(createdAt, expiresAt)
@@ -83,7 +87,7 @@ export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDr
         store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
         unrecorded,
       )
-      if (!added) throw new Error('a random id came twice')
+      if (!added) throw new Error('the generated verification id exists already')
       audit.note({ action: 'verification.create', target: { kind: 'verification', id: task.id } }, request)
       return unkeptJson({
         verification_id: task.id,
@@ -95,19 +99,19 @@ export const arkDriver = (means: FaceContext, callbackUrl: () => string): FaceDr
 
     async query(task, request) {
       const { id, status, user } = task
-      if (isEnded(status) || (status === 'waiting_user' && clock.now() < task.expiresAt)) return shown(task)
+      if (isEnded(status) || (status === 'waiting_user' && clock.now() < task.expiresAt)) return taskResponse(task)
       try {
         await resolve(id, request.signal, request.headers)
       } catch (error) {
-        // The upstream is busy with others, and has said nothing: the task stands as it stood.
+        // The rate limiter did not let the request through to the upstream: the caller gets the task as it is stored.
         if (!(error instanceof Unsent && error.status === 429)) throw error
       }
-      return shown(await ownTask(means, 'ark', user, id))
+      return taskResponse(await ownTask(context, 'ark', user, id))
     },
 
     look: (id, signal) => resolve(id, signal),
   }
 }
 
-const shown = ({ id, status, group }: Verification): Response =>
+const taskResponse = ({ id, status, group }: Verification): Response =>
   unkeptJson({ verification_id: id, status, group_id: group })

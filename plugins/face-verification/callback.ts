@@ -4,21 +4,23 @@ import type { PageOutcome } from './page.ts'
 import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
 
-/** 256 random bits. Whoever knows them is the browser that the upstream sent back, or was told by it. */
+/** A random state of 256 bits. It authenticates the browser that the upstream redirects to the callback page. */
 export const createState = (): string => randomBytes(32).toString('base64url')
 
-/** All that is kept of a state. */
+/** Hash of a state. The store holds only this hash. */
 export const hashState = (state: string): string => createHash('sha256').update(state).digest('hex')
 
 const isState = (text: string): boolean => /^[\w-]{43}$/.test(text)
 
-/** What the upstream has a person's browser say: whether the check went well. */
+/** What the query of a callback reports. */
 export interface CallbackResult {
+  /** `bytedToken` of the session; undefined when the query has none. */
   readonly token: string | undefined
+  /** Whether the check succeeded. */
   readonly isGood: boolean
 }
 
-/** Undefined for what the upstream would not say: no code, or anything twice. Only 10000 is good. */
+/** Reads the query of a callback: `resultCode` 10000 means success. Undefined without a code, or with a parameter twice. */
 export const readCallbackResult = (parameters: URLSearchParams): CallbackResult | undefined => {
   const [code, ...otherCodes] = parameters.getAll('resultCode')
   const [token, ...otherTokens] = parameters.getAll('bytedToken')
@@ -26,16 +28,17 @@ export const readCallbackResult = (parameters: URLSearchParams): CallbackResult 
   return { token, isGood: code === '10000' }
 }
 
-/** Whether a browser fetches what its person has not asked for (yet). */
+/** Whether the browser prefetches or prerenders the page, before the person opens it. */
 export const isPrefetch = (headers: Headers): boolean =>
   ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
     /prefetch|prerender|preview/i.test(headers.get(name) ?? ''),
   )
 
 /**
- * Takes the word of a person's browser, once. What has a wrong state, a wrong token, or is no such word, changes nothing, and is told nothing: `unknown`.
+ * Records the result that a person's browser reports, once for each task. Returns `unknown`, and changes nothing, when the state or the token
+ * is wrong or the query is not valid.
  *
- * `resolve` is called for a task whose result can be had now; what it brings is waited for.
+ * When the check succeeded, it calls `resolve` with the task, and waits for it.
  */
 export const takeCallback = async (
   { store, clock }: Pick<FaceContext, 'store' | 'clock'>,
@@ -46,14 +49,12 @@ export const takeCallback = async (
   if (!isState(state)) return 'unknown'
   const hash = hashState(state)
   const task = await fromStore(store.verificationByState(hash))
-  const word = readCallbackResult(parameters)
-  if (!task || !word || (word.token !== undefined && task.token !== undefined && !isSame(word.token, task.token))) {
-    return 'unknown'
-  }
-  const way = statusPathTo(task.status, word.isGood ? 'callback_received' : 'failed')
-  if (task.status === 'waiting_user' && way) {
-    const moved = await fromStore(store.moveVerification(task.id, way, { dueAt: clock.now() }))
-    if (moved && word.isGood) await resolve(task)
+  const result = readCallbackResult(parameters)
+  if (!task || !result || !tokensAgree(result.token, task.token)) return 'unknown'
+  const path = statusPathTo(task.status, result.isGood ? 'callback_received' : 'failed')
+  if (task.status === 'waiting_user' && path) {
+    const moved = await fromStore(store.moveVerification(task.id, path, { dueAt: clock.now() }))
+    if (moved && result.isGood) await resolve(task)
   }
   return outcomeOf(await fromStore(store.verificationByState(hash)))
 }
@@ -72,7 +73,8 @@ const outcomeOf = (task: Verification | undefined): PageOutcome => {
   }
 }
 
-/** Hashes first: neither length nor content shows in the time that it takes. */
-const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
+/** Whether two tokens are equal. A token that is missing agrees with every other. Compares hashes, so that the time reveals neither length nor content. */
+const tokensAgree = (received: string | undefined, expected: string | undefined): boolean =>
+  received === undefined || expected === undefined || timingSafeEqual(digest(received), digest(expected))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

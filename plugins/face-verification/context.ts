@@ -4,33 +4,34 @@ import { type Log, Problem } from '../shared/problem.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
-/** What both kinds work with. Times are milliseconds. */
+/** What the drivers of both kinds need. Times are milliseconds. */
 export interface FaceContext {
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
   readonly clock: Clock
   readonly log: Log
   readonly audit: Audit
-  /** Life of a task. */
+  /** Lifetime of a task. */
   readonly taskMs: number
-  /** How long one who looks at a task keeps others from it. */
+  /** How long the lease of a task lasts. */
   readonly leaseMs: number
-  /** Open tasks of one user. */
+  /** Open tasks that one user may have. */
   readonly maxOpen: number
   /** Largest request body in bytes. */
   readonly maxBodyBytes: number
 }
 
-/** Throws Problem 500 for what a store throws. */
-export const fromStore = async <Answer>(
-  answer: Promise<Answer>,
+/** Awaits a call of the store, and throws Problem 500 with `message` when it rejects. */
+export const fromStore = async <Value>(
+  call: Promise<Value>,
   message = 'face verification could not be checked',
-): Promise<Answer> => {
+): Promise<Value> => {
   try {
-    return await answer
+    return await call
   } catch (cause) {
     throw cause instanceof Problem ? cause : new Problem(500, message, { cause })
   }
 }
 
+/** The message when a task cannot be stored. */
 export const unrecorded = 'failed to record face verification'

@@ -1,11 +1,11 @@
 import type { OwnTask } from './task-lease.ts'
 
-/** What a kind of upstream makes of the routes, and of tasks that nobody asks about. */
+/** How one kind of upstream serves the routes and the background polling. */
 export interface FaceDriver {
-  /** "start face verification", in the place that was reserved. */
+  /** Serves the POST route. `reserved` is the id of the reservation that the new task replaces. */
   create(request: Request, user: string, reserved: string): Promise<Response>
-  /** The answer to the creator's question how a task stands. */
+  /** Serves the GET route of a task. */
   query(task: OwnTask, request: Request): Promise<Response>
-  /** Looks at a task on its creator's behalf. False when somebody else does, or it is over. */
+  /** Polls the upstream for a task, as the task's creator. False when another process holds the lease, or the task has ended. */
   look(id: string, signal?: AbortSignal): Promise<boolean>
 }

@@ -26,50 +26,52 @@ export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verifi
 export type { FaceGroupStore, NewVerification, Verification, VerificationKind, VerificationStore } from './store.ts'
 
 export interface FaceVerificationOptions {
-  /** Who runs the states: `rest`, an upstream of these same paths; `ark`, the gateway, on the vendor's sessions. That of `upstream`. */
+  /** The kind of `upstream`. `rest`: it serves these same paths and keeps the status of tasks. `ark`: it serves the vendor's sessions, and the gateway keeps the status. */
   readonly kind: VerificationKind
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
-  /** Who has a session: `identifyBySession`, or the host app's own. Not `identifyByToken`: the document accepts no tokens here. */
+  /** Identifies the caller by a session: `identifyBySession`, or a function of the host app. Not `identifyByToken`: these routes accept no API tokens. */
   readonly identify: Identify
-  /** The address of this app for browsers, without a slash at its end: `ark` sends phones back there. A function where it is known only later. */
+  /** The address that browsers use for this app. `ark` redirects phones to it. A function when the address is known only after the start. */
   readonly publicUrl: string | (() => string)
-  /** Refuses what a foreign page sends, by throwing: `requireSameOrigin` of `web-session`. Default: nothing is refused, for hosts without cookies. */
+  /** Throws when a page of another origin sends the request, as `requireSameOrigin` of `web-session` does. Default: no check, for hosts without cookies. */
   readonly requireSameOrigin?: (request: Request) => void
   /** The product word in the paths and in the type of errors. Default `media`. */
   readonly segment?: string
-  /** `ark`: life of a task, unless the upstream names a shorter one. Milliseconds, default 30 minutes. */
+  /** Lifetime of a task. With `ark`, the upstream may name a shorter one; with `rest`, its `expires_at` takes precedence. Milliseconds, default 30 minutes. */
   readonly taskMs?: number
-  /** How long one process may take to ask for a result before another one may. Milliseconds, default 45,000. */
+  /** How long a process holds the lease of a task while it polls the upstream. Milliseconds, default 45,000. */
   readonly leaseMs?: number
-  /** Verifications that one user may have open at once; beyond them 429. Default 5. */
+  /** Verifications that one user may have open at once; one more gets 429. Default 5. */
   readonly maxOpen?: number
-  /** Largest request body in bytes; beyond it 413. Default 1 MiB. */
+  /** Largest request body in bytes; a larger one gets 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   readonly clock?: Clock
   readonly log?: Log
-  /** Told of every verification that begins, every group that comes of one, and every refusal. Default: nobody is. */
+  /** Receives an event for every verification created, every group recorded and every rejected request. Default: no audit. */
   readonly audit?: Audit
-  /** Looks after tasks that nobody asks about until it is aborted. Undefined: nobody does, and a verification whose tab was closed is lost. */
+  /** Polls open tasks in the background until this signal aborts. Undefined: no background polling; then a verification is lost when the user closes the tab. */
   readonly settleUntil?: AbortSignal
+  /** Options of the background polling. */
   readonly settling?: ReconcileVerificationsOptions
 }
 
-/** A person waits for the page; the result may take longer. */
-const pageMs = 3_000
+/** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */
+const maxPageWaitMs = 3_000
 
 /**
- * Face verification: start one, ask how it stands, both with a session; and for `ark` the page that the phone's browser comes back to, which needs none.
+ * Face verification: routes to start a verification and to query its status. Both need a session.
  *
- * Throws TypeError when a life or lease is not above 0.
+ * With `ark` it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no session.
+ *
+ * Throws TypeError when `taskMs` or `leaseMs` is not above 0.
  */
 export const faceVerification = (options: FaceVerificationOptions) => {
   const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = silent, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
-  if (!(taskMs > 0 && leaseMs > 0))
-    throw new TypeError('a face verification and its lease must live for more than nothing')
+  if (!(taskMs > 0 && leaseMs > 0)) throw new TypeError('taskMs and leaseMs must be above 0')
   const prefix = `/api/${segment}/face-verifications`
-  const means: FaceContext = {
+  const context: FaceContext = {
     upstream: options.upstream,
     store: options.store,
     clock,
@@ -81,29 +83,30 @@ export const faceVerification = (options: FaceVerificationOptions) => {
     maxBodyBytes,
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
-  const faces = kind === 'ark' ? arkDriver(means, () => `${base()}${prefix}/callback`) : restDriver(means)
-  if (options.settleUntil) void reconcileVerifications(means, kind, faces.look, options.settleUntil, options.settling)
+  const driver = kind === 'ark' ? arkDriver(context, () => `${base()}${prefix}/callback`) : restDriver(context)
+  if (options.settleUntil)
+    void reconcileVerifications(context, kind, driver.look, options.settleUntil, options.settling)
 
-  /** Until the result is there, or the person has waited long enough; it goes on without them. */
-  const waitFor = (id: string): Promise<void> =>
+  /** Polls the upstream. Resolves with the poll's end, or after `maxPageWaitMs`; then the poll continues in the background. */
+  const poll = (id: string): Promise<void> =>
     new Promise((resolve) => {
-      const stop = clock.at(clock.now() + pageMs, resolve)
-      faces
+      const cancelTimer = clock.at(clock.now() + maxPageWaitMs, resolve)
+      driver
         .look(id)
-        .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be looked at'))
+        .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be polled'))
         .finally(() => {
-          stop()
+          cancelTimer()
           resolve()
         })
     })
 
   const callback = async (request: Request, state: string): Promise<Response> => {
-    // Elysia takes HEAD for GET: that, too, only looks ahead.
+    // Elysia routes HEAD to the GET handler. A HEAD request must not use up the state either.
     if (request.method !== 'GET' || isPrefetch(request.headers)) return notYet()
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
-    const outcome = await takeCallback(means, state, query, ({ id }) => waitFor(id)).catch(
+    const outcome = await takeCallback(context, state, query, ({ id }) => poll(id)).catch(
       (err: unknown): PageOutcome => {
-        log.error({ err }, 'callback of a face verification could not be taken in')
+        log.error({ err }, 'the callback of a face verification could not be processed')
         return 'trouble'
       },
     )
@@ -118,7 +121,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       async ({ request }) => {
         const { user } = await requireIdentity(identify, request)
         options.requireSameOrigin?.(request)
-        return asText(await withReservation(means, user, (reserved) => faces.create(request, user, reserved)))
+        return asText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
       },
       openapi.create,
     )
@@ -126,7 +129,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       '/:verification_id',
       async ({ request, params }) => {
         const { user } = await requireIdentity(identify, request)
-        return asText(await faces.query(await ownTask(means, kind, user, params.verification_id), request))
+        return asText(await driver.query(await ownTask(context, kind, user, params.verification_id), request))
       },
       openapi.query,
     )

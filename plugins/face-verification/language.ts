@@ -1,19 +1,19 @@
-/** Languages that pages are written in; the first is for everybody else. */
+/** Languages of the callback page. The first is the default. */
 export const languages = ['en', 'zh'] as const
 export type Language = (typeof languages)[number]
 
-/** The language that a browser likes best of those there are (RFC 9110 section 12.5.4). */
+/** The best supported language for an `Accept-Language` header (RFC 9110 section 12.5.4). */
 export const languageOf = (accepted: string | null): Language => {
   let best: Language = 'en'
-  let most = 0
-  // Longer than any browser's list is no list.
+  let bestQuality = 0
+  // No browser sends a longer header.
   for (const range of (accepted ?? '').slice(0, 1_024).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     const language = languages.find((known) => tag === known || tag.startsWith(`${known}-`))
     const quality = Number(parameters.find((each) => each.startsWith('q='))?.slice(2) ?? 1)
-    if (language && quality > most) {
+    if (language && quality > bestQuality) {
       best = language
-      most = quality
+      bestQuality = quality
     }
   }
   return best

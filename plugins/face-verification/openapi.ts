@@ -5,17 +5,19 @@ const status = Type.String({ description: 'waiting_user, callback_received, reso
 const created = Type.Object({
   verification_id: Type.String(),
   status,
-  h5_url: Type.String({ description: 'What the person opens on a phone: a secret, shown this once' }),
+  h5_url: Type.String({
+    description: 'The address that the person opens on a phone. It is a secret, and only this response contains it',
+  }),
   expires_at: Type.Integer({ description: 'Seconds since 1970' }),
 })
 
 const queried = Type.Object({
   verification_id: Type.String(),
   status,
-  group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once verified' })),
+  group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once the status is verified' })),
 })
 
-const refused = Type.Object({
+const errorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({ message: Type.String(), type: Type.String() }),
 })
@@ -25,24 +27,24 @@ const route = (summary: string, schema: TObject, more: object = {}) => ({
   detail: {
     summary: `${summary} (web session)`,
     tags: ['face verification'],
-    // No token opens these routes.
+    // These routes accept no API token.
     security: [],
     responses: {
       200: { description: 'Success', content: { 'application/json': { schema } } },
       default: {
-        description: 'Refused, by the gateway or by the upstream',
-        content: { 'application/json': { schema: refused } },
+        description: 'The gateway or the upstream rejected the request',
+        content: { 'application/json': { schema: errorBody } },
       },
     },
     ...more,
   },
 })
 
-/** What the documentation says of each route. */
+/** OpenAPI details of each route. */
 export const openapi = {
   create: route('start a face verification', created, {
     requestBody: { required: false, content: { 'application/json': { schema: Type.Object({}) } } },
   }),
-  query: route('how a face verification stands', queried),
+  query: route('query the status of a face verification', queried),
   callback: { detail: { hide: true } },
 }

@@ -1,39 +1,39 @@
 import { createHash } from 'node:crypto'
 import { type Language, languageOf } from './language.ts'
 
-/** What a person is told who comes back from the check. */
+/** The outcome that the callback page shows to the person. */
 export type PageOutcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'trouble'
 
-interface Words {
+interface PageText {
   readonly title: string
   readonly text: string
 }
 
-const words: Readonly<Record<Language, Readonly<Record<PageOutcome, Words>>>> = {
+const texts: Readonly<Record<Language, Readonly<Record<PageOutcome, PageText>>>> = {
   en: {
     verified: {
       title: 'Face verified',
-      text: 'That is all. You can put the phone away and go on where you started.',
+      text: 'You are done. You can put the phone away and continue on the page where you started.',
     },
     received: {
       title: 'Check received',
-      text: 'The result is on its way and will appear where you started. You can put the phone away.',
+      text: 'The result will appear on the page where you started. You can put the phone away.',
     },
     failed: {
       title: 'Not verified',
-      text: 'The check did not succeed. You can put the phone away, and start a new verification where you began.',
+      text: 'The check did not succeed. You can put the phone away and start a new verification on the page where you started.',
     },
     expired: {
-      title: 'Too late',
-      text: 'The time for this check was over. You can put the phone away, and start a new verification where you began.',
+      title: 'Check expired',
+      text: 'The time for this check is over. You can put the phone away and start a new verification on the page where you started.',
     },
     unknown: {
-      title: 'Nothing here',
-      text: 'This address belongs to no verification that is under way. Nothing was changed.',
+      title: 'Not found',
+      text: 'This address belongs to no active verification. Nothing was changed.',
     },
     trouble: {
-      title: 'One moment, please',
-      text: 'The result of the check could not be taken in just now. Please keep this page and load it again in a minute.',
+      title: 'Please try again',
+      text: 'The result of the check could not be saved. Please keep this page and reload it in a minute.',
     },
   },
   zh: {
@@ -56,7 +56,7 @@ const style =
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Holds nothing but its own words and style, and the browser is told so: what a stranger puts into the address has no way in. */
+/** The policy allows the page's own style and nothing else. The page contains no text of the request, so nothing can be injected through the address. */
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -67,10 +67,10 @@ const headers = {
   vary: 'accept-language',
 }
 
-/** The page for an outcome, in the language that the browser likes best. */
-export const pageOf = (outcome: PageOutcome, accepted: string | null): Response => {
-  const language = languageOf(accepted)
-  const { title, text } = words[language][outcome]
+/** The page for an outcome, in the best language for an `Accept-Language` header. */
+export const pageOf = (outcome: PageOutcome, acceptLanguage: string | null): Response => {
+  const language = languageOf(acceptLanguage)
+  const { title, text } = texts[language][outcome]
   const html = `<!doctype html>
 <html lang="${tags[language]}">
 <head>
@@ -88,5 +88,5 @@ export const pageOf = (outcome: PageOutcome, accepted: string | null): Response 
   })
 }
 
-/** For a browser that only prepares: it is to ask again when its person wants the page (RFC 9110 section 15.6.4). */
+/** The response to a prefetch: 503, so that the browser requests the page again when the person opens it (RFC 9110 section 15.6.4). */
 export const notYet = (): Response => new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } })

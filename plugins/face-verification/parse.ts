@@ -4,7 +4,7 @@ import { type Json, toJson } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import { type Answer, Invalid } from '../upstream-proxy/index.ts'
 
-/** The body of a creation; one that is absent counts as `{}`. Throws Problem 400 and 413 as `readJsonBody` does. */
+/** Reads the body of the POST route; an empty body counts as `{}`. Throws Problem 400 and 413 as `readJsonBody` does. */
 export const readTaskBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw new Problem(413, 'request body is too large')
@@ -12,14 +12,14 @@ export const readTaskBody = async (request: Request, maxBytes: number): Promise<
   return readJsonBody(new Request(request.url, { method: 'POST', body: bytes }), maxBytes)
 }
 
-/** What an upstream says, wrapped in `Result` or not: both have been seen. */
+/** The result in an upstream's response: its `Result` object where there is one, else the whole body. Upstreams send both shapes. */
 export const resultOf = ({ json }: Answer): Json => {
   const whole = json ?? toJson({})
   const inner = whole.get('Result')
   return inner?.isObject ? inner : whole
 }
 
-/** A group's id, where one is named: absent, null and empty are none. Throws Invalid for anything else that is no id. */
+/** Reads a group id. Undefined when it is absent, null or empty. Throws Invalid for any other value that is not a usable id. */
 export const readGroup = (value: Json | undefined): string | undefined => {
   if (value === undefined || value.is('null') || value.string() === '') return undefined
   const id = readId(value.string())

@@ -4,22 +4,25 @@ import type { FaceDriver } from './driver.ts'
 import type { VerificationKind } from './store.ts'
 
 export interface ReconcileVerificationsOptions {
-  /** Tasks that are looked at in a second, at most, by this process. Default 1: the account's limit of 3 is for everybody. */
+  /** Tasks that this process polls in one second, at most. Default 1: the account's limit of 3 a second is shared with all callers. */
   readonly perSecond?: number
-  /** Longest time between two searches for tasks that are due. Milliseconds, default 5,000. */
+  /** Longest time between two searches for due tasks. Milliseconds, default 5,000. */
   readonly everyMs?: number
-  /** After so long a task is forgotten, whatever it came to. Milliseconds, default 30 days. */
+  /** Age at which a task is deleted, whatever its status. Milliseconds, default 30 days. */
   readonly keepMs?: number
-  /** Default: real time, which keeps no process alive. */
+  /** Waits. Default: a timer, which does not keep the process alive. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-const atOnce = 20
-const sweepMs = 3_600_000
+/** Due tasks that are read from the store at once. */
+const batchSize = 20
+const cleanupIntervalMs = 3_600_000
 
 /**
- * Looks after tasks that nobody asks about: at once, whenever one is due, and after a restart where another process left off, until the signal. So nobody
- * loses a verification because a tab was closed, a callback got lost, or a process ended. Never rejects: what fails is logged and comes up again.
+ * Polls due tasks in the background until the signal aborts, and deletes old ones. Starts at once, with what other processes have left.
+ *
+ * A verification therefore completes also when the user has closed the tab, the callback was lost, or a process has ended. Never rejects: it logs
+ * an error and tries again.
  */
 export const reconcileVerifications = async (
   { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,
@@ -28,20 +31,20 @@ export const reconcileVerifications = async (
   signal: AbortSignal,
   { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = pause }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {
-  let sweptAt = Number.NEGATIVE_INFINITY
+  let cleanedUpAt = Number.NEGATIVE_INFINITY
 
-  const sweep = async (): Promise<void> => {
-    if (clock.now() < sweptAt + sweepMs) return
-    sweptAt = clock.now()
+  const cleanUp = async (): Promise<void> => {
+    if (clock.now() < cleanedUpAt + cleanupIntervalMs) return
+    cleanedUpAt = clock.now()
     await store.deleteVerifications(clock.now() - keepMs)
   }
 
   while (!signal.aborted) {
     try {
-      await sweep()
-      for (const id of await store.dueVerifications(kind, clock.now(), atOnce)) {
+      await cleanUp()
+      for (const id of await store.dueVerifications(kind, clock.now(), batchSize)) {
         await look(id, signal).catch((err: unknown) => {
-          if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be looked at')
+          if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
         })
         await sleep(1000 / perSecond, signal)
         if (signal.aborted) return
@@ -49,7 +52,7 @@ export const reconcileVerifications = async (
       const due = (await store.nextVerificationDue(kind)) ?? Number.POSITIVE_INFINITY
       await sleep(Math.min(everyMs, Math.max(1000 / perSecond, due - clock.now())), signal)
     } catch (err) {
-      log.warn({ err }, 'face verifications could not be looked after')
+      log.warn({ err }, 'due face verifications could not be read')
       await sleep(everyMs, signal)
     }
   }

@@ -3,75 +3,80 @@ import type { Json } from '../shared/json.ts'
 import { type Answer, Invalid, Refusal } from '../upstream-proxy/index.ts'
 import { readGroup, resultOf } from './parse.ts'
 
-/** A session as the upstream made it. */
+/** A verification session that the upstream has created. */
 export interface ValidateSession {
-  /** What it is asked with: a secret. */
+  /** `BytedToken`, which identifies the session to the upstream. A secret. */
   readonly token: string
-  /** What the person opens: holds temporary credentials, a secret too. */
+  /** `H5Link`, which the person opens. It contains temporary credentials and is a secret too. */
   readonly link: string
-  /** Milliseconds since 1970; undefined when the upstream does not say. */
+  /** Milliseconds since 1970; undefined when the response contains no expiry. */
   readonly expiresAt: number | undefined
 }
 
-const longestSecret = 8_192
+const maxSecretLength = 8_192
 
-/** Throws Invalid for an answer that holds no session. */
-export const readValidateSession = (answer: Answer, now: number): ValidateSession => {
-  const result = resultOf(answer)
+/** Reads the response to CreateVisualValidateSession. Throws Invalid when it contains no session. */
+export const readValidateSession = (response: Answer, now: number): ValidateSession => {
+  const result = resultOf(response)
   const token = result.get('BytedToken')?.string() ?? ''
   const link = result.get('H5Link')?.string() ?? ''
-  if (!isText(token) || !isText(link) || !/^https?:\/\//i.test(link)) throw new Invalid('a session without its secrets')
-  return { token, link, expiresAt: readEnd(result, now) }
+  if (!isStorable(token) || !isStorable(link) || !/^https?:\/\//i.test(link)) {
+    throw new Invalid('a session without a usable BytedToken and H5Link')
+  }
+  return { token, link, expiresAt: readExpiry(result, now) }
 }
 
-/** Text that a database keeps. */
-const isText = (text: string): boolean =>
-  text !== '' && text.length <= longestSecret && text.isWellFormed() && !/\p{Cc}/u.test(text)
+/** Whether a database stores the text unchanged. */
+const isStorable = (text: string): boolean =>
+  text !== '' && text.length <= maxSecretLength && text.isWellFormed() && !/\p{Cc}/u.test(text)
 
-/** Documented pages differ in how long a session lives, and none says how the upstream would: in seconds from now, or as a time. */
-const readEnd = (result: Json, now: number): number | undefined => {
+/**
+ * Reads the expiry of a session, in milliseconds since 1970. The vendor's pages name no field for it. So every usual name counts:
+ * `…in` holds seconds from now; `…at` and `…time` hold a date, or seconds or milliseconds since 1970.
+ */
+const readExpiry = (result: Json, now: number): number | undefined => {
   for (const { key, value } of result.members()) {
-    const [, word] = /^expires?_?(in|at|time)$/i.exec(key) ?? []
-    if (word === undefined) continue
+    const [, suffix] = /^expires?_?(in|at|time)$/i.exec(key) ?? []
+    if (suffix === undefined) continue
     const number = Number(value.string() ?? value.raw)
     const at = Number.isNaN(number) ? Date.parse(value.string() ?? '') : number * (number > 1e11 ? 1 : 1000)
-    const end = word.toLowerCase() === 'in' ? now + number * 1000 : at
-    if (Number.isFinite(end) && end > now) return Math.floor(end)
+    const expiry = suffix.toLowerCase() === 'in' ? now + number * 1000 : at
+    if (Number.isFinite(expiry) && expiry > now) return Math.floor(expiry)
   }
   return undefined
 }
 
-/** What became of a session: its group, `none` while there is none, or `gone` when there never will be. */
+/** The result of a session: its group, `none` while there is no result, or `gone` when there never will be one. */
 export type ValidateResult = { readonly group: string } | 'none' | 'gone'
 
 /**
- * Reads the answer to the question for the result. Before the person is done, and after the end, the upstream either names no group or says that
- * it knows no such session. Every other failure says nothing of the session, and is thrown.
+ * Reads the response to GetVisualValidateResult. Before the person has finished, and after the expiry, the upstream either names no group or
+ * responds 400 or 404. Rethrows every other error, because it says nothing about the session.
  */
-export const readValidateResult = async (asking: Promise<Answer>): Promise<ValidateResult> => {
+export const readValidateResult = async (call: Promise<Answer>): Promise<ValidateResult> => {
   try {
-    const group = readGroup(resultOf(await asking).get('GroupId'))
+    const group = readGroup(resultOf(await call).get('GroupId'))
     return group === undefined ? 'none' : { group }
   } catch (error) {
-    if (error instanceof Refusal && unknown.has(error.status)) return 'none'
+    if (error instanceof Refusal && unknownSession.has(error.status)) return 'none'
     if (error instanceof Refusal && error.status === 410) return 'gone'
     throw error
   }
 }
 
-const unknown: ReadonlySet<number> = new Set([400, 404])
+const unknownSession: ReadonlySet<number> = new Set([400, 404])
 
-/** The upstream's own error is forwarded, unless it repeats what nobody is to see. */
+/** Awaits an upstream call. Throws Invalid instead of the upstream's own error when that error contains one of the secrets. */
 export const discreet = async <Value>(
-  asking: Promise<Value>,
+  call: Promise<Value>,
   secrets: readonly (string | undefined)[],
 ): Promise<Value> => {
   try {
-    return await asking
+    return await call
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { headers, bytes } = error.answer
-    const reveals = findCredentials(secrets)
-    throw reveals(bytes, headers) ? new Invalid('an error that contains a secret') : error
+    const containsSecret = findCredentials(secrets)
+    throw containsSecret(bytes, headers) ? new Invalid('an error that contains a secret') : error
   }
 }

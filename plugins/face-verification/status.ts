@@ -1,4 +1,4 @@
-/** How a face verification stands, in the order in which all goes well; then how it ends otherwise. */
+/** The statuses of a face verification: the successful sequence first, then the two failures. */
 export const verificationStatuses = [
   'waiting_user',
   'callback_received',
@@ -9,8 +9,11 @@ export const verificationStatuses = [
 ] as const
 export type VerificationStatus = (typeof verificationStatuses)[number]
 
-/** "Face verification status" of the document; from `waiting_user` also: its life was over, or its callback said no. */
-const moves: Readonly<Record<VerificationStatus, readonly VerificationStatus[]>> = {
+/**
+ * The interface's state machine. Beyond what it states, `waiting_user` leads to `expired` when the time is over, and to `failed` when the
+ * callback reports a failure.
+ */
+const transitions: Readonly<Record<VerificationStatus, readonly VerificationStatus[]>> = {
   waiting_user: ['callback_received', 'failed', 'expired'],
   callback_received: ['resolving'],
   resolving: ['verified', 'failed', 'expired'],
@@ -19,22 +22,23 @@ const moves: Readonly<Record<VerificationStatus, readonly VerificationStatus[]>>
   expired: [],
 }
 
+/** The status that a text names; undefined when it names none. */
 export const readStatus = (text: string | undefined): VerificationStatus | undefined =>
   verificationStatuses.find((known) => known === text)
 
-/** Whether nothing can follow any more. */
-export const isEnded = (status: VerificationStatus): boolean => moves[status].length === 0
+/** Whether the status is final. */
+export const isEnded = (status: VerificationStatus): boolean => transitions[status].length === 0
 
-/** A way of legal moves, its beginning included. */
+/** A sequence of allowed transitions, the first status included. */
 export type StatusPath = readonly [VerificationStatus, ...VerificationStatus[]]
 
-/** The shortest way from one status to another; undefined when there is none, or it would lead nowhere new. */
+/** The shortest path from one status to another. Undefined when there is none, and when both are the same. */
 export const statusPathTo = (from: VerificationStatus, to: VerificationStatus): StatusPath | undefined => {
-  const ways: StatusPath[] = [[from]]
-  for (const way of ways) {
-    const next = moves[way.at(-1) ?? from]
-    if (next.includes(to)) return [...way, to]
-    ways.push(...next.map((status): StatusPath => [...way, status]))
+  const paths: StatusPath[] = [[from]]
+  for (const path of paths) {
+    const next = transitions[path.at(-1) ?? from]
+    if (next.includes(to)) return [...path, to]
+    paths.push(...next.map((status): StatusPath => [...path, status]))
   }
   return undefined
 }

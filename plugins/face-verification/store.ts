@@ -1,84 +1,90 @@
 import type { StatusPath, VerificationStatus } from './status.ts'
 
-/** The ports: what `face-verification` asks of a store. Every method rejects when the store cannot be asked within its own deadline; none ever hangs. */
+/** The store ports of `face-verification`. Every method rejects when the store does not respond within its own deadline; none hangs. */
 
-/** Who runs the states: the upstream (`rest`), or the gateway (`ark`). */
+/** The kind of upstream: with `rest` the upstream keeps the status, with `ark` the gateway does. */
 export type VerificationKind = 'rest' | 'ark'
 
 /** A face verification. Times are milliseconds since 1970. */
 export interface Verification {
   readonly id: string
-  /** Its creator, the only one who may see it. */
+  /** Id of its creator, the only user who may see it. */
   readonly user: string
   readonly kind: VerificationKind
   readonly status: VerificationStatus
-  /** `ark`: what the upstream knows it by, a secret that nobody is shown. Undefined once it is over. */
+  /** `ark`: the upstream's token for the session. A secret that no response contains. Undefined once the verification has ended. */
   readonly token?: string
-  /** Undefined until it is verified. */
+  /** Undefined until the status is `verified`. */
   readonly group?: string
   readonly createdAt: number
   readonly expiresAt: number
-  /** When it is to be looked at next, whoever asks or does not; undefined when that would be no use any more. */
+  /** When the background polling polls it next; undefined: never. */
   readonly dueAt?: number
-  /** How often it was looked at in vain since the person's browser came back, or since its creation. */
+  /** Polls without a result since the callback, or since the creation when there was no callback. */
   readonly asks: number
 }
 
+/** A face verification to be stored. Times are milliseconds since 1970. */
 export interface NewVerification extends Omit<Verification, 'asks' | 'group'> {
   readonly dueAt: number
-  /** `ark`: hash of what the callback's address carries. */
+  /** `ark`: hash of the state in the callback's address. */
   readonly stateHash?: string
 }
 
-/** A place among a user's open verifications, while the upstream is asked to begin one. Times are milliseconds since 1970. */
+/** Counts as an open verification of a user while the upstream creates it. Times are milliseconds since 1970. */
 export interface Reservation {
   readonly id: string
   readonly user: string
   readonly createdAt: number
-  /** From then on it counts no more, whatever has become of it. */
+  /** From then on it no longer counts, also when it was never released. */
   readonly expiresAt: number
 }
 
+/** Stores face verifications. A verification is open while it has neither ended nor expired. */
 export interface VerificationStore {
   /**
-   * Undefined when the place was taken; else, the user having `most` open ones and places already, when the first of them ends at the latest. However many are
-   * begun at once, in whatever process. Open is what has neither ended nor expired.
+   * Adds a reservation, unless the user has `max` open verifications and reservations already. Atomic across processes.
+   *
+   * Returns undefined when it was added, else the time at which the first of them expires (milliseconds since 1970).
    */
-  reserveVerification(reservation: Reservation, most: number): Promise<number | undefined>
+  reserveVerification(reservation: Reservation, max: number): Promise<number | undefined>
   releaseReservation(id: string): Promise<void>
-  /** In the place that was reserved, where one was. False when another user has one of that id. */
+  /** Adds a verification in place of its reservation, where there is one. False when another user has a verification with that id. */
   addVerification(verification: NewVerification, reserved?: string): Promise<boolean>
   verification(id: string): Promise<Verification | undefined>
-  /** The one whose callback carries the state with that hash. */
+  /** The verification whose callback state has that hash. */
   verificationByState(hash: string): Promise<Verification | undefined>
   /**
-   * Goes the rest of a way in one step, from wherever on it the verification stands. False when it does not stand on it, or at its end already. One that
-   * ends is due no more, and its token is forgotten; `dueAt` makes it due then, as if never looked at.
+   * Moves a verification from its place on a path to the path's last status, in one transaction. False when its status is not on the path, or
+   * is the last one already.
+   *
+   * A final status clears `dueAt` and the token. `change.dueAt` sets `dueAt` and resets `asks` to 0.
    */
-  moveVerification(id: string, way: StatusPath, change?: { group?: string; dueAt?: number }): Promise<boolean>
-  /** Gives the verification to one who looks at it, until then or its release. Undefined when somebody has it, it does not exist, or is never due. */
+  moveVerification(id: string, path: StatusPath, change?: { group?: string; dueAt?: number }): Promise<boolean>
+  /** Leases a verification until `until` or its release. Undefined when it is leased already, does not exist, or is never due. */
   leaseVerification(id: string, now: number, until: number): Promise<Verification | undefined>
   /**
-   * Gives back what was leased until `until`, unless others have it by now. It cannot be leased before `restUntil`, and is due at `dueAt` (undefined: never).
-   * Where it became due anew meanwhile, that stays, and it does not rest.
+   * Releases the lease that ends at `until`; does nothing when another process holds a newer one. The verification cannot be leased before
+   * `restUntil`, and is due at `dueAt` (undefined: never). When `moveVerification` has set another `dueAt` meanwhile, that one stays and
+   * `restUntil` does not apply.
    */
   releaseVerification(
     leased: Pick<Verification, 'id' | 'dueAt'>,
     until: number,
     next: { readonly restUntil: number; readonly dueAt: number | undefined; readonly asks: number },
   ): Promise<void>
-  /** Ids of those that are due and not leased; first those whose person has come back, then by how long they are due. */
-  dueVerifications(kind: VerificationKind, now: number, most: number): Promise<readonly string[]>
-  /** When the next one falls due, or its lease ends; undefined when there is none. */
+  /** Ids of at most `max` verifications that are due and not leased: first those after the callback, then the ones that are due longest. */
+  dueVerifications(kind: VerificationKind, now: number, max: number): Promise<readonly string[]>
+  /** When the next verification is due or its lease ends (milliseconds since 1970); undefined when none will be due. */
   nextVerificationDue(kind: VerificationKind): Promise<number | undefined>
-  /** Forgets all that were created before. */
+  /** Deletes all that were created before that time (milliseconds since 1970). */
   deleteVerifications(before: number): Promise<void>
 }
 
-/** Whose groups are whose, as `ownership` has it. */
+/** The owners of groups: the part of the `ownership` store that face verification needs. */
 export interface FaceGroupStore {
   group(id: string): Promise<{ readonly user: string; readonly type: string } | undefined>
-  /** Makes a group somebody's own; says why when it may not be. */
+  /** Records a group with its owner. Returns the conflict when it cannot, undefined when it has. */
   adoptGroup(group: {
     readonly id: string
     readonly user: string

@@ -5,40 +5,41 @@ import { Problem } from '../shared/problem.ts'
 import { type FaceContext, fromStore } from './context.ts'
 import type { Verification, VerificationKind } from './store.ts'
 
-/** A task in the hands of its creator, or of somebody who acts for the creator. */
+/** A task on which the code acts for its creator. */
 export interface OwnTask extends Verification {
-  /** What the upstream may be asked with. */
+  /** The id to send to the upstream: the upstream client accepts only owned ids. */
   readonly verification: Owned<'verification'>
 }
 
-/** The caller's task of that id. Throws Problem 404 when there is none, whatever the reason, and 500 when the store cannot be asked. */
+/** The caller's task with that id. Throws Problem 404 when the caller has none of that kind, and Problem 500 when the store fails. */
 export const ownTask = async (
   { store }: Pick<FaceContext, 'store'>,
   kind: VerificationKind,
   user: string,
   id: unknown,
 ): Promise<OwnTask> => {
-  const readable = readId(id)
-  const task = readable === undefined ? undefined : await fromStore(store.verification(readable))
+  const validId = readId(id)
+  const task = validId === undefined ? undefined : await fromStore(store.verification(validId))
   if (task?.user !== user || task.kind !== kind) {
-    throw new Problem(404, 'verification not found', { event: refused('verification', readable) })
+    throw new Problem(404, 'verification not found', { event: refused('verification', validId) })
   }
   return declareOwn(task)
 }
 
-/** What a look at a task says of the next one. */
+/** When a task may be polled again. Times are milliseconds since 1970. */
 export interface NextLook {
-  /** When anybody may look again. */
+  /** Before this time the task cannot be leased. */
   readonly restUntil: number
-  /** When somebody should; undefined: never. */
+  /** When the background polling polls it; undefined: never. */
   readonly dueAt: number | undefined
+  /** Polls without a result. */
   readonly asks: number
 }
 
 /**
- * Looks at a task on its creator's behalf while nobody else does, in any process. False, and nothing was done, when somebody else does, or it is over.
+ * Runs `look` with a task that no other process polls. Returns false, without a call of `look`, when the lease is taken or the task has ended.
  *
- * `look` gets a signal that ends it in time for the lease. Rejects as `look` does; then the task is due when `afterFailure` says.
+ * `look` gets a signal that aborts before the lease ends. When `look` rejects, this rejects too, and `afterFailure` gives the next poll.
  */
 export const withLease = async (
   { store, clock, leaseMs, log }: FaceContext,
@@ -59,12 +60,12 @@ export const withLease = async (
     return true
   } finally {
     await store.releaseVerification(task, until, next ?? afterFailure(task)).catch((err: unknown) => {
-      log.warn({ err, verification: id }, 'face verification could not be released before its lease ends')
+      log.warn({ err, verification: id }, 'the lease of a face verification could not be released; it will expire')
     })
   }
 }
 
-/** The only place where something becomes owned: found by its creator, or leased for the creator. */
+/** The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased the task for its creator. */
 const declareOwn = (task: Verification): OwnTask => ({
   ...task,
   verification: { id: task.token ?? task.id } as Owned<'verification'>,

@@ -23,7 +23,7 @@ describe('the routes', () => {
     expect(vendor.calls).toEqual([])
   })
 
-  test('refuse other methods and other paths', async () => {
+  test('reject other methods and other paths', async () => {
     const { ask } = await scene()
     for (const [url, method, status, allow] of [
       [base, 'GET', 405, 'POST'],
@@ -32,12 +32,12 @@ describe('the routes', () => {
       [`${base}/x/y`, 'GET', 404, null],
       [`${base}/callback/x/y`, 'GET', 404, null],
     ] as const) {
-      const { status: answered, headers, json } = await ask(url, { method, headers: { 'x-user': 'ann' } })
-      expect([url, answered, headers.get('allow'), json.success]).toEqual([url, status, allow, false])
+      const reply = await ask(url, { method, headers: { 'x-user': 'ann' } })
+      expect([url, reply.status, reply.headers.get('allow'), reply.json.success]).toEqual([url, status, allow, false])
     }
   })
 
-  test('let a guard refuse what comes from a foreign page, creations alone', async () => {
+  test('call requireSameOrigin for a creation, not for a query', async () => {
     const { ann, vendor } = await scene({
       requireSameOrigin: () => {
         throw new Problem(403, 'foreign')
@@ -48,7 +48,7 @@ describe('the routes', () => {
     expect(vendor.calls).toEqual([])
   })
 
-  test('say nothing of what the store says', async () => {
+  test('log an error of the store and do not return it', async () => {
     const { ann, store, lines } = await scene()
     store.verification = async () => {
       throw new Error('the disk is full')
@@ -58,13 +58,13 @@ describe('the routes', () => {
   })
 })
 
-test('a task that lives for nothing is refused at once', async () => {
+test('the factory throws when taskMs or leaseMs is not above 0', async () => {
   expect(scene({ taskMs: 0 })).rejects.toThrow(TypeError)
   expect(scene({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
 })
 
-/** An app of somebody else's, with users of its own. */
-const part = async (segment: string, user: string) => {
+/** The plugin with an upstream and one user of its own. */
+const instance = async (segment: string, user: string) => {
   const vendor = new Vendor()
   const plugin = faceVerification({
     kind: 'ark',
@@ -83,9 +83,9 @@ const call = async (app: { handle(request: Request): Promise<Response> }, path: 
   return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
 }
 
-describe('in a stranger’s app', () => {
-  test('it does its whole job, errors included', async () => {
-    const { vendor, plugin } = await part('media', 'ann')
+describe('in a bare Elysia app', () => {
+  test('it works completely, errors included', async () => {
+    const { vendor, plugin } = await instance('media', 'ann')
     const app = new Elysia().get('/', () => 'home').use(plugin)
     const { json } = await call(app, '/api/media/face-verifications', 'POST', 'ann')
     const { callback, group } = vendor.finish()
@@ -96,8 +96,8 @@ describe('in a stranger’s app', () => {
     expect((await call(app, '/')).text).toBe('home')
   })
 
-  test('two live side by side, and know nothing of each other', async () => {
-    const [one, two] = [await part('media', 'ann'), await part('video', 'bob')]
+  test('two instances are independent of each other', async () => {
+    const [one, two] = [await instance('media', 'ann'), await instance('video', 'bob')]
     const app = new Elysia().use(one.plugin).use(two.plugin)
     const first = (await call(app, '/api/media/face-verifications', 'POST', 'ann')).json
     const second = (await call(app, '/api/video/face-verifications', 'POST', 'bob')).json

@@ -6,8 +6,8 @@ const down = () => {
   throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
 }
 
-/** A task of Ann's whose person has finished, or not. */
-const begun = async () => {
+/** Creates a task for Ann. */
+const createTask = async () => {
   const it = await scene()
   const created = await it.ann.create()
   const id: string = created.json.verification_id
@@ -15,8 +15,8 @@ const begun = async () => {
 }
 
 describe('a creation', () => {
-  test('answers the document’s fields, and nothing else', async () => {
-    const { created, vendor } = await begun()
+  test('returns the documented fields and no others', async () => {
+    const { created, vendor } = await createTask()
     expect([created.status, created.json]).toEqual([
       200,
       {
@@ -29,8 +29,8 @@ describe('a creation', () => {
     expect(created.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('has the person’s browser come back to an address that cannot be guessed, each to its own', async () => {
-    const { vendor, ann } = await begun()
+  test('sends the upstream a callback address with a random state', async () => {
+    const { vendor, ann } = await createTask()
     await ann.create()
     const states = vendor.asked('CreateVisualValidateSession').map(({ body }) => {
       const url = String(body.CallbackURL)
@@ -41,7 +41,7 @@ describe('a creation', () => {
     expect(new Set(states).size).toBe(2)
   })
 
-  test('forwards a caller’s fields, and neither callback nor project', async () => {
+  test('forwards the caller’s fields, except callback and project', async () => {
     const { vendor, ann } = await scene()
     await ann.create('{"language":"zh","n":1.50,"CallbackURL":"https://evil.test","projectname":"p"}')
     const [call] = vendor.asked('CreateVisualValidateSession')
@@ -53,7 +53,7 @@ describe('a creation', () => {
     })
   })
 
-  test('needs no body, but no other than a JSON object', async () => {
+  test('accepts an empty body or a JSON object, and rejects every other body', async () => {
     const { ann, vendor } = await scene({ maxBodyBytes: 100 })
     expect((await ann.create('')).status).toBe(200)
     for (const body of ['[]', 'x', '1', '"a"']) expect([body, (await ann.create(body)).status]).toEqual([body, 400])
@@ -61,7 +61,7 @@ describe('a creation', () => {
     expect(vendor.calls.length).toBe(1)
   })
 
-  test('and its result may be said flat as well', async () => {
+  test('works with an upstream that sends the result without the wrapper', async () => {
     const { ann, vendor, ask } = await scene()
     vendor.wrapped = false
     const { json } = await ann.create()
@@ -79,25 +79,21 @@ describe('a creation', () => {
     [{ ExpiresIn: -5 }, 1_800],
     [{ ExpiresIn: 'soon' }, 1_800],
   ] as const) {
-    test(`lives ${seconds} s when the upstream says ${JSON.stringify(more)}`, async () => {
+    test(`expires after ${seconds} s when the upstream returns ${JSON.stringify(more)}`, async () => {
       const { ann, vendor } = await scene()
       vendor.more = more
       expect((await ann.create()).json.expires_at).toBe(1_000 + seconds)
     })
   }
 
-  test('that fails upstream is the upstream’s failure, and leaves no task', async () => {
+  test('that fails at the upstream gets the upstream’s error and creates no task', async () => {
     const { ann, vendor, store } = await scene()
     vendor.instead = () => new Response('{"no":1}', { status: 403, headers: { 'content-type': 'application/json' } })
     expect(await ann.create()).toMatchObject({ status: 403, text: '{"no":1}' })
     vendor.instead = down
     expect((await ann.create()).json.error.message).toBe('Seedance upstream unavailable')
-    for (const answer of [
-      {},
-      { Result: { BytedToken: 't' } },
-      { Result: { BytedToken: 't', H5Link: 'javascript:1' } },
-    ]) {
-      vendor.instead = () => Response.json(answer)
+    for (const body of [{}, { Result: { BytedToken: 't' } }, { Result: { BytedToken: 't', H5Link: 'javascript:1' } }]) {
+      vendor.instead = () => Response.json(body)
       expect(await ann.create()).toMatchObject({
         status: 502,
         json: { error: { message: 'upstream returned an invalid response' } },
@@ -106,7 +102,7 @@ describe('a creation', () => {
     expect(await store.nextVerificationDue('ark')).toBeUndefined()
   })
 
-  test('that cannot be recorded is a 500, and its link is not shown', async () => {
+  test('that cannot be recorded gets 500 without the link', async () => {
     const { ann, store, vendor, lines } = await scene()
     store.addVerification = async () => {
       throw new Error('the disk is full')
@@ -118,30 +114,30 @@ describe('a creation', () => {
     expect(lines.join()).toContain('disk is full')
   })
 
-  test('is brought to its end although its caller leaves', async () => {
+  test('is recorded also when the caller disconnects', async () => {
     const { app, vendor, store } = await scene()
-    const leaving = new AbortController()
+    const caller = new AbortController()
     vendor.instead = () => {
-      leaving.abort()
+      caller.abort()
       return undefined
     }
     const url = `${publicUrl}/api/media/face-verifications`
-    const { signal } = leaving
+    const { signal } = caller
     await app.handle(new Request(url, { method: 'POST', headers: { 'x-user': 'ann' }, signal }))
     expect(await store.nextVerificationDue('ark')).toBeDefined()
   })
 })
 
 describe('a task', () => {
-  test('waits for its person, and the upstream is not asked meanwhile', async () => {
-    const { id, poll, vendor } = await begun()
+  test('is not polled before the callback', async () => {
+    const { id, poll, vendor } = await createTask()
     expect(await poll()).toMatchObject({ status: 200, json: { verification_id: id, status: 'waiting_user' } })
     expect(Object.keys((await poll()).json)).toEqual(['verification_id', 'status'])
     expect(vendor.asked()).toEqual([])
   })
 
-  test('is verified by the callback, and its group is the creator’s by then', async () => {
-    const { id, poll, vendor, ask, store } = await begun()
+  test('is verified by the callback, after its group is recorded for the creator', async () => {
+    const { id, poll, vendor, ask, store } = await createTask()
     const { group, callback } = vendor.finish()
     expect((await ask(callback)).status).toBe(200)
     expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
@@ -149,8 +145,8 @@ describe('a task', () => {
     expect(vendor.asked().map(({ body }) => body)).toEqual([{ BytedToken: vendor.token, ProjectName: 'default' }])
   })
 
-  test('is not verified while its group cannot be recorded, and is as soon as it can', async () => {
-    const { id, poll, vendor, ask, store, lines } = await begun()
+  test('is not verified until its group is recorded', async () => {
+    const { id, poll, vendor, ask, store, lines } = await createTask()
     const { callback, group } = vendor.finish()
     const { adoptGroup } = store
     store.adoptGroup = async () => {
@@ -165,11 +161,11 @@ describe('a task', () => {
     expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
   })
 
-  test('goes on when a process ended between the upstream’s answer and the record', async () => {
+  test('is completed by another process when one ends between the upstream’s response and the record', async () => {
     const database = await openDatabase('sqlite::memory:')
-    // It never gets any further, nor gives anything back.
-    const dying = { ...storeOn(database), adoptGroup: () => new Promise<never>(() => {}) }
-    const first = await scene({ store: dying })
+    // Stands for a process that has ended: the call never returns, and the lease is not released.
+    const stuckStore = { ...storeOn(database), adoptGroup: () => new Promise<never>(() => {}) }
+    const first = await scene({ store: stuckStore })
     const id = (await first.ann.create()).json.verification_id
     const { callback, group } = first.vendor.finish()
     const page = first.ask(callback)
@@ -181,9 +177,9 @@ describe('a task', () => {
     expect((await second.ann.query(id)).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
   })
 
-  test('resolves for as long as the upstream has no result, in either of its ways of saying so', async () => {
+  test('stays resolving while the upstream has no result, with an empty group id, 404 or 400', async () => {
     for (const notYet of ['empty', '404', '400'] as const) {
-      const { poll, vendor, ask, clock } = await begun()
+      const { poll, vendor, ask, clock } = await createTask()
       vendor.notYet = notYet
       await ask(vendor.callback())
       await clock.pass(2_000)
@@ -194,8 +190,8 @@ describe('a task', () => {
     }
   })
 
-  test('is not asked about again within a second of an answer that brought nothing', async () => {
-    const { poll, vendor, ask, clock } = await begun()
+  test('is not polled again within a second of a response without a result', async () => {
+    const { poll, vendor, ask, clock } = await createTask()
     await ask(vendor.callback())
     await Promise.all([poll(), poll(), poll()])
     expect(vendor.asked().length).toBe(1)
@@ -204,12 +200,12 @@ describe('a task', () => {
     expect(vendor.asked().length).toBe(2)
   })
 
-  test('expires when its time is over without a callback, and without a result', async () => {
-    for (const calledBack of [false, true]) {
-      const { poll, vendor, ask, clock } = await begun()
-      if (calledBack) await ask(vendor.callback())
+  test('expires when its time is over without a result, with a callback or without', async () => {
+    for (const hasCallback of [false, true]) {
+      const { poll, vendor, ask, clock } = await createTask()
+      if (hasCallback) await ask(vendor.callback())
       await clock.pass(1_800_000 - 1)
-      expect((await poll()).json.status).toBe(calledBack ? 'resolving' : 'waiting_user')
+      expect((await poll()).json.status).toBe(hasCallback ? 'resolving' : 'waiting_user')
       await clock.pass(1_001)
       expect((await poll()).json.status).toBe('expired')
       const asked = vendor.asked().length
@@ -219,26 +215,26 @@ describe('a task', () => {
     }
   })
 
-  test('whose callback got lost is verified at its end', async () => {
-    const { id, poll, vendor, clock } = await begun()
+  test('whose callback was lost is verified at its expiry', async () => {
+    const { id, poll, vendor, clock } = await createTask()
     const { group } = vendor.finish()
     await clock.pass(1_800_000)
     expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
   })
 
-  test('fails when the upstream says that there will never be a result', async () => {
-    const { poll, vendor, ask, clock } = await begun()
+  test('fails when the upstream responds 410', async () => {
+    const { poll, vendor, ask, clock } = await createTask()
     await ask(vendor.callback())
     await clock.pass(1_000)
     vendor.instead = () => Response.json({ ResponseMetadata: { Error: { Code: 'Gone' } } }, { status: 410 })
     expect((await poll()).json.status).toBe('failed')
   })
 
-  test('stays as it is when the upstream fails, whose status and body are the answer', async () => {
-    for (const isOver of [false, true]) {
-      const { id, poll, vendor, ask, store, clock } = await begun()
+  test('keeps its status when the upstream fails; the caller gets the upstream’s status and body', async () => {
+    for (const isExpired of [false, true]) {
+      const { id, poll, vendor, ask, store, clock } = await createTask()
       await ask(vendor.callback())
-      await clock.pass(isOver ? 2_000_000 : 1_000)
+      await clock.pass(isExpired ? 2_000_000 : 1_000)
       for (const status of [401, 403, 429, 500, 503]) {
         vendor.instead = () =>
           new Response(`{ "say": ${status} }`, { status, headers: { 'content-type': 'application/json' } })
@@ -258,16 +254,16 @@ describe('a task', () => {
     }
   })
 
-  test('is not verified by an id that cannot be one', async () => {
-    const { id, poll, vendor, ask, store } = await begun()
+  test('is not verified by an invalid group id', async () => {
+    const { id, poll, vendor, ask, store } = await createTask()
     vendor.finish('a group/../id')
     await ask(vendor.callback())
     expect((await poll()).status).toBe(502)
     expect(await statusOf(store, id)).toBe('resolving')
   })
 
-  test('whose group is another user’s answers 500 each time, hands nothing over, and fails in the end', async () => {
-    const { id, poll, vendor, ask, store, lines, clock } = await begun()
+  test('whose group belongs to another user gets 500 without the group, and fails after the expiry', async () => {
+    const { id, poll, vendor, ask, store, lines, clock } = await createTask()
     const { group, callback } = vendor.finish('group-of-bob')
     await store.adoptGroup({ id: group, user: 'bob', type: 'LivenessFace', name: 'Bob', createdAt: 1 })
     await ask(callback)
@@ -284,18 +280,18 @@ describe('a task', () => {
     expect((await poll()).json).toEqual({ verification_id: id, status: 'failed' })
   })
 
-  test('whose callback got lost is resolving, not waiting, once there is a group that may not be handed over', async () => {
-    const { id, poll, vendor, store, clock } = await begun()
+  test('whose callback was lost is resolving, not waiting_user, when its group belongs to another user', async () => {
+    const { id, poll, vendor, store, clock } = await createTask()
     const { group } = vendor.finish('group-of-bob')
     await store.adoptGroup({ id: group, user: 'bob', type: 'LivenessFace', name: 'Bob', createdAt: 1 })
-    store.moveVerification = refuseEnds(store.moveVerification)
+    store.moveVerification = rejectFailed(store.moveVerification)
     await clock.pass(1_800_000)
     expect((await poll()).status).toBe(500)
     expect(await statusOf(store, id)).toBe('resolving')
   })
 
-  test('whose group is the creator’s already is verified: one face, one group', async () => {
-    const { poll, vendor, ask, store } = await begun()
+  test('whose group the creator owns already is verified with that group', async () => {
+    const { poll, vendor, ask, store } = await createTask()
     const { group, callback } = vendor.finish('group-of-ann')
     await store.adoptGroup({ id: group, user: 'ann', type: 'LivenessFace', name: 'Me', createdAt: 1 })
     await ask(callback)
@@ -303,7 +299,7 @@ describe('a task', () => {
     expect(await store.groupsOf('ann')).toMatchObject([{ name: 'Me' }])
   })
 
-  test('gives its group a name of its own when that of the minute is taken', async () => {
+  test('gives its group a numbered name when the name of the minute is taken', async () => {
     const { ann, vendor, ask, store } = await scene()
     for (let round = 0; round < 3; round++) {
       await ann.create()
@@ -313,15 +309,15 @@ describe('a task', () => {
     expect(names.sort()).toEqual(['Face 1970-01-01 00:16', 'Face 1970-01-01 00:16 (2)', 'Face 1970-01-01 00:16 (3)'])
   })
 
-  test('is answered as it stands when the gateway’s own limits leave no room to ask', async () => {
+  test('is returned as stored when the gateway’s own rate limit prevents a poll', async () => {
     const vendor = new Vendor()
     const { log } = keptLog()
     const limits = { perSecond: { GetVisualValidateResult: 1 }, queueMs: 1 }
     const { ann, ask, clock } = await scene({ upstream: vendor.upstream({ limits, log }) })
     const first = (await ann.create()).json.verification_id
-    const firstBack = vendor.callback()
+    const firstCallback = vendor.callback()
     const second = (await ann.create()).json.verification_id
-    await Promise.all([ask(firstBack), ask(vendor.callback())])
+    await Promise.all([ask(firstCallback), ask(vendor.callback())])
     await clock.pass(1_000)
     const replies = await Promise.all([ann.query(first), ann.query(second)])
     expect(replies.map(({ status, json }) => [status, json.status])).toEqual([
@@ -332,9 +328,9 @@ describe('a task', () => {
   })
 })
 
-describe('who is not the creator', () => {
-  test('gets the same 404, byte for byte, whatever the id, and the upstream is not asked', async () => {
-    const { id, bob, ann, vendor, ask } = await begun()
+describe('a caller who is not the creator', () => {
+  test('gets the same 404, byte for byte, for every id, without a request to the upstream', async () => {
+    const { id, bob, ann, vendor, ask } = await createTask()
     await ask(vendor.callback())
     const asked = vendor.calls.length
     const replies = [
@@ -357,18 +353,18 @@ describe('who is not the creator', () => {
     expect(vendor.calls.length).toBe(asked)
   })
 
-  test('cannot see a task of the other kind either', async () => {
-    const { id, store } = await begun()
+  test('gets 404 for a task of the other kind', async () => {
+    const { id, store } = await createTask()
     const { ann, sibling } = await scene({ kind: 'rest', store })
     expect((await ann.query(id)).status).toBe(404)
     expect(sibling.calls).toEqual([])
   })
 })
 
-/** A process that gets no further than the last step. */
-const refuseEnds =
+/** A store that rejects every move to `failed`. */
+const rejectFailed =
   (move: FaceStore['moveVerification']): FaceStore['moveVerification'] =>
-  async (id, way, change) => {
-    if (way.at(-1) === 'failed') throw new Error('away')
-    return move(id, way, change)
+  async (id, path, change) => {
+    if (path.at(-1) === 'failed') throw new Error('away')
+    return move(id, path, change)
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { base, pass, scene, statusOf } from './fixture.ts'
 
-/** A task of Ann's and one of Bob's, both waiting. */
-const two = async () => {
+/** Creates a task for Ann and one for Bob. Both are `waiting_user`. */
+const twoTasks = async () => {
   const it = await scene()
   const id: string = (await it.ann.create()).json.verification_id
   const token = it.vendor.token
@@ -14,13 +14,13 @@ const two = async () => {
   return { ...it, id, other, token, otherToken, good, state, statuses }
 }
 
-type Two = Awaited<ReturnType<typeof two>>
+type TwoTasks = Awaited<ReturnType<typeof twoTasks>>
 
-/** Addresses that nobody was sent to. */
-const forged: Readonly<Record<string, (it: Two) => string>> = {
-  'a made-up state': ({ token }) => `${base}/callback/${'A'.repeat(43)}?bytedToken=${token}&resultCode=10000`,
-  'a state cut short': ({ good, state }) => good.replace(state, state.slice(0, -1)),
-  'a state with more': ({ good, state }) => good.replace(state, `${state}A`),
+/** Callback addresses that the upstream did not send. */
+const forged: Readonly<Record<string, (it: TwoTasks) => string>> = {
+  'an invented state': ({ token }) => `${base}/callback/${'A'.repeat(43)}?bytedToken=${token}&resultCode=10000`,
+  'a truncated state': ({ good, state }) => good.replace(state, state.slice(0, -1)),
+  'a state with an extra character': ({ good, state }) => good.replace(state, `${state}A`),
   'a state in another case': ({ good, state }) => good.replace(state, state.toLowerCase()),
   'a state with NUL': ({ good, state }) => good.replace(state, `${state.slice(0, -3)}%00`),
   'the hash of a state': ({ good, state }) =>
@@ -28,7 +28,7 @@ const forged: Readonly<Record<string, (it: Two) => string>> = {
   'the id of the task': ({ good, state, id }) => good.replace(state, id),
   'another task’s token': ({ good, token, otherToken }) => good.replace(token, otherToken),
   'an empty token': ({ good, token }) => good.replace(token, ''),
-  'a token with more': ({ good, token }) => good.replace(token, `${token}x`),
+  'a token with an extra character': ({ good, token }) => good.replace(token, `${token}x`),
   'a huge token': ({ good, token }) => good.replace(token, 'x'.repeat(200_000)),
   'two tokens': ({ good, token }) => `${good}&bytedToken=${token}`,
   'two codes': ({ good }) => `${good}&resultCode=10000`,
@@ -38,13 +38,13 @@ const forged: Readonly<Record<string, (it: Two) => string>> = {
   'no code': ({ good }) => good.replace('resultCode=10000', 'x=1'),
   'an empty code': ({ good }) => good.replace('resultCode=10000', 'resultCode='),
   'a code in another case': ({ good }) => good.replace('resultCode', 'ResultCode'),
-  'nothing at all': ({ good }) => good.split('?')[0] ?? '',
+  'no query': ({ good }) => good.split('?')[0] ?? '',
 }
 
-describe('a forged callback changes nothing, and is told nothing', () => {
+describe('a forged callback changes nothing and gets 404', () => {
   for (const [name, url] of Object.entries(forged)) {
     test(name, async () => {
-      const it = await two()
+      const it = await twoTasks()
       it.vendor.finish(undefined, it.token)
       const { status, text } = await it.ask(url(it))
       expect([status, text]).toEqual([404, (await it.ask(`${base}/callback/x`)).text])
@@ -53,8 +53,8 @@ describe('a forged callback changes nothing, and is told nothing', () => {
     })
   }
 
-  test('a session does not help', async () => {
-    const it = await two()
+  test('with a session too', async () => {
+    const it = await twoTasks()
     const url = `${base}/callback/${it.id}?resultCode=10000`
     expect((await it.ask(url, { headers: { 'x-user': 'ann' } })).status).toBe(404)
     expect(await it.statuses()).toEqual(['waiting_user', 'waiting_user'])
@@ -62,15 +62,15 @@ describe('a forged callback changes nothing, and is told nothing', () => {
 })
 
 describe('a callback', () => {
-  test('of one task leaves every other alone', async () => {
-    const it = await two()
+  test('of one task does not change another task', async () => {
+    const it = await twoTasks()
     it.vendor.finish(undefined, it.token)
     await it.ask(it.good)
     expect(await it.statuses()).toEqual(['verified', 'waiting_user'])
   })
 
-  test('needs no token, only the state', async () => {
-    const it = await two()
+  test('needs the state, not the token', async () => {
+    const it = await twoTasks()
     it.vendor.finish(undefined, it.token)
     await it.ask(it.good.replace('bytedToken', 'x'))
     expect((await it.statuses())[0]).toBe('verified')
@@ -88,8 +88,8 @@ describe('a callback', () => {
     '1e4',
     'x'.repeat(100_000),
   ]) {
-    test(`with the code ${code.slice(0, 10)} fails the task, for good`, async () => {
-      const it = await two()
+    test(`with the code ${code.slice(0, 10)} fails the task permanently`, async () => {
+      const it = await twoTasks()
       const { text, status } = await it.ask(it.good.replace('=10000', `=${code}`))
       expect([status, text]).toEqual([200, expect.stringContaining('Not verified')])
       it.vendor.finish(undefined, it.token)
@@ -99,14 +99,14 @@ describe('a callback', () => {
     })
   }
 
-  test('without the upstream’s agreement verifies nothing', async () => {
-    const it = await two()
+  test('does not verify the task while the upstream has no result', async () => {
+    const it = await twoTasks()
     expect((await it.ask(it.good)).text).toContain('Check received')
     expect((await it.statuses())[0]).toBe('resolving')
   })
 
-  test('that comes again changes nothing, and tells how the task stands', async () => {
-    const it = await two()
+  test('that is repeated changes nothing and shows the current status', async () => {
+    const it = await twoTasks()
     await it.ask(it.good)
     const bad = it.good.replace('=10000', '=10001')
     for (const url of [it.good, bad]) expect((await it.ask(url)).text).toContain('Check received')
@@ -120,30 +120,30 @@ describe('a callback', () => {
     expect(it.vendor.asked().length).toBe(2)
   })
 
-  test('after the end is good only if the upstream has the group', async () => {
-    for (const [isDone, outcome] of [
+  test('after the expiry verifies the task only if the upstream has a group', async () => {
+    for (const [hasGroup, outcome] of [
       [true, 'verified'],
       [false, 'expired'],
     ] as const) {
-      const it = await two()
+      const it = await twoTasks()
       await it.clock.pass(1_900_000)
-      if (isDone) it.vendor.finish(undefined, it.token)
-      expect((await it.ask(it.good)).text).toContain(isDone ? 'Face verified' : 'Too late')
+      if (hasGroup) it.vendor.finish(undefined, it.token)
+      expect((await it.ask(it.good)).text).toContain(hasGroup ? 'Face verified' : 'Check expired')
       expect((await it.statuses())[0]).toBe(outcome)
     }
   })
 
-  test('after the task expired finds it expired', async () => {
-    const it = await two()
+  test('of a task with status expired leaves it expired', async () => {
+    const it = await twoTasks()
     await it.clock.pass(1_900_000)
     await it.ann.query(it.id)
     it.vendor.finish(undefined, it.token)
-    expect((await it.ask(it.good)).text).toContain('Too late')
+    expect((await it.ask(it.good)).text).toContain('Check expired')
     expect((await it.statuses())[0]).toBe('expired')
   })
 
-  test('is taken although the upstream is down, and the task is resolved later', async () => {
-    const it = await two()
+  test('is recorded while the upstream is down; the task is resolved later', async () => {
+    const it = await twoTasks()
     it.vendor.instead = () => {
       throw new Error('away')
     }
@@ -153,8 +153,8 @@ describe('a callback', () => {
     expect((await it.ann.query(it.id)).json.status).toBe('verified')
   })
 
-  test('is answered within seconds although the upstream is slow', async () => {
-    const it = await two()
+  test('gets a response within seconds when the upstream is slow', async () => {
+    const it = await twoTasks()
     const { promise, resolve } = Promise.withResolvers<undefined>()
     it.vendor.instead = () => promise
     it.vendor.finish(undefined, it.token)
@@ -168,14 +168,14 @@ describe('a callback', () => {
     expect((await it.ann.query(it.id)).json.status).toBe('verified')
   })
 
-  test('that cannot be recorded asks its person to load the page again, and that helps', async () => {
-    const it = await two()
+  test('that cannot be recorded asks the person to reload the page, and the reload works', async () => {
+    const it = await twoTasks()
     const { moveVerification } = it.store
     it.store.moveVerification = async () => {
       throw new Error('the disk is full')
     }
     const page = await it.ask(it.good)
-    expect([page.status, page.text]).toEqual([500, expect.stringContaining('load it again')])
+    expect([page.status, page.text]).toEqual([500, expect.stringContaining('reload it in a minute')])
     expect(page.text).not.toContain('disk')
     it.store.moveVerification = moveVerification
     it.vendor.finish(undefined, it.token)
@@ -183,31 +183,31 @@ describe('a callback', () => {
   })
 
   for (const name of ['sec-purpose', 'purpose', 'x-moz']) {
-    test(`that a browser only prepares (${name}) does nothing, and is not kept`, async () => {
-      const it = await two()
+    test(`that a browser prefetches (${name}) changes nothing and is not cached`, async () => {
+      const it = await twoTasks()
       const { status, text, headers } = await it.ask(it.good, { headers: { [name]: 'prefetch;prerender' } })
       expect([status, text, headers.get('cache-control')]).toEqual([503, '', 'no-store'])
       expect(await it.statuses()).toEqual(['waiting_user', 'waiting_user'])
     })
   }
 
-  test('by HEAD does nothing, and is not kept', async () => {
-    const it = await two()
+  test('by HEAD changes nothing and is not cached', async () => {
+    const it = await twoTasks()
     const { status, headers } = await it.ask(it.good, { method: 'HEAD' })
     expect([status, headers.get('cache-control')]).toEqual([503, 'no-store'])
     expect(await it.statuses()).toEqual(['waiting_user', 'waiting_user'])
   })
 
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-    test(`by ${method} does nothing`, async () => {
-      const it = await two()
+    test(`by ${method} changes nothing`, async () => {
+      const it = await twoTasks()
       const { status, headers } = await it.ask(it.good, { method })
       expect([status, headers.get('allow')]).toEqual([405, 'GET'])
       expect(await it.statuses()).toEqual(['waiting_user', 'waiting_user'])
     })
   }
 
-  test('is no route where the upstream runs the states', async () => {
+  test('has no route with kind rest', async () => {
     const { ask } = await scene({ kind: 'rest' })
     expect((await ask(`${base}/callback/${'A'.repeat(43)}?resultCode=10000`)).status).toBe(404)
   })

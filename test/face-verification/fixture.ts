@@ -22,7 +22,7 @@ export const openDatabase = async (url: string): Promise<Database> => {
   return database
 }
 
-/** Declares a suite twice, each on a database of its own, with two connections to it, as two processes have. */
+/** Declares a suite for each database. It gets two stores on one database, as two processes have. */
 export const eachStore = (name: string, suite: (stores: () => readonly [FaceStore, FaceStore]) => void): void => {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`${name} (${kind})`, () => {
@@ -40,7 +40,7 @@ export const eachStore = (name: string, suite: (stores: () => readonly [FaceStor
         await remove()
       })
       suite(() => {
-        if (!stores) throw new Error('the stores are there from beforeAll on')
+        if (!stores) throw new Error('the stores are not open before beforeAll')
         return stores
       })
     })
@@ -51,7 +51,7 @@ export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   readonly json: any
 }
 
@@ -68,7 +68,7 @@ const replyOf = async (response: Response): Promise<Reply> => {
 export const publicUrl = 'https://gate.test'
 export const base = `${publicUrl}/api/media/face-verifications`
 
-/** A log whose every line is kept, as JSON that shows errors and their causes. */
+/** A log that records its lines. Fields are JSON, with errors and their causes. */
 export const keptLog = () => {
   const lines: string[] = []
   const write = (level: string) => (fields: object, message: string) => {
@@ -82,7 +82,7 @@ export const keptLog = () => {
 
 const plain = (error: Error) => ({ ...error, message: error.message, stack: error.stack, cause: error.cause })
 
-/** The plugin before an upstream in memory; a header says who has a session. */
+/** The plugin with an upstream in memory. The header `x-user` stands for the session of that user. */
 export const scene = async (
   options: Partial<Omit<FaceVerificationOptions, 'clock'>> & {
     readonly store?: FaceStore
@@ -104,10 +104,10 @@ export const scene = async (
     publicUrl,
     clock,
     log,
-    // Tests share their users.
+    // Tests share users, so the limit must not apply.
     maxOpen: 1_000_000,
     ...options,
-    upstream: counted(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
+    upstream: countCalls(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
     store,
   })
 
@@ -125,28 +125,28 @@ export const scene = async (
   return { app, clock, vendor, sibling, store, lines, ask, as, ann: as('ann'), bob: as('bob') }
 }
 
-/** Statuses of a verification without the rest. */
+/** The stored status of a verification. */
 export const statusOf = async (store: FaceStore, id: string) => (await store.verification(id))?.status
 
-/** Calls to an upstream that have not ended: signing one takes real time, which the virtual one must not overtake. */
-const underWay = new WeakMap<VirtualClock, number>()
+/** Upstream calls that have not ended, for each clock. Signing takes real time, which the virtual clock must wait for. */
+const pendingCalls = new WeakMap<VirtualClock, number>()
 
-const counted = (upstream: Upstream, clock: VirtualClock): Upstream => {
-  const add = (change: number) => underWay.set(clock, (underWay.get(clock) ?? 0) + change)
+const countCalls = (upstream: Upstream, clock: VirtualClock): Upstream => {
+  const add = (change: number) => pendingCalls.set(clock, (pendingCalls.get(clock) ?? 0) + change)
   return {
-    send(...asked) {
+    send(...call) {
       add(1)
-      return upstream.send(...asked).finally(() => add(-1))
+      return upstream.send(...call).finally(() => add(-1))
     },
   }
 }
 
-/** Time passes in steps, after each of which everything is brought to an end that waits for no timer, be it in many turns. */
+/** Advances the clock in steps. After each step it waits until nothing is pending that needs no timer. */
 export const pass = async (clock: VirtualClock, ms: number): Promise<void> => {
   const stepMs = Math.max(500, Math.ceil(ms / 4_000))
   for (let passed = 0; passed < ms; passed += stepMs) {
     await clock.pass(Math.min(stepMs, ms - passed))
     do for (let turn = 0; turn < 6; turn++) await settled()
-    while ((underWay.get(clock) ?? 0) > 0)
+    while ((pendingCalls.get(clock) ?? 0) > 0)
   }
 }

@@ -4,10 +4,10 @@ import { scene } from './fixture.ts'
 const page = '<script>fetch("/api/tokens",{method:"POST"})</script>'
 const inert = ['nosniff', "default-src 'none'; sandbox"]
 
-test('an upstream’s page is none where a browser asks with its cookie, and neither is JSON that it calls a page', async () => {
+test('an upstream’s HTML, XML and SVG are sent as plain text, and so is JSON with such a type', async () => {
   const { ann, sibling } = await scene({ kind: 'rest' })
   const id = (await ann.create()).json.verification_id
-  for (const [type, shown] of [
+  for (const [type, sentType] of [
     ['text/html; charset=gbk', 'text/plain; charset=gbk'],
     ['TEXT/HTML', 'text/plain'],
     [' application/xhtml+xml', 'text/plain'],
@@ -18,12 +18,12 @@ test('an upstream’s page is none where a browser asks with its cookie, and nei
     const headers = { 'content-type': type }
     sibling.instead = () => new Response(page, { status: 503, headers })
     for (const reply of [await ann.create(), await ann.query(id)]) {
-      expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([503, page, shown])
+      expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([503, page, sentType])
       expect([reply.headers.get('x-content-type-options'), reply.headers.get('content-security-policy')]).toEqual(inert)
     }
-    const answer = JSON.stringify({ verification_id: id, status: 'waiting_user', note: page })
-    sibling.instead = () => new Response(answer, { headers })
+    const body = JSON.stringify({ verification_id: id, status: 'waiting_user', note: page })
+    sibling.instead = () => new Response(body, { headers })
     const reply = await ann.query(id)
-    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, answer, shown])
+    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, body, sentType])
   }
 })

@@ -6,7 +6,7 @@ import { base, scene } from './fixture.ts'
 
 const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'trouble']
 
-describe('the page speaks the browser’s language', () => {
+describe('the page is in the language of Accept-Language', () => {
   for (const [accepted, language] of [
     [null, 'en'],
     ['', 'en'],
@@ -30,7 +30,7 @@ describe('the page speaks the browser’s language', () => {
   }
 
   for (const outcome of outcomes) {
-    test(`${outcome} has words of its own in both`, async () => {
+    test(`${outcome} has a text in both languages`, async () => {
       const [zh, en] = await Promise.all(['zh', 'en'].map((language) => pageOf(outcome, language).text()))
       expect(zh).toMatch(
         /<html lang="zh-CN">[\s\S]*<h1>[^<]*\p{Script=Han}[^<]*<\/h1><p>[^<]*\p{Script=Han}[^<]*<\/p>/u,
@@ -40,7 +40,7 @@ describe('the page speaks the browser’s language', () => {
     })
   }
 
-  test('whatever is over, the phone can be put away', async () => {
+  test('after the check, the page says that the person can put the phone away', async () => {
     for (const outcome of ['verified', 'received', 'failed', 'expired'] as const) {
       expect(await pageOf(outcome, 'en').text()).toContain('put the phone away')
       expect(await pageOf(outcome, 'zh').text()).toContain('放下手机')
@@ -48,9 +48,9 @@ describe('the page speaks the browser’s language', () => {
   })
 })
 
-describe('the page holds nothing but its own words', () => {
+describe('the page contains only its own text', () => {
   for (const outcome of outcomes) {
-    test(`${outcome} forbids the browser everything else`, async () => {
+    test(`${outcome}: the policy allows only the page’s own style`, async () => {
       const page = pageOf(outcome, null)
       const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(await page.clone().text()) ?? []
       const hash = createHash('sha256').update(style).digest('base64')
@@ -66,7 +66,7 @@ describe('the page holds nothing but its own words', () => {
     })
   }
 
-  test('no value of the address or of a header is in it', async () => {
+  test('no value of the address or of a header', async () => {
     const { ask, ann, vendor } = await scene()
     await ann.create()
     const poison = 'poison<script>alert(1)</script>'

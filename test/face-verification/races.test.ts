@@ -3,9 +3,9 @@ import { eachStore, type FaceStore, scene, statusOf } from './fixture.ts'
 
 const rounds = 25
 
-eachStore('at the same moment', (stores) => {
-  /** Two processes before one upstream, and a task of Ann's. */
-  const two = async () => {
+eachStore('concurrent requests', (stores) => {
+  /** Two processes with one upstream, and a task of Ann. */
+  const twoProcesses = async () => {
     const [one, other] = stores()
     const first = await scene({ store: one })
     const second = await scene({ store: other, vendor: first.vendor, clock: first.clock })
@@ -14,9 +14,9 @@ eachStore('at the same moment', (stores) => {
   }
 
   describe('polls and callbacks', () => {
-    test('record one group, for one owner, and ask the upstream once', async () => {
+    test('record one group for one owner, with one request to the upstream', async () => {
       for (let round = 0; round < rounds; round++) {
-        const { first, second, id, vendor, store } = await two()
+        const { first, second, id, vendor, store } = await twoProcesses()
         const { group, callback } = vendor.finish()
         const replies = await Promise.all([
           first.ann.query(id),
@@ -36,9 +36,9 @@ eachStore('at the same moment', (stores) => {
       }
     }, 60_000)
 
-    test('at the end of its time verify it, or let it expire, but not both', async () => {
+    test('at the expiry verify the task', async () => {
       for (let round = 0; round < rounds; round++) {
-        const { first, second, id, vendor, store } = await two()
+        const { first, second, id, vendor, store } = await twoProcesses()
         await first.clock.pass(1_800_000)
         const { group, callback } = vendor.finish()
         await Promise.all([first.ann.query(id), second.ask(callback), second.ann.query(id)])
@@ -49,9 +49,9 @@ eachStore('at the same moment', (stores) => {
       }
     }, 60_000)
 
-    test('of both words make one of them count', async () => {
+    test('with a success and a failure: only one of the two counts', async () => {
       for (let round = 0; round < rounds; round++) {
-        const { first, second, id, vendor, store } = await two()
+        const { first, second, id, vendor, store } = await twoProcesses()
         const { group, callback } = vendor.finish()
         const bad = callback.replace('=10000', '=10001')
         const pages = await Promise.all([first.ask(callback), second.ask(bad), first.ask(bad)])
@@ -65,9 +65,9 @@ eachStore('at the same moment', (stores) => {
     }, 60_000)
   })
 
-  test('two tasks that bring one group of two users give it to one of them', async () => {
+  test('when tasks of two users yield the same group, one of the users gets it', async () => {
     for (let round = 0; round < rounds; round++) {
-      const { first, second, id, vendor, store } = await two()
+      const { first, second, id, vendor, store } = await twoProcesses()
       const token = vendor.token
       const other: string = (await second.bob.create()).json.verification_id
       const group = `group-one-${crypto.randomUUID()}`
@@ -81,7 +81,7 @@ eachStore('at the same moment', (stores) => {
     }
   }, 60_000)
 
-  test('rest: any number of polls record one group once', async () => {
+  test('rest: concurrent polls record the group once', async () => {
     const [one, other] = stores()
     for (let round = 0; round < rounds; round++) {
       const first = await scene({ kind: 'rest', store: one })

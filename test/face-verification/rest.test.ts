@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { scene, statusOf } from './fixture.ts'
 
-const begun = async () => {
+const createTask = async () => {
   const it = await scene({ kind: 'rest' })
   const created = await it.ann.create({ lng: 'zh' })
   const id: string = created.json.verification_id
@@ -9,7 +9,7 @@ const begun = async () => {
 }
 
 describe('a creation', () => {
-  test('is forwarded byte for byte, there and back', async () => {
+  test('is forwarded byte for byte, request and response', async () => {
     const { ann, sibling } = await scene({ kind: 'rest' })
     const { status, text, headers } = await ann.create('{ "n":12345678901234567890, "a" : 1.0 }')
     expect(sibling.calls[0]).toMatchObject({ method: 'POST', body: '{ "n":12345678901234567890, "a" : 1.0 }' })
@@ -20,14 +20,14 @@ describe('a creation', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('without a body is one with {}, and ProjectName goes', async () => {
+  test('without a body is sent as {}, and ProjectName is removed', async () => {
     const { ann, sibling } = await scene({ kind: 'rest' })
     await ann.create()
     await ann.create('{"ProjectName":"p","a":{"ProjectName":1}}')
     expect(sibling.calls.map(({ body }) => body)).toEqual(['{}', '{"a":{"ProjectName":1}}'])
   })
 
-  test('is recorded before it is answered, and a 500 when it cannot be', async () => {
+  test('that cannot be recorded gets 500', async () => {
     const { ann, store, lines } = await scene({ kind: 'rest' })
     store.addVerification = async () => {
       throw new Error('the disk is full')
@@ -37,8 +37,8 @@ describe('a creation', () => {
     expect(lines.join()).toContain('disk is full')
   })
 
-  test('whose id is another user’s task is a 500, and that task stays theirs', async () => {
-    const { ann, bob, sibling, id } = await begun()
+  test('for which the upstream returns the id of another user’s task gets 500, and the task keeps its owner', async () => {
+    const { ann, bob, sibling, id } = await createTask()
     sibling.instead = () => Response.json({ verification_id: id, status: 'waiting_user', h5_url: 'https://secret' })
     const { status, text } = await bob.create()
     expect([status, text.includes('secret')]).toEqual([500, false])
@@ -46,7 +46,7 @@ describe('a creation', () => {
     expect([(await bob.query(id)).status, (await ann.query(id)).status]).toEqual([404, 200])
   })
 
-  test('that the upstream refuses, or answers without an id, leaves no task', async () => {
+  test('creates no task when the upstream rejects it or responds without an id', async () => {
     const { ann, store, sibling } = await scene({ kind: 'rest' })
     sibling.instead = () => Response.json({ say: 1 }, { status: 418 })
     expect(await ann.create()).toMatchObject({ status: 418, text: '{"say":1}' })
@@ -59,8 +59,8 @@ describe('a creation', () => {
 })
 
 describe('a query', () => {
-  test('is forwarded to the upstream each time, and its answer back', async () => {
-    const { poll, sibling, id } = await begun()
+  test('is forwarded to the upstream each time, and so is the response', async () => {
+    const { poll, sibling, id } = await createTask()
     sibling.set(id, { status: 'resolving', more: { a: 1.5 } })
     expect((await poll()).text).toBe(`{"verification_id":"${id}","status":"resolving","more":{"a":1.5}}`)
     expect((await poll()).status).toBe(200)
@@ -69,8 +69,8 @@ describe('a query', () => {
     )
   })
 
-  test('of another’s task, or none, gets one and the same 404, and the upstream is not asked', async () => {
-    const { bob, ann, id, sibling } = await begun()
+  test('for a task of another user, or for none, gets the same 404 without a request to the upstream', async () => {
+    const { bob, ann, id, sibling } = await createTask()
     const replies = [
       await bob.query(id),
       await bob.query('none'),
@@ -86,8 +86,8 @@ describe('a query', () => {
     expect(sibling.calls.length).toBe(1)
   })
 
-  test('answers verified after the group is the creator’s', async () => {
-    const { poll, sibling, store, id } = await begun()
+  test('returns verified only after the group is recorded for the creator', async () => {
+    const { poll, sibling, store, id } = await createTask()
     sibling.set(id, { status: 'verified', group_id: 'g-1' })
     const { adoptGroup } = store
     store.adoptGroup = async () => {
@@ -100,9 +100,9 @@ describe('a query', () => {
     expect((await poll()).json.status).toBe('verified')
   })
 
-  test('never hands over a group of somebody else’s, whatever the status it comes with', async () => {
+  test('never returns a group of another user, whatever the status', async () => {
     for (const status of ['verified', 'resolving', 'whatever']) {
-      const { poll, sibling, store, id, lines } = await begun()
+      const { poll, sibling, store, id, lines } = await createTask()
       await store.adoptGroup({ id: 'g-bob', user: 'bob', type: 'LivenessFace', name: 'b', createdAt: 1 })
       sibling.set(id, { status, group_id: 'g-bob' })
       const { status: code, text } = await poll()
@@ -112,8 +112,8 @@ describe('a query', () => {
     }
   })
 
-  test('that is verified without a group, or with none that can be one, is an invalid answer', async () => {
-    const { poll, sibling, id, store } = await begun()
+  test('gets 502 when the upstream reports verified without a valid group id', async () => {
+    const { poll, sibling, id, store } = await createTask()
     for (const group_id of [undefined, null, '', 7, 'a b', {}]) {
       sibling.set(id, { status: 'verified', group_id })
       expect(await poll()).toMatchObject({
@@ -124,8 +124,8 @@ describe('a query', () => {
     expect(await statusOf(store, id)).toBe('waiting_user')
   })
 
-  test('while the upstream fails gets its status and body, or 502, and the state stays', async () => {
-    const { poll, sibling, id, store } = await begun()
+  test('while the upstream fails gets its status and body, or 502, and the stored status stays', async () => {
+    const { poll, sibling, id, store } = await createTask()
     sibling.set(id, { status: 'callback_received' })
     await poll()
     for (const status of [400, 404, 410, 429, 500]) {
@@ -139,18 +139,18 @@ describe('a query', () => {
     expect(await statusOf(store, id)).toBe('callback_received')
   })
 
-  test('remembers no step that is none, and forwards it all the same', async () => {
-    const { poll, sibling, id, store } = await begun()
-    for (const [said, kept] of [
+  test('forwards a status that is no allowed transition, and does not store it', async () => {
+    const { poll, sibling, id, store } = await createTask()
+    for (const [reported, stored] of [
       ['resolving', 'resolving'],
       ['waiting_user', 'resolving'],
       ['dancing', 'resolving'],
       ['failed', 'failed'],
       ['resolving', 'failed'],
     ] as const) {
-      sibling.set(id, { status: said })
-      expect((await poll()).json.status).toBe(said)
-      expect(await statusOf(store, id)).toBe(kept)
+      sibling.set(id, { status: reported })
+      expect((await poll()).json.status).toBe(reported)
+      expect(await statusOf(store, id)).toBe(stored)
     }
   })
 })

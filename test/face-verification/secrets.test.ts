@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { scene, statusOf } from './fixture.ts'
 
 describe('secrets', () => {
-  test('the link is in one answer; token and state are in none, nor anything of them in a log', async () => {
+  test('only one response contains the link; no response and no log line contains the token or the state', async () => {
     const { ann, bob, ask, vendor, lines, store, clock } = await scene()
     const texts: string[] = []
-    const keep = <Reply extends { text: string; headers: Headers }>(reply: Reply) => {
+    const record = <Reply extends { text: string; headers: Headers }>(reply: Reply) => {
       texts.push(reply.text, JSON.stringify([...reply.headers]))
       return reply
     }
@@ -16,29 +16,29 @@ describe('secrets', () => {
     const state = address.split('/').at(-1) ?? ''
     expect(created.text.replace(link, '')).not.toContain(token)
     expect(created.text).not.toContain(state)
-    keep(await ann.query(id))
-    keep(await ask(vendor.callback().replace(token, `${token}x`)))
-    // Upstreams repeat what they do not like.
+    record(await ann.query(id))
+    record(await ask(vendor.callback().replace(token, `${token}x`)))
+    // An upstream may repeat a rejected value in its error.
     vendor.instead = ({ body }) => Response.json({ Error: `bad token ${body.BytedToken}` }, { status: 403 })
-    keep(await ask(vendor.callback()))
-    expect(keep(await ann.query(id)).status).toBe(502)
+    record(await ask(vendor.callback()))
+    expect(record(await ann.query(id)).status).toBe(502)
     vendor.instead = ({ body }) =>
       Response.json({}, { status: 500, headers: { 'x-request-id': `about-${body.BytedToken}` } })
-    expect(keep(await ann.query(id)).status).toBe(502)
+    expect(record(await ann.query(id)).status).toBe(502)
     vendor.instead = ({ body }) => Response.json({ Error: `bad address ${body.CallbackURL}` }, { status: 400 })
-    expect(keep(await ann.create()).status).toBe(502)
+    expect(record(await ann.create()).status).toBe(502)
     vendor.instead = undefined
     const { verification } = store
     store.verification = async () => {
       throw new Error('away')
     }
-    keep(await ann.query(id))
+    record(await ann.query(id))
     store.verification = verification
-    keep(await bob.query(id))
+    record(await bob.query(id))
     vendor.finish(undefined, token)
     await clock.pass(1_000)
-    keep(await ann.query(id))
-    keep(await ask(vendor.callback(token)))
+    record(await ann.query(id))
+    record(await ask(vendor.callback(token)))
     expect(await statusOf(store, id)).toBe('verified')
     const states = vendor
       .asked('CreateVisualValidateSession')
@@ -49,18 +49,18 @@ describe('secrets', () => {
     }
   })
 
-  test('of a state only the hash is kept, of the link nothing, and of the token nothing once all is over', async () => {
+  test('the store gets the hash of the state, not the state; no link; and the token only until the end', async () => {
     const { ann, ask, vendor, store } = await scene()
-    const kept: string[] = []
+    const stored: string[] = []
     const { addVerification } = store
-    store.addVerification = (wanted, reserved) => {
-      kept.push(JSON.stringify(wanted))
-      return addVerification(wanted, reserved)
+    store.addVerification = (verification, reserved) => {
+      stored.push(JSON.stringify(verification))
+      return addVerification(verification, reserved)
     }
     const id = (await ann.create()).json.verification_id
     const { link = '', callback = '' } = vendor.sessions.get(vendor.token) ?? {}
-    expect(kept.join()).not.toContain(callback.split('/').at(-1) ?? '')
-    expect(kept.join()).not.toContain(link)
+    expect(stored.join()).not.toContain(callback.split('/').at(-1) ?? '')
+    expect(stored.join()).not.toContain(link)
     expect((await store.verification(id))?.token).toBe(vendor.token)
     await ask(vendor.finish().callback)
     expect((await store.verification(id))?.token).toBeUndefined()

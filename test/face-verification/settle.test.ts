@@ -3,8 +3,8 @@ import type { FaceVerificationOptions } from '../../plugins/face-verification/in
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { eachStore, type FaceStore, openDatabase, pass, scene, statusOf, storeOn } from './fixture.ts'
 
-/** A gateway that looks after its tasks, by a clock that is passed by hand. */
-const tended = async (options: Parameters<typeof scene>[0] & { perSecond?: number; everyMs?: number } = {}) => {
+/** The plugin with background polling, on a virtual clock. */
+const polling = async (options: Parameters<typeof scene>[0] & { perSecond?: number; everyMs?: number } = {}) => {
   const clock = options.clock ?? new VirtualClock()
   const stopping = new AbortController()
   const settling: FaceVerificationOptions['settling'] = {
@@ -19,9 +19,9 @@ const tended = async (options: Parameters<typeof scene>[0] & { perSecond?: numbe
 
 const minutes = (count: number) => count * 60_000
 
-describe('a task that nobody asks about', () => {
-  test('is verified although its tab was closed and the upstream was slow', async () => {
-    const { ann, ask, vendor, store, clock, stop } = await tended()
+describe('background polling', () => {
+  test('verifies a task whose creator has closed the tab, when the upstream is slow', async () => {
+    const { ann, ask, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await ask(vendor.callback())
     expect(await statusOf(store, id)).toBe('resolving')
@@ -33,8 +33,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is verified although its callback got lost, long before its end', async () => {
-    const { ann, vendor, store, clock, stop } = await tended()
+  test('verifies a task whose callback was lost, long before its expiry', async () => {
+    const { ann, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(2))
     vendor.finish()
@@ -43,8 +43,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is verified although its person finished in its last second', async () => {
-    const { ann, vendor, store, clock, stop } = await tended()
+  test('verifies a task whose person finished in the last second', async () => {
+    const { ann, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(30) - 1_000)
     vendor.finish()
@@ -53,8 +53,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('expires at its end, after a handful of questions', async () => {
-    const { ann, vendor, store, clock, stop } = await tended()
+  test('lets a task expire on time, after fewer than 12 requests', async () => {
+    const { ann, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(30) + 6_000)
     expect(await statusOf(store, id)).toBe('expired')
@@ -65,8 +65,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is verified after the upstream was down past its end', async () => {
-    const { ann, ask, vendor, store, clock, stop, lines } = await tended()
+  test('verifies a task when the upstream was down until after the expiry', async () => {
+    const { ann, ask, vendor, store, clock, stop, lines } = await polling()
     const id = (await ann.create()).json.verification_id
     vendor.finish()
     vendor.instead = () => Response.json({}, { status: 500 })
@@ -77,12 +77,12 @@ describe('a task that nobody asks about', () => {
     vendor.instead = undefined
     await pass(clock, minutes(60))
     expect(await statusOf(store, id)).toBe('verified')
-    expect(lines.filter((line) => line.includes('could not be looked at')).length).toBeGreaterThan(0)
+    expect(lines.filter((line) => line.includes('could not be polled')).length).toBeGreaterThan(0)
     stop()
   })
 
-  test('is verified after the database was away', async () => {
-    const { ann, ask, vendor, store, clock, stop } = await tended()
+  test('verifies a task after the database was unreachable', async () => {
+    const { ann, ask, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await ask(vendor.callback())
     vendor.finish()
@@ -97,8 +97,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is looked at soon after its callback, although whoever took that got no further', async () => {
-    const { ann, ask, vendor, store, clock, stop } = await tended()
+  test('polls a task soon after its callback when the callback’s own poll failed', async () => {
+    const { ann, ask, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(10))
     const { leaseVerification } = store
@@ -114,18 +114,18 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is looked at again soon when its callback comes while the upstream says that there is no result', async () => {
-    const { ann, ask, vendor, store, clock, stop } = await tended()
+  test('polls a task again soon when its callback arrives during a poll without a result', async () => {
+    const { ann, ask, vendor, store, clock, stop } = await polling()
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(10))
     const { promise, resolve } = Promise.withResolvers<Response>()
-    let isAsked = false
+    let isPolled = false
     vendor.instead = () => {
-      isAsked = true
+      isPolled = true
       return promise
     }
     const due = (await store.nextVerificationDue('ark')) ?? 0
-    while (!isAsked) {
+    while (!isPolled) {
       await clock.pass(clock.now() < due + 6_000 ? 500 : 0)
       await Bun.sleep(0)
     }
@@ -139,9 +139,9 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is verified by the process that comes after the one that ended', async () => {
+  test('verifies a task of a process that has ended', async () => {
     const database = await openDatabase('sqlite::memory:')
-    const first = await tended({ store: storeOn(database) })
+    const first = await polling({ store: storeOn(database) })
     const id = (await first.ann.create()).json.verification_id
     await first.ask(first.vendor.callback())
     first.stop()
@@ -149,14 +149,14 @@ describe('a task that nobody asks about', () => {
     first.vendor.finish()
     await pass(first.clock, minutes(10))
     expect(await statusOf(first.store, id)).toBe('resolving')
-    const second = await tended({ store: storeOn(database), vendor: first.vendor, clock: first.clock })
+    const second = await polling({ store: storeOn(database), vendor: first.vendor, clock: first.clock })
     await pass(first.clock, 2_000)
     expect(await statusOf(first.store, id)).toBe('verified')
     second.stop()
   })
 
-  test('of an upstream that runs the states is verified too, and one that never ends is left alone in the end', async () => {
-    const { ann, sibling, store, clock, stop } = await tended({ kind: 'rest' })
+  test('rest: verifies a task, and stops polling one that never ends', async () => {
+    const { ann, sibling, store, clock, stop } = await polling({ kind: 'rest' })
     const id = (await ann.create()).json.verification_id
     const idle = (await ann.create()).json.verification_id
     sibling.set(id, { status: 'verified', group_id: 'g-1' })
@@ -172,8 +172,8 @@ describe('a task that nobody asks about', () => {
     stop()
   })
 
-  test('is forgotten after thirty days', async () => {
-    const { ann, store, clock, stop } = await tended({ everyMs: minutes(60) })
+  test('deletes a task after thirty days', async () => {
+    const { ann, store, clock, stop } = await polling({ everyMs: minutes(60) })
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(60 * 24 * 29))
     expect(await statusOf(store, id)).toBe('expired')
@@ -181,11 +181,9 @@ describe('a task that nobody asks about', () => {
     expect(await store.verification(id)).toBeUndefined()
     stop()
   }, 60_000)
-})
 
-describe('looking after tasks', () => {
-  test('asks no more often than it may, those first whose person is back', async () => {
-    const { ann, ask, vendor, clock, stop } = await tended({ perSecond: 2 })
+  test('keeps to perSecond, and polls tasks with a callback first', async () => {
+    const { ann, ask, vendor, clock, stop } = await polling({ perSecond: 2 })
     const times: number[] = []
     for (let task = 0; task < 10; task++) await ann.create()
     await pass(clock, 14_000)
@@ -205,7 +203,7 @@ describe('looking after tasks', () => {
   })
 
   test('ends with its signal', async () => {
-    const { clock, stop } = await tended()
+    const { clock, stop } = await polling()
     await pass(clock, 10_000)
     stop()
     await pass(clock, 10_000)
@@ -213,17 +211,17 @@ describe('looking after tasks', () => {
   })
 })
 
-eachStore('several processes', (stores) => {
-  test('look at a task once when it is due, and verify all of many', async () => {
+eachStore('background polling in two processes', (stores) => {
+  test('polls each due task once, and verifies all of them', async () => {
     const [one, other] = stores()
-    const first = await tended({ store: one, perSecond: 50 })
-    const second = await tended({ store: other, perSecond: 50, vendor: first.vendor, clock: first.clock })
+    const first = await polling({ store: one, perSecond: 50 })
+    const second = await polling({ store: other, perSecond: 50, vendor: first.vendor, clock: first.clock })
     const ids: string[] = []
     for (let task = 0; task < 12; task++) {
       ids.push((await first.ann.create()).json.verification_id)
       first.vendor.finish()
     }
-    // Databases answer in their own time, not the clock's.
+    // A database responds in real time, not in that of the virtual clock.
     for (let round = 0; round < 400 && !(await allVerified(one, ids)); round++) {
       await pass(first.clock, 200)
       await Bun.sleep(1)

@@ -6,8 +6,8 @@ import {
   verificationStatuses,
 } from '../../plugins/face-verification/index.ts'
 
-/** "Face verification status" of the document, and two moves more: its life was over, or its callback said no. */
-const legal: readonly string[] = [
+/** The transitions of the interface's state machine, and two of the gateway: `waiting_user` can expire, and fails when the callback reports it. */
+const allowed: readonly string[] = [
   'waiting_user callback_received',
   'callback_received resolving',
   'resolving verified',
@@ -17,27 +17,27 @@ const legal: readonly string[] = [
   'waiting_user failed',
 ]
 
-describe('states move as the document says, and in no other way', () => {
+describe('the state machine has the allowed transitions and no others', () => {
   for (const from of verificationStatuses) {
     for (const to of verificationStatuses) {
-      const isLegal = legal.includes(`${from} ${to}`)
-      test(`${from} to ${to} is ${isLegal ? 'a' : 'no'} move`, () => {
-        expect(statusPathTo(from, to)?.length === 2).toBe(isLegal)
+      const isAllowed = allowed.includes(`${from} ${to}`)
+      test(`${from} to ${to} is ${isAllowed ? '' : 'not '}allowed`, () => {
+        expect(statusPathTo(from, to)?.length === 2).toBe(isAllowed)
       })
     }
   }
 
-  test('every way is made of legal moves', () => {
+  test('every path consists of allowed transitions', () => {
     for (const from of verificationStatuses) {
       for (const to of verificationStatuses) {
-        const way = statusPathTo(from, to)
-        for (const [index, status] of (way ?? []).slice(1).entries())
-          expect(legal).toContain(`${way?.[index]} ${status}`)
+        const path = statusPathTo(from, to)
+        for (const [index, status] of (path ?? []).slice(1).entries())
+          expect(allowed).toContain(`${path?.[index]} ${status}`)
       }
     }
   })
 
-  test('what has ended leads nowhere, and all else leads to every end', () => {
+  test('a final status leads to no other, and every other status leads to each final one', () => {
     const ends: readonly VerificationStatus[] = ['verified', 'failed', 'expired']
     expect(verificationStatuses.filter(isEnded)).toEqual([...ends])
     for (const end of ends) {

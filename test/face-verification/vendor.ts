@@ -6,7 +6,7 @@ interface Session {
   group: string | undefined
 }
 
-/** What was asked, in order. */
+/** A request that the vendor received. */
 export interface Call {
   readonly action: string
   readonly body: Record<string, unknown>
@@ -15,25 +15,26 @@ export interface Call {
 const failure = (status: number, code: string, message = 'no') =>
   Response.json({ ResponseMetadata: { RequestId: 'r', Error: { Code: code, Message: message } } }, { status })
 
-/** The vendor's sessions, after its documentation: a group comes into being when the person is done; until then it says so in one of two ways. */
+/** A fake of the vendor's session API, as its documentation describes it. A session has a group once the person has finished. */
 export class Vendor {
   readonly sessions = new Map<string, Session>()
   readonly calls: Call[] = []
-  /** How it says that there is no result (yet). */
+  /** How it responds while there is no result: an empty group id, or an error with that status. */
   notYet: 'empty' | '404' | '400' = '404'
+  /** Whether a response has its result in `Result`. */
   wrapped = true
-  /** Put into answers to creations. */
+  /** More fields for responses to creations. */
   more: Record<string, unknown> = {}
-  /** Stands in for its answer, or throws. */
+  /** Replaces the response where it returns one; may throw. */
   instead: ((call: Call) => Response | undefined | Promise<Response | undefined>) | undefined
-  #made = 0
+  #sessionCount = 0
 
-  /** The one person to have a session, or the last. */
+  /** The token of the latest session. */
   get token(): string {
     return [...this.sessions.keys()].at(-1) ?? ''
   }
 
-  /** The person looks into the camera. The group's id, and where their browser goes now. */
+  /** The person finishes the check. Returns the group's id and the callback address. */
   finish(group = `group-face-${crypto.randomUUID()}`, token = this.token): { group: string; callback: string } {
     const session = this.sessions.get(token)
     if (!session) throw new Error('there is no such session')
@@ -54,26 +55,26 @@ export class Vendor {
     const action = new URL(url).searchParams.get('Action') ?? ''
     const call = { action, body: JSON.parse(String(init.body)) }
     this.calls.push(call)
-    // A network in between: others get their turn.
+    // Other tasks run before the response, as they do with a real network.
     await new Promise((resolve) => setImmediate(resolve))
-    const answer = (await this.instead?.(call)) ?? this.#answer(call)
+    const response = (await this.instead?.(call)) ?? this.#respond(call)
     init.signal?.throwIfAborted()
-    return answer
+    return response
   }
 
-  #answer({ action, body }: Call): Response {
-    const say = (result: object) =>
+  #respond({ action, body }: Call): Response {
+    const success = (result: object) =>
       Response.json(this.wrapped ? { ResponseMetadata: { RequestId: 'r', Action: action }, Result: result } : result)
     if (action === 'CreateVisualValidateSession') {
-      const token = `byted-token-${++this.#made}-${crypto.randomUUID()}`
+      const token = `byted-token-${++this.#sessionCount}-${crypto.randomUUID()}`
       const link = `https://kyc.test/h5?bytedToken=${token}&accessKeyId=temporary&lng=en`
       const callback = String(body.CallbackURL)
       this.sessions.set(token, { link, callback, group: undefined })
-      return say({ BytedToken: token, H5Link: link, CallbackURL: callback, ...this.more })
+      return success({ BytedToken: token, H5Link: link, CallbackURL: callback, ...this.more })
     }
     const group = this.sessions.get(String(body.BytedToken))?.group
-    if (group !== undefined) return say({ GroupId: group })
-    if (this.notYet === 'empty') return say({ GroupId: '' })
+    if (group !== undefined) return success({ GroupId: group })
+    if (this.notYet === 'empty') return success({ GroupId: '' })
     return failure(Number(this.notYet), 'NotFound.byted_token')
   }
 
@@ -83,12 +84,13 @@ export class Vendor {
   }
 }
 
-/** An upstream of the gateway's own paths. */
+/** A fake upstream of kind `rest`, which serves the gateway's own paths. */
 export class Sibling {
   readonly calls: { readonly method: string; readonly url: string; readonly body: string | undefined }[] = []
   readonly tasks = new Map<string, object>()
+  /** Replaces the response where it returns one; may throw. */
   instead: (() => Response | undefined) | undefined
-  #made = 0
+  #taskCount = 0
 
   readonly fetch: Fetch = async (url, init) => {
     const body = init.body == null ? undefined : await new Response(init.body).text()
@@ -97,7 +99,7 @@ export class Sibling {
     const instead = this.instead?.()
     if (instead) return instead
     if (init.method === 'POST') {
-      const id = `v-${++this.#made}-${crypto.randomUUID()}`
+      const id = `v-${++this.#taskCount}-${crypto.randomUUID()}`
       this.tasks.set(id, { verification_id: id, status: 'waiting_user' })
       return new Response(
         `{ "verification_id":"${id}", "status":"waiting_user","h5_url":"https://h5.test/a?b\\u0026c","expires_at":${expiresAt}, "n":12345678901234567890 }`,
@@ -118,5 +120,5 @@ export class Sibling {
   }
 }
 
-/** Half an hour after the virtual clock's beginning, in seconds. */
+/** Half an hour after the start of the virtual clock, in seconds. */
 const expiresAt = 1_000 + 1_800

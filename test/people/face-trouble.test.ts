@@ -106,7 +106,7 @@ describe('a verification whose tab was closed', () => {
     await Bun.sleep(350)
     expect((await look(ann, id)).json).toEqual({ verification_id: id, status: 'expired' })
     const late = await visit(done(office, token))
-    expect(late.text).toContain('Too late')
+    expect(late.text).toContain('Check expired')
     expect((await look(ann, id)).json.status).toBe('expired')
     expect(await office.store.groupsOf((await office.store.userByName('ann'))?.id ?? '')).toEqual([])
   })

@@ -141,7 +141,7 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
       const { group_id: own } = await settled(bob, id)
       expect([face, plain]).not.toContain(own)
     }
-    expect(server.stderr()).toContain('is not its creator')
+    expect(server.stderr()).toContain('the group of a face verification belongs to another user')
     expect((await ann.caller.ask('GET', '/assets/groups?GroupType=LivenessFace')).json.Result.TotalCount).toBe(1)
   })
 
