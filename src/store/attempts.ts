@@ -2,14 +2,16 @@ import type { Attempt, AttemptStore, Counter } from '../../plugins/web-session/s
 import { type Database, type Statement, sql } from './database.ts'
 
 const sweepMs = 1_000
-/** As many that count no more are deleted at once, within somebody's login: more than an attack adds in the meantime, and what takes a few milliseconds. */
-const sweepAtOnce = 1_000
-/** No row has it: keys are hashes. */
-const none = ''
+/** A login deletes at most this many expired rows: more than an attack adds in `sweepMs`, and few enough to take a few milliseconds. */
+const maxRowsPerSweep = 1_000
+/** A key that no row has: keys are hashes. */
+const noKey = ''
 
 /**
- * Failed logins. A statement that counts repeats what lets it: of two that found a counter open, the second finds it as the first has left it. They count in
- * the order that the port demands, so that no two can wait for each other.
+ * Counters of failed logins.
+ *
+ * The statement that counts checks the block again, so of two concurrent attempts the second sees the first one's count.
+ * Statements run in the order of the counters that the port prescribes, so two transactions cannot deadlock.
  */
 export const attempts = (database: Database): AttemptStore => {
   let sweptAt = 0
@@ -24,11 +26,11 @@ export const attempts = (database: Database): AttemptStore => {
         from login_attempts
         where forget_at <= ${now}
         order by forget_at
-        limit ${sweepAtOnce}
+        limit ${maxRowsPerSweep}
       )`)
   }
 
-  const giveBack = async ({ id, counters }: Attempt, cleared: string = none): Promise<void> => {
+  const revert = async ({ id, counters }: Attempt, cleared: string = noKey): Promise<void> => {
     await database.batch([
       sql`
         delete from login_attempts
@@ -46,12 +48,12 @@ export const attempts = (database: Database): AttemptStore => {
     ])
   }
 
-  /** 0 when none is. */
+  /** The latest end of a block among the counters. Milliseconds since 1970; 0 when no counter is blocked. */
   const blockedUntil = async ([first, second, third, fourth]: Attempt['counters']): Promise<number> => {
     const [row] = await database.query<{ until?: number }>(sql`
       select max(blocked_until) as until
       from login_attempts
-      where key in (${first.key}, ${second?.key ?? none}, ${third?.key ?? none}, ${fourth?.key ?? none})`)
+      where key in (${first.key}, ${second?.key ?? noKey}, ${third?.key ?? noKey}, ${fourth?.key ?? noKey})`)
     return row?.until ?? 0
   }
 
@@ -60,43 +62,43 @@ export const attempts = (database: Database): AttemptStore => {
       const { id, now, counters } = attempt
       await sweep(now)
       const blocked = await blockedUntil(counters)
-      // Most of an attack ends here, without a write and without a lock.
+      // Most attempts of an attack end here, without a write or a lock.
       if (blocked > now) return blocked
       const rows = await database.batch(
-        counters.flatMap((counter, nth) => [
-          forget(counter.key, now),
-          count(counter, { id, now, ifCounted: counters[nth - 1]?.key }),
+        counters.flatMap((counter, index) => [
+          deleteExpired(counter.key, now),
+          count(counter, { id, now, ifCountedKey: counters[index - 1]?.key }),
         ]),
       )
-      const refused = counters.findIndex((_, nth) => rows[2 * nth + 1]?.length !== 1)
-      if (refused === -1) return undefined
-      // Another one, under another name, was quicker to use up a network.
-      const [first, ...others] = counters.slice(0, refused)
-      if (first) await giveBack({ ...attempt, counters: [first, ...others] })
+      const rejectedIndex = counters.findIndex((_, index) => rows[2 * index + 1]?.length !== 1)
+      if (rejectedIndex === -1) return undefined
+      // A concurrent attempt has used up one of the counters: revert what this attempt has counted before it.
+      const [first, ...others] = counters.slice(0, rejectedIndex)
+      if (first) await revert({ ...attempt, counters: [first, ...others] })
       return await blockedUntil(counters)
     },
 
-    returnAttempt: giveBack,
+    returnAttempt: revert,
   }
 }
 
-const forget = (key: string, now: number): Statement => sql`
+const deleteExpired = (key: string, now: number): Statement => sql`
   delete from login_attempts
   where key = ${key}
   and forget_at <= ${now}`
 
-/** Counts a failure, unless the counter is blocked, or this attempt is not counted under `ifCounted`. */
+/** Counts a failure, unless the counter is blocked, or this attempt is not counted under the key `ifCountedKey`. */
 const count = (
   { key, free, forgetMs, firstMs, mostMs }: Counter,
-  { id, now, ifCounted = none }: { readonly id: string; readonly now: number; readonly ifCounted?: string },
+  { id, now, ifCountedKey = noKey }: { readonly id: string; readonly now: number; readonly ifCountedKey?: string },
 ): Statement => sql`
   insert into login_attempts (key, failures, blocked_until, forget_at, counted_by)
   select ${key}, 1, ${free > 1 ? 0 : now + firstMs}, ${now + forgetMs}, ${id}
-  where ${ifCounted} = ''
+  where ${ifCountedKey} = ''
   or exists (
     select 1
     from login_attempts
-    where key = ${ifCounted}
+    where key = ${ifCountedKey}
     and counted_by = ${id}
   )
   on conflict (key) do update

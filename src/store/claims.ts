@@ -4,30 +4,36 @@ import { type Database, sql } from './database.ts'
 import { UniqueViolationError } from './error.ts'
 import { groupChanged, groupsChanged } from './revision.ts'
 
-interface Made {
+interface CreatedGroup {
   readonly id: string
   readonly createdAt: number
 }
 
-/** Names taken before the upstream is asked. Two unique indexes are the last guard of everything here; each statement may meet any other at any time. */
+/**
+ * Claims: names that are reserved before the gateway calls the upstream.
+ *
+ * Any statement here may run concurrently with any other. Two unique indexes guarantee that a name and a group have one owner each.
+ */
 export const claims = (database: Database): ClaimStore => {
   /**
-   * Undefined when an index refuses: the name or the group is somebody else's by now. Asked twice, because `on conflict` heeds one index: when two
-   * insert the same record at once, another index may refuse the slower one, who then finds what it wanted.
+   * Undefined when a unique index rejects the attempt: the name or the group has another owner by now.
+   *
+   * Tries twice, because `on conflict` covers one index only. When two processes insert the same record at once, another index may
+   * reject the slower one; its second try then updates the record.
    */
-  const unlessTaken = async <Result>(attempt: () => Promise<Result>): Promise<Result | undefined> => {
-    for (let again = true; ; again = false) {
+  const unlessUniqueViolation = async <Result>(attempt: () => Promise<Result>): Promise<Result | undefined> => {
+    for (let canRetry = true; ; canRetry = false) {
       try {
         return await attempt()
       } catch (error) {
         if (!(error instanceof UniqueViolationError)) throw error
-        if (!again) return undefined
+        if (!canRetry) return undefined
       }
     }
   }
 
-  const own = async (claim: Claim, group: Made): Promise<boolean> => {
-    const owned = await unlessTaken(() =>
+  const confirmCreation = async (claim: Claim, group: CreatedGroup): Promise<boolean> => {
+    const owned = await unlessUniqueViolation(() =>
       database.batch([
         sql`
           insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
@@ -46,10 +52,10 @@ export const claims = (database: Database): ClaimStore => {
     return owned?.[0]?.length === 1
   }
 
-  const rename = async (claim: Claim): Promise<boolean> => {
-    const changed = await unlessTaken(() =>
+  const confirmRename = async (claim: Claim): Promise<boolean> => {
+    const changed = await unlessUniqueViolation(() =>
       database.batch([
-        // The claim lets go of the name before the group takes it.
+        // A unique index covers the name: the claim must release it before the group can take it.
         sql`
           update groups
           set state = 'unresolved'
@@ -87,8 +93,8 @@ export const claims = (database: Database): ClaimStore => {
     return changed?.[1]?.length === 1
   }
 
-  /** Keeps the claim without its name; with the id of the group, where that is known. False when the claim has become a group's record. */
-  const unresolve = async (claim: Claim, dueAt: number, group?: string): Promise<boolean> => {
+  /** Releases the claim's name but keeps the claim, with the id of the group if known. False when the claim has become the record of a group. */
+  const keepUnresolved = async (claim: Claim, dueAt: number, group?: string): Promise<boolean> => {
     const kept = await database.query(sql`
       insert into groups (id, group_id, user_id, type, name, description, renames, state, created_at, due_at)
       values (
@@ -117,7 +123,7 @@ export const claims = (database: Database): ClaimStore => {
   return {
     async claim(wanted) {
       const id = randomUUID()
-      const made = await database.query(sql`
+      const inserted = await database.query(sql`
         insert into groups (id, user_id, type, name, description, renames, state, created_at, due_at)
         values (
           ${id}, ${wanted.user}, ${wanted.type}, ${wanted.name}, ${wanted.description}, ${wanted.renames}, 'pending',
@@ -125,10 +131,10 @@ export const claims = (database: Database): ClaimStore => {
         )
         on conflict do nothing
         returning id`)
-      return made.length === 1 ? { ...wanted, id, state: 'pending' } : undefined
+      return inserted.length === 1 ? { ...wanted, id, state: 'pending' } : undefined
     },
 
-    // The condition of its index, word for word: else SQLite does not use it.
+    // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).
     async isUnsettled({ user, type, name }) {
       const holders = await database.query(sql`
         select id
@@ -143,10 +149,10 @@ export const claims = (database: Database): ClaimStore => {
     },
 
     async confirm(claim, group) {
-      if (claim.renames === undefined ? await own(claim, group) : await rename(claim)) return true
-      const kept = await unresolve(claim, claim.dueAt, group.id)
-      // The claim was adopted with another group meanwhile: this one needs a trace of its own.
-      if (!kept) await unresolve({ ...claim, id: randomUUID() }, claim.dueAt, group.id)
+      if (claim.renames === undefined ? await confirmCreation(claim, group) : await confirmRename(claim)) return true
+      const kept = await keepUnresolved(claim, claim.dueAt, group.id)
+      // The claim was meanwhile adopted with another group. This group gets an unresolved claim of its own, so that an operator can find it.
+      if (!kept) await keepUnresolved({ ...claim, id: randomUUID() }, claim.dueAt, group.id)
       return false
     },
 
@@ -166,7 +172,7 @@ export const claims = (database: Database): ClaimStore => {
     },
 
     async doubt(claim, dueAt) {
-      await unresolve(claim, dueAt)
+      await keepUnresolved(claim, dueAt)
     },
 
     async lease(now, until) {
@@ -177,7 +183,7 @@ export const claims = (database: Database): ClaimStore => {
         and due_at <= ${now}
         order by created_at, id
         limit 100`)
-      // One by one and in one order for all: two that lease at once would else wait for each other's rows.
+      // One statement per row, always in the same order: two processes that lease at once cannot deadlock.
       const leased = await database.batch(
         due.map(
           ({ id }) => sql`
@@ -196,9 +202,9 @@ export const claims = (database: Database): ClaimStore => {
     async adopt(claim, group) {
       if (claim.renames !== undefined) {
         if (await hasRival(claim)) return 'rival'
-        return (await rename(claim)) ? 'adopted' : 'taken'
+        return (await confirmRename(claim)) ? 'adopted' : 'taken'
       }
-      const adopted = await unlessTaken(() =>
+      const adopted = await unlessUniqueViolation(() =>
         database.batch([
           sql`
             insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)

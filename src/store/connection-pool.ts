@@ -1,92 +1,98 @@
 import { StoreError } from './error.ts'
 
-export interface ConnectionPoolOptions<Lane> {
-  /** How many there are. */
+export interface ConnectionPoolOptions<Connection> {
+  /** Number of connections. */
   readonly size: number
-  readonly open: () => Lane
-  /** Gives one up. Must not wait for the other side. */
-  readonly drop: (lane: Lane) => void
-  /** How long work may use a lane before the lane counts as dead. Milliseconds. */
-  readonly patienceMs: number
+  readonly open: () => Connection
+  /** Closes a connection that counts as dead. It must not wait for the server. */
+  readonly drop: (connection: Connection) => void
+  /** How long one piece of work may use a connection before the pool drops that connection. Milliseconds. */
+  readonly maxWorkMs: number
 }
 
 /**
- * Connections, each used by one piece of work at a time. Work that does not end in time costs its lane: it is dropped and replaced, so nothing
- * that is sent later can queue up behind it; work that finds no lane in time is never sent at all.
+ * A fixed number of connections, each used by one piece of work at a time.
+ *
+ * When work does not end in time, the pool drops its connection and opens a new one. So later statements never queue behind a
+ * statement that hangs. Work that gets no connection in time is not started.
  */
-export class ConnectionPool<Lane> {
-  readonly #options: ConnectionPoolOptions<Lane>
-  /** The one used last is used next: lanes that are not needed fall idle. */
-  readonly #idle: Lane[]
-  readonly #waiting = new Set<(lane: Lane) => void>()
-  readonly #busy = new Set<Lane>()
+export class ConnectionPool<Connection> {
+  readonly #options: ConnectionPoolOptions<Connection>
+  /** A stack: the connection used last is used next, so connections that are not needed become idle and close. */
+  readonly #idle: Connection[]
+  readonly #waiting = new Set<(connection: Connection) => void>()
+  readonly #busy = new Set<Connection>()
 
-  constructor(options: ConnectionPoolOptions<Lane>) {
+  constructor(options: ConnectionPoolOptions<Connection>) {
     this.#options = options
     this.#idle = Array.from({ length: options.size }, options.open)
   }
 
-  /** All lanes, to end them well. */
-  get all(): readonly Lane[] {
+  /** All connections, so that the owner can close them. */
+  get all(): readonly Connection[] {
     return [...this.#idle, ...this.#busy]
   }
 
-  /** Rejects `deadlineMs` from now at the latest. The work may still take effect then: its outcome is unknown. */
-  async run<Result>(work: (lane: Lane) => Promise<Result>, deadlineMs: number): Promise<Result> {
+  /** Rejects after `deadlineMs` at the latest. The outcome is then unknown: the work may still take effect. */
+  async run<Result>(work: (connection: Connection) => Promise<Result>, deadlineMs: number): Promise<Result> {
     const startedAt = performance.now()
-    const lane = this.#idle.pop() ?? (await this.#free(deadlineMs))
-    const working = this.#use(lane, work, Math.max(deadlineMs, this.#options.patienceMs))
-    return within(working, deadlineMs - (performance.now() - startedAt))
+    const connection = this.#idle.pop() ?? (await this.#waitForIdle(deadlineMs))
+    const running = this.#use(connection, work, Math.max(deadlineMs, this.#options.maxWorkMs))
+    return withTimeout(running, deadlineMs - (performance.now() - startedAt))
   }
 
-  #free(deadlineMs: number): Promise<Lane> {
+  #waitForIdle(deadlineMs: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const take = (lane: Lane) => {
+      const accept = (connection: Connection) => {
         clearTimeout(timer)
-        resolve(lane)
+        resolve(connection)
       }
       const timer = setTimeout(() => {
-        this.#waiting.delete(take)
-        reject(late())
+        this.#waiting.delete(accept)
+        reject(timeoutError())
       }, deadlineMs)
-      this.#waiting.add(take)
+      this.#waiting.add(accept)
     })
   }
 
-  #use<Result>(lane: Lane, work: (lane: Lane) => Promise<Result>, patienceMs: number): Promise<Result> {
-    this.#busy.add(lane)
-    const leave = (next: () => Lane) => {
+  #use<Result>(
+    connection: Connection,
+    work: (connection: Connection) => Promise<Result>,
+    maxWorkMs: number,
+  ): Promise<Result> {
+    this.#busy.add(connection)
+    const finish = (next: () => Connection) => {
       clearTimeout(timer)
-      if (this.#busy.delete(lane)) this.#giveBack(next())
+      if (this.#busy.delete(connection)) this.#release(next())
     }
     const timer = setTimeout(() => {
-      leave(this.#options.open)
-      this.#options.drop(lane)
-    }, patienceMs)
-    const working = work(lane)
-    working.then(
-      () => leave(() => lane),
-      () => leave(() => lane),
+      finish(this.#options.open)
+      this.#options.drop(connection)
+    }, maxWorkMs)
+    const running = work(connection)
+    running.then(
+      () => finish(() => connection),
+      () => finish(() => connection),
     )
-    return working
+    return running
   }
 
-  #giveBack(lane: Lane): void {
+  #release(connection: Connection): void {
     const [next] = this.#waiting
     if (!next) {
-      this.#idle.push(lane)
+      this.#idle.push(connection)
       return
     }
     this.#waiting.delete(next)
-    next(lane)
+    next(connection)
   }
 }
 
-const late = () => new StoreError('the database did not answer in time')
+const timeoutError = () => new StoreError('the database did not respond in time')
 
-/** The promise, or a StoreError after `ms`. */
-const within = <Result>(promise: Promise<Result>, ms: number): Promise<Result> =>
+/** Settles like the promise, or rejects with a StoreError after `ms`. */
+const withTimeout = <Result>(promise: Promise<Result>, ms: number): Promise<Result> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), Math.max(0, ms))
+    const timer = setTimeout(() => reject(timeoutError()), Math.max(0, ms))
     promise.finally(() => clearTimeout(timer)).then(resolve, reject)
   })

@@ -1,21 +1,21 @@
-/** The database could not be asked, or refused. The message may be shown to an operator; what the driver said is in `cause` only. */
+/** The database was unreachable, timed out, or rejected a statement. An operator may see the message; the driver's error is only in `cause`. */
 export class StoreError extends Error {
   override name = 'StoreError'
 }
 
-/** A unique index refused a row: somebody else was first. */
+/** A unique index rejected a row: another statement has inserted the same key first. */
 export class UniqueViolationError extends StoreError {
-  override name = 'Taken'
+  override name = 'UniqueViolationError'
   constructor(cause: unknown) {
-    super('the database has such a record already', { cause })
+    super('a record with the same key already exists in the database', { cause })
   }
 }
 
-/** What a driver threw, as a StoreError. `isTaken` says whether it is the refusal of a unique index. */
-export const storeError = (cause: unknown, isTaken: (code: unknown) => boolean): StoreError => {
+/** Converts a driver's error to a StoreError. `isUniqueViolation` recognizes the driver's error code for a unique index. */
+export const storeError = (cause: unknown, isUniqueViolation: (code: unknown) => boolean): StoreError => {
   if (cause instanceof StoreError) return cause
   const { code, errcode } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
-  return isTaken(errcode ?? code)
+  return isUniqueViolation(errcode ?? code)
     ? new UniqueViolationError(cause)
-    : new StoreError('the database could not be asked', { cause })
+    : new StoreError('the database request failed', { cause })
 }

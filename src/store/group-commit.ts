@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers'
 import type { Database, Row, Statement } from './database.ts'
 
-/** A statement that writes a row, and which one. */
+/** A statement that writes one row. */
 export interface Write {
+  /** Key of the row: writes are ordered by it. */
   readonly row: string
   readonly statement: Statement
 }
@@ -13,10 +14,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** SQLite works within the call: requests have their turn between one transaction and the next. What belongs together stays together, however much it is. */
-const mostTogether = 200
+/**
+ * SQLite runs synchronously, so other requests run only between two transactions. The writes of one call are never split, even if
+ * they are more than this.
+ */
+const maxWritesPerTransaction = 200
 
-/** Writes what is asked for in one turn of the event loop in one transaction: what costs is that it is on the disk, not how many rows there are. */
+/** Group commit: all writes of one event-loop turn share a transaction. The commit to disk is what costs, not the number of rows. */
 export class GroupCommit {
   readonly #database: Pick<Database, 'query' | 'batch'>
   #waiting: Waiting[] = []
@@ -25,7 +29,10 @@ export class GroupCommit {
     this.#database = database
   }
 
-  /** The rows of each, when all of them are written; rejects when none is, which may then be so for others who asked at the same moment, too. */
+  /**
+   * Resolves with the rows of each write, when all are committed. Rejects when none is committed: then other calls of the same
+   * event-loop turn reject too.
+   */
   write(writes: readonly Write[]): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ writes, resolve, reject })
@@ -36,7 +43,7 @@ export class GroupCommit {
   readonly #writeAll = (): void => {
     const group: Waiting[] = []
     let rows = 0
-    while (this.#waiting[0] && (rows === 0 || rows + this.#waiting[0].writes.length <= mostTogether)) {
+    while (this.#waiting[0] && (rows === 0 || rows + this.#waiting[0].writes.length <= maxWritesPerTransaction)) {
       const next = this.#waiting.shift() as Waiting
       rows += next.writes.length
       group.push(next)
@@ -55,9 +62,9 @@ export class GroupCommit {
   async #commit(writes: readonly Write[]): Promise<ReadonlyMap<Write, Row[]>> {
     const [only, ...more] = writes
     if (only && more.length === 0) return new Map([[only, await this.#database.query(only.statement)]])
-    // Always in one order: of two transactions with the same rows none waits for the other. Of one row, whoever asked first is first.
+    // Always in the order of the keys: two transactions with the same rows cannot deadlock. The sort is stable, so of two writes of one row the earlier comes first.
     const ordered = writes.toSorted((a, b) => (a.row < b.row ? -1 : Number(a.row > b.row)))
     const rows = await this.#database.batch(ordered.map(({ statement }) => statement))
-    return new Map(ordered.map((write, nth) => [write, rows[nth] ?? []]))
+    return new Map(ordered.map((write, index) => [write, rows[index] ?? []]))
   }
 }

@@ -4,10 +4,10 @@ import { type Database, sql } from './database.ts'
 import { UniqueViolationError } from './error.ts'
 import { groupChanged } from './revision.ts'
 
-/** Why a group was not adopted by hand: it has an owner; its new owner has, or is making, another one of that type and name. */
+/** Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and name. */
 export type AdoptionRefusedError = 'group taken' | 'name taken'
 
-/** Who owns which group, and where assets lie. */
+/** The owners of groups, and the groups of assets. */
 export const groups = (database: Database) => {
   const group = async (id: string, user?: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
@@ -23,7 +23,7 @@ export const groups = (database: Database) => {
   return {
     group,
 
-    // SQLite uses a partial index for whoever repeats its condition, word for word (https://www.sqlite.org/partialindex.html, section 3).
+    // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).
     async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
       const found = await database.query<Group>(sql`
         select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
@@ -33,7 +33,7 @@ export const groups = (database: Database) => {
         and type = coalesce(${type}, type)
         and state = 'owned'
         and state <> 'unresolved'`)
-      // Not in the statement: databases differ in the order of texts.
+      // Sorted here, because PostgreSQL and SQLite collate text differently.
       return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     },
 
@@ -47,7 +47,7 @@ export const groups = (database: Database) => {
       return found?.group
     },
 
-    /** An asset stays where it was recorded first for as long as somebody owns that group. */
+    /** Records the group of an asset. The first record stays for as long as its group has an owner. */
     async recordAsset(asset: string, group: string): Promise<void> {
       await database.query(sql`
         insert into assets (id, group_id)
@@ -99,15 +99,15 @@ export const groups = (database: Database) => {
     },
 
     /**
-     * Gives a group that exists upstream to a user, by hand; settles the oldest open claim that may be for it. Says why when it may not be.
-     * Raises the revision.
+     * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it. Returns the
+     * reason when that is not possible. Raises the revision.
      */
     async adoptGroup(
       wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>,
     ): Promise<AdoptionRefusedError | undefined> {
       const { id, user, type, name, createdAt } = wanted
       try {
-        const [settled, added] = await database.batch([
+        const [confirmed, added] = await database.batch([
           sql`
             update groups
             set state = 'owned', group_id = ${id}
@@ -137,7 +137,7 @@ export const groups = (database: Database) => {
             returning id`,
           ...groupChanged(id, user),
         ])
-        return settled?.length || added?.length ? undefined : 'group taken'
+        return confirmed?.length || added?.length ? undefined : 'group taken'
       } catch (error) {
         if (error instanceof UniqueViolationError) return (await group(id)) ? 'group taken' : 'name taken'
         throw error

@@ -34,11 +34,11 @@ export type { Usage, UsageFilter } from './usage.ts'
 export type { User } from './users.ts'
 
 export interface StoreOptions {
-  /** Longest time for one question to PostgreSQL, waiting for a connection included. Milliseconds, default 3,000. */
+  /** Deadline of a PostgreSQL query, including the wait for a connection. Milliseconds, default 3,000. */
   readonly deadlineMs?: number
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number
-  /** Told when usage cannot be written, and when some of it is lost. Default: nobody is. */
+  /** Receives an error when usage cannot be written or is lost. Default: no log. */
   readonly log?: Log
 }
 
@@ -50,8 +50,10 @@ type Records = ReturnType<typeof users> &
   ReturnType<typeof audit>
 
 /**
- * Answers the questions of the plugins, and those of an administrator. Rejects in time: with StoreError when the database cannot be asked, with TypeError for text
- * that it would not keep (NUL, lone surrogates).
+ * The store of the gateway: the ports of all plugins, and the queries of the admin commands.
+ *
+ * Every method rejects within its deadline: with StoreError when the database request fails, with TypeError for text that a database
+ * would not store unchanged (NUL, lone surrogates).
  */
 export interface Store
   extends OwnershipStore,
@@ -63,46 +65,47 @@ export interface Store
     VerificationStore,
     Records {
   revision(): Promise<number>
-  /** Says what has changed since that revision, where it is known; one question either way. */
+  /** With the changes since that revision, if the store still has them. Both forms cost one query. */
   revision(since: number | undefined): Promise<number | Revision>
-  /** Places under the upstream's limits, the same for all processes. */
+  /** Slots under the upstream's rate limits, shared by all processes. */
   readonly places: Places
-  /** A random secret, made at its first use, the same for all processes and for good. */
+  /** A random secret. The first call creates it; from then on it is the same for all processes. */
   secret(name: string): Promise<string>
-  /** Makes or updates the tables; safe in several processes at once. Rejects when the database is newer than the program. */
+  /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
   migrate(): Promise<void>
-  /** Resolves when the database answers, within a second; else rejects. */
+  /** Resolves when the database responds within a second. Rejects otherwise. */
   ready(): Promise<void>
-  /** Writes usage that has not been written yet, if the database takes it, and ends all connections, within 3 seconds each. */
+  /** Writes the buffered usage if the database is reachable, then closes all connections. Each step takes at most 3 seconds. */
   close(): Promise<void>
 }
 
 const readyMs = 1_000
 
 /**
- * A store on `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Nothing is opened before the first question, so a database that is not there yet is
- * no error here. Throws TypeError for any other address.
+ * Creates a store on `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws TypeError for any other address.
+ *
+ * The first query opens the connection, so the database need not be reachable yet.
  */
 export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log }: StoreOptions = {}): Store => {
-  const told = new Set<() => void>()
+  const raiseListeners = new Set<() => void>()
   const database = tellingRaises(openDatabase(url, deadlineMs), () => {
-    for (const raised of told) raised()
+    for (const raised of raiseListeners) raised()
   })
-  const { closeUsage, ...used } = usage(database, { log })
+  const { closeUsage, ...usageRecords } = usage(database, { log })
   return {
     ...users(database),
     ...tokens(database),
     ...groups(database),
     ...claims(database),
     ...pending(database),
-    ...used,
+    ...usageRecords,
     ...textObjects(database),
     ...audit(database),
     ...sessions(database),
     ...attempts(database),
     ...verifications(database),
     places: rateLimits(database),
-    onRaise: (raised) => void told.add(raised),
+    onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),
     migrate: () => database.exclusively(() => migrate(now())),

@@ -1,7 +1,7 @@
 import { type Statement, type Steps, sql } from './database.ts'
 import { StoreError } from './error.ts'
 
-/** The schema's history, in words that both databases know. What was released is never changed: add to the end. */
+/** All migrations, in SQL that both databases accept. Never change a released one: append a new one. */
 export const migrations: readonly (readonly Statement[])[] = [
   [
     sql`
@@ -24,7 +24,7 @@ export const migrations: readonly (readonly Statement[])[] = [
         revoked_at bigint
       )`,
     sql`create index tokens_of_user on tokens (user_id)`,
-    // Users of groups are whoever the host app knows, so nothing refers to the table of users.
+    // The owners of groups may be users of a host app, so `user_id` is no foreign key.
     sql`
       create table groups (
         id text primary key,
@@ -70,7 +70,7 @@ export const migrations: readonly (readonly Statement[])[] = [
   ],
   [sql`alter table groups add column dated integer not null default 0`],
   [
-    // What was spent stays, whatever becomes of users and tokens, so nothing is referred to. The token is '' where there is none.
+    // Usage outlives its user and token, so there are no foreign keys. `token_id` is '' for calls without a token.
     sql`
       create table text_usage (
         user_id text not null,
@@ -110,7 +110,7 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index login_attempts_by_end on login_attempts (forget_at)`,
   ],
   [
-    // `token` is what the upstream is asked with; it goes when the verification ends. Users may be a host app's, so nothing refers to them.
+    // `token` is the upstream's token of the verification; it becomes null when the verification ends. The users may be users of a host app, so `user_id` is no foreign key.
     sql`
       create table face_verifications (
         id text primary key,
@@ -130,7 +130,7 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index face_verifications_by_age on face_verifications (created_at)`,
   ],
   [
-    // `due_at`: of a response in the background whose usage has not been recorded. Users may be a host app's, so nothing refers to them.
+    // `due_at` is set for a background response whose usage is not recorded yet. The users may be users of a host app, so `user_id` is no foreign key.
     sql`
       create table text_objects (
         kind text not null check (kind in ('response', 'conversation', 'item')),
@@ -149,7 +149,7 @@ export const migrations: readonly (readonly Statement[])[] = [
   ],
   [sql`alter table groups add column ended_at bigint`],
   [
-    // What each revision changed: a process that remembers answers drops these, and no others.
+    // The changes of each revision: a process drops these entries from its cache, and no others.
     sql`
       create table changes (
         revision bigint not null,
@@ -159,7 +159,7 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
   ],
   [
-    // What happened stays, whatever becomes of whom it happened to, so nothing is referred to.
+    // Entries outlive the users, tokens and groups that they name, so there are no foreign keys.
     sql`
       create table audit_entries (
         id text primary key,
@@ -178,7 +178,7 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index audit_entries_by_time on audit_entries (at, id)`,
   ],
   [
-    // Whoever counts what a user has, and adds to it, changes that user's row first: so one at a time does.
+    // A lock row for each user: a transaction that counts the rows of a user and adds one updates it first (user-locks.ts).
     sql`create table user_turns (user_id text primary key, turn bigint not null)`,
     sql`create index tokens_working on tokens (user_id, expires_at) where revoked_at is null`,
     sql`create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null`,
@@ -186,21 +186,21 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index face_verifications_of_user on face_verifications (user_id, expires_at)`,
   ],
   [sql`create index tokens_by_age on tokens (user_id, created_at)`, sql`drop index tokens_of_user`],
-  // Batches of usage that have been added: one that is tried again, because nobody knows whether it was, is added once.
+  // Ids of usage batches that have been written: a batch that is retried after an unknown outcome counts once.
   [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
 ]
 
-/** Brings a database of any age up to `known`. Throws StoreError, and changes nothing, when it is from a newer program. */
-export function* migrate(now: number, known = migrations): Steps {
+/** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */
+export function* migrate(now: number, allMigrations = migrations): Steps {
   yield sql`create table if not exists sluice_migrations (id integer primary key, applied_at bigint not null)`
   const [newest] = yield sql`select max(id) as id from sluice_migrations`
   const applied = Number(newest?.id ?? 0)
-  if (applied > known.length) {
+  if (applied > allMigrations.length) {
     throw new StoreError(
-      `the database is newer than this program: it has migration ${applied}, this program knows ${known.length}`,
+      `the database is newer than this program: it has migration ${applied}, this program knows ${allMigrations.length}`,
     )
   }
-  for (const [index, statements] of known.entries()) {
+  for (const [index, statements] of allMigrations.entries()) {
     if (index < applied) continue
     for (const statement of statements) yield statement
     yield sql`insert into sluice_migrations (id, applied_at) values (${index + 1}, ${now})`

@@ -1,17 +1,17 @@
 import type { Claim } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
 
-/** A claim as an operator sees it. */
+/** An open claim, as an operator sees it. */
 export interface OpenClaim extends Claim {
-  /** Name of its user, where the user is one of the store's own. */
+  /** Name of its user. Undefined when the user is not in the store's table (users of a host app). */
   readonly userName?: string
-  /** Id of the group that the upstream made for it, where that is known. */
+  /** Id of the group that the upstream created for the claim. Undefined when unknown. */
   readonly group?: string
 }
 
-/** Claims, for an operator to look through. */
+/** The operator's queries for open claims. */
 export const pending = (database: Database) => ({
-  /** Claims that are not settled, oldest first. */
+  /** All open claims, oldest first. */
   async openClaims(): Promise<readonly OpenClaim[]> {
     return database.query<OpenClaim>(sql`
       select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
@@ -23,7 +23,7 @@ export const pending = (database: Database) => ({
       order by groups.created_at, groups.id`)
   },
 
-  /** Ends an open claim by hand. False when there is none with that id. */
+  /** Deletes an open claim. False when there is none with that id. */
   async dropClaim(id: string): Promise<boolean> {
     const dropped = await database.query(sql`
       delete from groups

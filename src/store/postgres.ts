@@ -4,27 +4,29 @@ import { type Database, numbered, type Row, type Statement, type Steps, toRow } 
 import { storeError } from './error.ts'
 
 export interface PostgresOptions {
-  /** Milliseconds that a query or a batch may take, waiting included. */
+  /** How long a query or a batch may take, including the wait for a connection. Milliseconds. */
   readonly deadlineMs: number
 }
 
-const connections = 10
+const maxConnections = 10
 const migrationMs = 30_000
 const closeSeconds = 2
-/** Any number that no other program is likely to lock. */
+/** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
 const int8 = 20
 const uniqueViolation = '23505'
-/** So often is begun anew what stood still, within its deadline. */
-const standstills = 3
-/** Deadlock, and a lock that was not to be had: nothing took effect, and who stood in the way is gone or was as stuck. */
-const codesOfStandstill: readonly unknown[] = ['40P01', '55P03']
+/** How often a transaction is retried after a deadlock or a lock timeout, within its deadline. */
+const maxRetries = 3
+/** SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe. */
+const retryableCodes: readonly unknown[] = ['40P01', '55P03']
 
 const textOf = numbered('$')
 
 /**
- * The driver has no time limit of its own: on a frozen server a query waits for ever, and so does everything pipelined behind it. Hence one driver
- * instance for each connection, and lanes to use them.
+ * A database on PostgreSQL.
+ *
+ * The driver has no query timeout: on a frozen server a query waits for ever, and so does every query pipelined behind it.
+ * So each connection has a driver instance of its own, and a `ConnectionPool` enforces the deadlines.
  */
 export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Database => {
   const open = () =>
@@ -33,30 +35,30 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
       fetch_types: false,
       idle_timeout: 60,
       connect_timeout: deadlineMs / 1000,
-      // The driver's own grows to 20 s: too long for a server that is back.
+      // The driver's default backoff grows to 20 s: too long when the server is reachable again.
       backoff: () => 0.1,
       onnotice: () => {},
       types: { int8: { to: int8, from: [int8], parse: Number, serialize: String } },
       connection: {
         application_name: 'sluice',
-        // A slow statement is ended by the server before it costs the connection.
+        // Below the deadline: the server ends a slow statement before the pool has to drop the connection.
         statement_timeout: Math.ceil(deadlineMs * 0.8),
         lock_timeout: Math.ceil(deadlineMs / 5),
         idle_in_transaction_session_timeout: deadlineMs * 2,
       },
     })
-  const lanes = new ConnectionPool({ size: connections, open, drop: giveUp, patienceMs: deadlineMs })
+  const pool = new ConnectionPool({ size: maxConnections, open, drop: discard, maxWorkMs: deadlineMs })
 
-  const run = async <Result>(work: (lane: Lane) => Promise<Result>, ms: number): Promise<Result> => {
+  const run = async <Result>(work: (connection: Connection) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms
-    for (let left = standstills; ; left--) {
+    for (let retriesLeft = maxRetries; ; retriesLeft--) {
       try {
-        return await lanes.run(work, until - performance.now())
+        return await pool.run(work, until - performance.now())
       } catch (cause) {
-        if (left === 0 || !codesOfStandstill.includes(codeOf(cause))) {
+        if (retriesLeft === 0 || !retryableCodes.includes(codeOf(cause))) {
           throw storeError(cause, (code) => code === uniqueViolation)
         }
-        // Who waited for each other once must not begin anew at the same moment.
+        // A random delay: transactions that deadlocked must not start again at the same moment.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
       }
     }
@@ -64,35 +66,38 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
 
   return {
     query: <Result>(statement: Statement, ms = deadlineMs) =>
-      run((lane) => ask(lane, statement) as Promise<Result[]>, ms),
+      run((connection) => execute(connection, statement) as Promise<Result[]>, ms),
     batch: (statements) =>
-      run((lane) => lane.begin((tx) => Promise.all(statements.map((each) => ask(tx, each)))), deadlineMs),
-    exclusively: (steps) => run((lane) => lane.begin((tx) => inTurn(tx, steps())), migrationMs),
+      run(
+        (connection) => connection.begin((tx) => Promise.all(statements.map((each) => execute(tx, each)))),
+        deadlineMs,
+      ),
+    exclusively: (steps) => run((connection) => connection.begin((tx) => runSteps(tx, steps())), migrationMs),
     close: async () => {
-      // Without a timeout the driver may wait for ever for a connection that died.
-      await Promise.allSettled(lanes.all.map((lane) => lane.end({ timeout: closeSeconds })))
+      // Without a timeout the driver may wait for ever for a dead connection.
+      await Promise.allSettled(pool.all.map((connection) => connection.end({ timeout: closeSeconds })))
     },
   }
 }
 
-type Lane = ReturnType<typeof postgres>
-type Asked = Pick<Lane, 'unsafe'>
+type Connection = ReturnType<typeof postgres>
+type Queryable = Pick<Connection, 'unsafe'>
 
 const codeOf = (cause: unknown): unknown => (cause instanceof postgres.PostgresError ? cause.code : undefined)
 
-const ask = async (lane: Asked, statement: Statement): Promise<Row[]> => {
-  const rows = await lane.unsafe(textOf(statement), [...statement.values], { prepare: true })
+const execute = async (connection: Queryable, statement: Statement): Promise<Row[]> => {
+  const rows = await connection.unsafe(textOf(statement), [...statement.values], { prepare: true })
   return rows.map(toRow)
 }
 
-const inTurn = async (tx: Asked, steps: Steps): Promise<void> => {
+const runSteps = async (tx: Queryable, steps: Steps): Promise<void> => {
   await tx.unsafe('set local statement_timeout = 0')
   await tx.unsafe('set local lock_timeout = 0')
   await tx.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
-  for (let step = steps.next(); !step.done; ) step = steps.next(await ask(tx, step.value))
+  for (let step = steps.next(); !step.done; ) step = steps.next(await execute(tx, step.value))
 }
 
-/** Ends a connection that does not answer. Whatever still waits on it is rejected; nobody listens any more. */
-const giveUp = (lane: Lane): void => {
-  lane.end({ timeout: 0 }).catch(() => {})
+/** Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have timed out. */
+const discard = (connection: Connection): void => {
+  connection.end({ timeout: 0 }).catch(() => {})
 }

@@ -9,16 +9,18 @@ import {
 import { type Database, type Statement, sql } from './database.ts'
 
 /**
- * Places under the upstream's limits, for all processes on one database. A place is free when both `free_at` and `lease_until` have passed; `free_at`
- * never goes back. A statement that takes one repeats what it found: of two that found the same place, the second finds it taken.
+ * Rate limit slots of the upstream's actions (`Place`), shared by all processes on one database.
+ *
+ * A slot is free when both `free_at` and `lease_until` have passed; `free_at` never decreases. The statement that takes a slot checks
+ * that again, so of two concurrent statements that found the same slot, the second does not take it.
  */
 export const rateLimits = (database: Database): Places => {
-  let forgotAt = 0
+  let sweptAt = 0
 
-  /** Turns of users who were served so long ago that it makes no difference. */
-  const forget = async (now: number): Promise<void> => {
-    if (now < forgotAt + turnMemoryMs) return
-    forgotAt = now
+  /** Deletes the rows of users who were served so long ago that their order no longer matters. */
+  const deleteOldTurns = async (now: number): Promise<void> => {
+    if (now < sweptAt + turnMemoryMs) return
+    sweptAt = now
     await database.query(sql`
       delete from upstream_turns
       where served_at < ${now - turnMemoryMs}
@@ -26,10 +28,15 @@ export const rateLimits = (database: Database): Places => {
   }
 
   const attempt = async (wanted: Wanted): Promise<{ readonly taken: Place | Wait; readonly missing: boolean }> => {
-    const [, taken, , looked] = await database.batch([mark(wanted), takeInTurn(wanted), stamp(wanted), look(wanted)])
+    const [, taken, , next] = await database.batch([
+      markWaiting(wanted),
+      takeInTurn(wanted),
+      markServed(wanted),
+      findNext(wanted),
+    ])
     const [place] = taken ?? []
-    if (place) return { taken: placeOf(wanted, Number(place.place)), missing: false }
-    const [found] = looked ?? []
+    if (place) return { taken: slotOf(wanted, Number(place.place)), missing: false }
+    const [found] = next ?? []
     return {
       taken: { nextAt: Number(found?.next_at ?? wanted.now), servedAt: Number(found?.served_at ?? 0) },
       missing: Number(found?.rows ?? 0) < wanted.count,
@@ -62,14 +69,14 @@ export const rateLimits = (database: Database): Places => {
           and waits_until > ${now}
         )
         returning place`)
-      return taken && placeOf(wanted, taken.place)
+      return taken && slotOf(wanted, taken.place)
     },
 
     async takeInTurn(wanted) {
-      await forget(wanted.now)
+      await deleteOldTurns(wanted.now)
       const first = await attempt(wanted)
       if (!first.missing) return first.taken
-      await database.query(addMissing(wanted))
+      await database.query(addMissingSlots(wanted))
       return (await attempt(wanted)).taken
     },
 
@@ -97,10 +104,10 @@ export const rateLimits = (database: Database): Places => {
   }
 }
 
-const placeOf = ({ action, leaseUntil }: Wanted, number: number): Place => ({ action, number, leaseUntil })
+const slotOf = ({ action, leaseUntil }: Wanted, number: number): Place => ({ action, number, leaseUntil })
 
-/** The first use of an action, or of a limit that was raised. New places obey what slows the others down. */
-const addMissing = ({ action, count }: Wanted): Statement => sql`
+/** Creates slots at the first use of an action, or after its limit was raised. New slots are free no sooner than the first existing one. */
+const addMissingSlots = ({ action, count }: Wanted): Statement => sql`
   with recursive numbers (place) as (
     select 0
     union all
@@ -114,8 +121,8 @@ const addMissing = ({ action, count }: Wanted): Statement => sql`
   where true
   on conflict do nothing`
 
-/** Says that the user waits. Written anew only when it would not last until the user asks again. */
-const mark = ({ action, user, now, periodMs }: Wanted): Statement => sql`
+/** Marks the user as waiting. Writes only if the mark would expire before the user's next attempt. */
+const markWaiting = ({ action, user, now, periodMs }: Wanted): Statement => sql`
   insert into upstream_turns (action, user_id, served_at, waits_until)
   values (${action}, ${user}, 0, ${now + 2 * periodMs})
   on conflict (action, user_id) do update
@@ -155,8 +162,8 @@ const takeInTurn = ({ action, count, user, now, leaseUntil }: Wanted): Statement
   )
   returning place`
 
-/** Notes that the user was served, if that is so. */
-const stamp = ({ action, user, now, leaseUntil }: Wanted): Statement => sql`
+/** Records that the user was served, if the user has just taken a slot. */
+const markServed = ({ action, user, now, leaseUntil }: Wanted): Statement => sql`
   update upstream_turns
   set served_at = ${now}, waits_until = 0
   where action = ${action}
@@ -169,8 +176,8 @@ const stamp = ({ action, user, now, leaseUntil }: Wanted): Statement => sql`
     and upstream_places.lease_until = ${leaseUntil}
   )`
 
-/** What is in use now is free a period from now at the soonest, or when its lease has ended. */
-const look = ({ action, count, user, now, periodMs }: Wanted): Statement => sql`
+/** Finds when the next slot is free. A slot in use is free after a period at the soonest, or when its lease has ended. */
+const findNext = ({ action, count, user, now, periodMs }: Wanted): Statement => sql`
   select
     count(*) as rows,
     min(

@@ -1,12 +1,12 @@
 import type { Change, Revision } from '../../plugins/shared/remembered.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
-/** Revisions whose changes are kept. Who is further behind forgets everything. */
-const most = 1_000
-/** Changes that are read at once: as many as those revisions have that tell of a group and its user. */
-const mostChanges = 2 * most
+/** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */
+const maxRevisions = 1_000
+/** Number of changes that one query reads: two for each revision, one for a group and one for its user. */
+const maxChanges = 2 * maxRevisions
 
-/** Whoever raises it holds the row until the end of the batch: so revisions come to be in the order of their numbers, each with its changes. */
+/** The update locks the row until the end of the batch: so revisions are committed in the order of their numbers, each with its changes. */
 const raise = sql`update revision set value = value + 1`
 
 const sweep = sql`
@@ -14,28 +14,28 @@ const sweep = sql`
   where revision <= (
     select value
     from revision
-  ) - ${most}`
+  ) - ${maxRevisions}`
 
-const groupsOtherOnes = (user: string): Statement => sql`
+const groupListChange = (user: string): Statement => sql`
   insert into changes (revision, kind, key)
   select value, 'groups', cast(${user} as text)
   from revision`
 
-/** Belong, as the last ones, into a batch that gives a group to a user: what processes remember of that user's groups is forgotten. */
-export const groupsChanged = (user: string): readonly Statement[] => [raise, groupsOtherOnes(user), sweep]
+/** The last statements of a batch that gives a group to a user. All processes then drop the user's list of groups from their caches. */
+export const groupsChanged = (user: string): readonly Statement[] => [raise, groupListChange(user), sweep]
 
-/** The same, for one that takes a group away or changes its record: what they remember of that group, too. */
+/** The last statements of a batch that removes a group or changes its record. All processes drop the group, and the user's list of groups. */
 export const groupChanged = (id: string | undefined, user: string): readonly Statement[] => [
   raise,
   sql`
     insert into changes (revision, kind, key)
     select value, 'group', coalesce(cast(${id} as text), '')
     from revision`,
-  groupsOtherOnes(user),
+  groupListChange(user),
   sweep,
 ]
 
-/** The same database; `raised` is called after every batch that has raised the revision. */
+/** Wraps a database: calls `raised` after every batch that has raised the revision. */
 export const tellingRaises = (database: Database, raised: () => void): Database => ({
   ...database,
   async batch(statements) {
@@ -45,14 +45,14 @@ export const tellingRaises = (database: Database, raised: () => void): Database 
   },
 })
 
-/** The same, for all tokens of the user of that name. */
+/** The last statements of a batch that disables or changes a user. All processes drop the user and the user's tokens. */
 export const userChanged = (name: string): readonly Statement[] => [
   raise,
   sql`
     insert into changes (revision, kind, key)
     select value, 'user', cast(${name} as text)
     from revision`,
-  // One more than is read says as much as all of them.
+  // A reader that finds more than `maxChanges` clears its whole cache, so one more is enough.
   sql`
     insert into changes (revision, kind, key)
     select revision.value, 'token', tokens.hash
@@ -63,11 +63,11 @@ export const userChanged = (name: string): readonly Statement[] => [
       from users
       where name = ${name}
     )
-    limit ${mostChanges + 1}`,
+    limit ${maxChanges + 1}`,
   sweep,
 ]
 
-/** The same, for a token of that hash, if it was added: other processes may have refused it a moment ago. */
+/** The last statements of a batch that may add a token. If it did, all processes drop the token's hash: they may have cached it as unknown. */
 export const tokenAdded = (hash: string): readonly Statement[] => [
   sql`
     update revision
@@ -85,7 +85,10 @@ export const tokenAdded = (hash: string): readonly Statement[] => [
   sweep,
 ]
 
-/** The same, for a token that was revoked at `now`; nothing for any other, so that nobody can keep processes busy with revoking what is not there. */
+/**
+ * The last statements of a batch that may revoke a token at `now`. If it did, all processes drop the token. Otherwise nothing changes: a
+ * caller who revokes unknown tokens cannot keep other processes busy.
+ */
 export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
   sql`
     update revision
@@ -105,6 +108,7 @@ export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
   sweep,
 ]
 
+/** Reads the revision; with `since`, also the changes since then, if the database still has all of them. */
 export const readRevision = async (database: Database, since?: number): Promise<number | Revision> => {
   if (since === undefined) {
     const [row] = await database.query(sql`select value from revision`)
@@ -115,10 +119,10 @@ export const readRevision = async (database: Database, since?: number): Promise<
     from revision
     left join changes on changes.revision > ${since}
     order by changes.revision
-    limit ${mostChanges + 1}`)
+    limit ${maxChanges + 1}`)
   const value = Number(rows[0]?.value)
   const changes = rows.filter(({ revision }) => revision !== undefined)
-  const named = new Set(changes.map(({ revision }) => revision)).size
-  // A revision without a change was swept away, or raised by a program that does not say what it changed.
-  return rows.length > mostChanges || named !== value - since ? { value } : { value, changes }
+  const revisionsWithChanges = new Set(changes.map(({ revision }) => revision)).size
+  // Changes of a missing revision were swept, or a program that records no changes has raised it.
+  return rows.length > maxChanges || revisionsWithChanges !== value - since ? { value } : { value, changes }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, sql } from './database.ts'
 
-/** A secret of 256 random bits that is made at its first use and then the same for all processes and for good. */
+/** Reads a secret of 256 random bits. The first call creates it; from then on it is the same for all processes. */
 export const readSecret = async (database: Database, name: string): Promise<string> => {
   const [, found] = await database.batch([
     sql`

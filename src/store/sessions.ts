@@ -3,7 +3,7 @@ import type { LoginUser, Session, SessionStore } from '../../plugins/web-session
 import { type Database, type Statement, sql } from './database.ts'
 import { lockUser } from './user-locks.ts'
 
-/** For the batch that disables a user or replaces the password: a user who is enabled again has to log in again. */
+/** Deletes all sessions of a user. Part of the batches that disable or enable a user, or replace the password. */
 export const endSessionsOf = (userName: string): Statement => sql`
   delete from sessions
   where user_id = (
@@ -12,12 +12,12 @@ export const endSessionsOf = (userName: string): Statement => sql`
     where name = ${userName}
   )`
 
-/** As many that are over are deleted whenever one begins. */
-const sweepAtOnce = 100
+/** Each login deletes at most this many expired sessions. */
+const maxRowsPerSweep = 100
 
-/** Sessions, by their hashes. `userByName` is that of `users`. */
+/** Sessions, by the hashes of their cookies. `userByName` of the port is in `users.ts`. */
 export const sessions = (database: Database): Omit<SessionStore, 'userByName'> => {
-  const end = (hash: string): Statement => sql`
+  const deleteSession = (hash: string): Statement => sql`
     delete from sessions
     where hash = ${hash}`
 
@@ -25,7 +25,7 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
     async addSession(
       { hash, user, password, createdAt, idleUntil, endsAt },
       ended = [],
-      most = Number.MAX_SAFE_INTEGER,
+      max = Number.MAX_SAFE_INTEGER,
     ) {
       const [, , added] = await database.batch([
         lockUser(user),
@@ -36,7 +36,7 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
             from sessions
             where idle_until <= ${createdAt}
             order by idle_until
-            limit ${sweepAtOnce}
+            limit ${maxRowsPerSweep}
           )`,
         sql`
           insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
@@ -56,7 +56,7 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
               where hash = ${hash}
             )`,
         ),
-        // The new one is one of them.
+        // Keeps the new session and the `max - 1` newest of the others.
         sql`
           delete from sessions
           where hash in (
@@ -66,7 +66,7 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
             and hash <> ${hash}
             order by created_at desc, hash
             limit ${Number.MAX_SAFE_INTEGER}
-            offset ${most - 1}
+            offset ${max - 1}
           )
           and exists (
             select 1
@@ -99,10 +99,10 @@ export const sessions = (database: Database): Omit<SessionStore, 'userByName'> =
     },
 
     async endSession(hash) {
-      await database.query(end(hash))
+      await database.query(deleteSession(hash))
     },
   }
 }
 
-/** Says that a password's hash is the same as it was, without being a second copy of it. */
+/** Digest of a password hash: shows whether the password has changed, without a second copy of its hash. */
 const digest = (password: string): string => createHash('sha256').update(password).digest('hex')

@@ -10,31 +10,33 @@ const textOf = numbered('?')
 const uniqueViolations: readonly unknown[] = [1555, 2067]
 
 /**
- * A file, or `:memory:`. Several processes may share a file: one writes at a time, the others wait up to two seconds, which is the deadline here.
- * Everything happens at once, within the call: no request ever sees another's transaction.
+ * A database on SQLite: a file, or `:memory:`.
+ *
+ * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the deadline.
+ * Each call runs synchronously, so requests of one process never see each other's open transactions.
  */
 export const openSqlite = (path: string): Database => {
   let connection: DatabaseSync | undefined
   let closed = false
   const prepared = new Map<TemplateStringsArray, StatementSync>()
 
-  const connected = (): DatabaseSync => {
+  const openedConnection = (): DatabaseSync => {
     if (closed) throw new StoreError('the database is closed')
     connection ??= connect(path)
     return connection
   }
 
-  const ask = (statement: Statement): Row[] => {
-    let ready = prepared.get(statement.strings)
-    if (!ready) {
-      ready = connected().prepare(textOf(statement))
-      prepared.set(statement.strings, ready)
+  const execute = (statement: Statement): Row[] => {
+    let compiled = prepared.get(statement.strings)
+    if (!compiled) {
+      compiled = openedConnection().prepare(textOf(statement))
+      prepared.set(statement.strings, compiled)
     }
-    return ready.all(...statement.values).map(toRow)
+    return compiled.all(...statement.values).map(toRow)
   }
 
   const transaction = <Result>(work: () => Result): Result => {
-    const database = connected()
+    const database = openedConnection()
     database.exec('begin immediate')
     try {
       const result = work()
@@ -55,13 +57,13 @@ export const openSqlite = (path: string): Database => {
   }
 
   return {
-    query: <Result>(statement: Statement) => run(() => ask(statement) as Result[]),
-    batch: (statements) => run(() => transaction(() => statements.map(ask))),
+    query: <Result>(statement: Statement) => run(() => execute(statement) as Result[]),
+    batch: (statements) => run(() => transaction(() => statements.map(execute))),
     exclusively: (makeSteps) =>
       run(() =>
         transaction(() => {
           const steps = makeSteps()
-          for (let step = steps.next(); !step.done; ) step = steps.next(ask(step.value))
+          for (let step = steps.next(); !step.done; ) step = steps.next(execute(step.value))
         }),
       ),
     close: async () => {
@@ -89,19 +91,19 @@ const connect = (path: string): DatabaseSync => {
 }
 
 /**
- * Makes the file, and the folders that are missing, for the owner alone; files from before are closed to all others. SQLite gives the files that it puts beside
- * (`-wal`, `-shm`) the permissions of the file itself.
+ * Creates the file and the missing folders with access for the owner only, and restricts existing files in the same way.
+ * SQLite gives its companion files (`-wal`, `-shm`) the permissions of the database file.
  */
 const makePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, 'a', 0o600))
-  // SQLite puts them beside the file itself, where a link leads to it.
+  // If the path is a symbolic link, SQLite puts its companion files beside the target.
   const file = realpathSync(path)
-  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+  for (const filePath of [file, `${file}-wal`, `${file}-shm`]) {
     try {
-      if (existsSync(each)) chmodSync(each, 0o600)
+      if (existsSync(filePath)) chmodSync(filePath, 0o600)
     } catch {
-      // Somebody else's file, or a file system without permissions: whoever put it there has decided.
+      // Another user owns the file, or the file system has no permissions. The operator has chosen that.
     }
   }
 }
@@ -110,6 +112,6 @@ const rollBack = (database: DatabaseSync): void => {
   try {
     database.exec('rollback')
   } catch {
-    // Some errors (disk full, for one) have rolled back by themselves.
+    // SQLite has already rolled back after some errors, for example when the disk is full.
   }
 }

@@ -3,10 +3,10 @@ import { type Database, type Statement, sql } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { modelName } from './usage.ts'
 
-/** Who was given which object of a text account. Expired ones are there until they are swept, and count for nothing. */
+/** The owners of text objects (responses, conversations, items). An expired record has no effect, and stays until a sweep deletes it. */
 export const textObjects = (database: Database): TextObjectStore => {
-  const group = new GroupCommit(database)
-  /** Of two who are given one object, the first keeps it, unless it has expired. */
+  const groupCommit = new GroupCommit(database)
+  /** When an object is recorded for two users, the first one keeps it until it expires. */
   const record = ({
     kind,
     id,
@@ -37,8 +37,8 @@ export const textObjects = (database: Database): TextObjectStore => {
   return {
     async recordTextObjects(objects) {
       if (objects.length === 0) return []
-      const rows = await group.write(
-        objects.map((each) => ({ row: `${each.kind} ${each.id}`, statement: record(each) })),
+      const rows = await groupCommit.write(
+        objects.map((object) => ({ row: `${object.kind} ${object.id}`, statement: record(object) })),
       )
       return objects.filter((_, index) => rows[index]?.length === 0)
     },
@@ -63,14 +63,14 @@ export const textObjects = (database: Database): TextObjectStore => {
         and user_id = ${user}`)
     },
 
-    async dueTextResponses(now, most) {
+    async dueTextResponses(now, max) {
       return database.query<TextObject>(sql`
         select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
           expires_at as "expiresAt", due_at as "dueAt"
         from text_objects
         where due_at <= ${now}
         order by due_at, id
-        limit ${most}`)
+        limit ${max}`)
     },
 
     async deferTextResponse({ id, dueAt }, until) {
@@ -85,17 +85,17 @@ export const textObjects = (database: Database): TextObjectStore => {
     },
 
     async settleTextResponse(id) {
-      const settled = await database.query(sql`
+      const updated = await database.query(sql`
         update text_objects
         set due_at = null
         where kind = 'response'
         and id = ${id}
         and due_at is not null
         returning id`)
-      return settled.length === 1
+      return updated.length === 1
     },
 
-    async sweepTextObjects(now, most) {
+    async sweepTextObjects(now, max) {
       const swept = await database.query(sql`
         delete from text_objects
         where (kind, id) in (
@@ -103,7 +103,7 @@ export const textObjects = (database: Database): TextObjectStore => {
           from text_objects
           where expires_at <= ${now}
           and due_at is null
-          limit ${most}
+          limit ${max}
         )
         returning id`)
       return swept.length

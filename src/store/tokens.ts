@@ -4,43 +4,43 @@ import { type Database, sql } from './database.ts'
 import { tokenAdded, tokenRevoked } from './revision.ts'
 import { lockUser } from './user-locks.ts'
 
-/** What is kept of a token. Times are milliseconds since 1970. */
+/** The stored record of an API token. Times are milliseconds since 1970. */
 export interface Token {
   readonly id: string
   /** Id of its user. */
   readonly user: string
   readonly userName: string
-  /** First characters of the token, to tell one from another. */
+  /** First characters of the token, so that a user can recognize it. */
   readonly start: string
   readonly label?: string
   readonly createdAt: number
-  /** Undefined: never. */
+  /** Undefined: the token never expires. */
   readonly expiresAt?: number
   readonly revokedAt?: number
 }
 
-/** What is kept of a new token. `user` is the id of one that exists; `hash` the hex SHA-256 of the whole token. */
+/** A new token. `user` is the id of an existing user; `hash` is the hex SHA-256 of the whole token. */
 type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
 
 interface AddToken {
-  /** The new token's id. */
+  /** Returns the id of the new token. */
   (token: NewToken): Promise<string>
   /**
-   * Undefined, and nothing, when the user has so many already that work, or has been given ten times as many within a day: in all processes together, however many are
-   * made at once.
+   * Returns undefined, and adds nothing, when the user already has `max` active tokens, or has created ten times as many within a day.
+   * The maximum holds across all processes and concurrent calls.
    */
-  (token: NewToken, most: number): Promise<string | undefined>
+  (token: NewToken, max: number): Promise<string | undefined>
 }
 
-/** Ended tokens are kept so long, for whoever looks into the list for what has become of one. */
+/** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
-/** As many of them are deleted whenever a token is added: more than are made. */
-const sweepAtOnce = 100
-/** Who makes tokens only to revoke them fills no database. So many for each that may work at once. */
-const perDay = 10
+/** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
+const maxRowsPerSweep = 100
+/** A user may create this many times the maximum of active tokens a day: creating and revoking in a loop must not fill the database. */
+const maxPerDayFactor = 10
 const dayMs = 86_400_000
 
-/** Tokens, by their hashes. */
+/** API tokens, by their hashes. */
 export const tokens = (database: Database) => ({
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
     const [owner] = await database.query<TokenOwner>(sql`
@@ -55,12 +55,12 @@ export const tokens = (database: Database) => ({
 
   addToken: (async (
     { user, hash, start, label, createdAt, expiresAt }: NewToken,
-    most?: number,
+    max?: number,
   ): Promise<string | undefined> => {
-    const before = createdAt - endedKeptMs
+    const endedBefore = createdAt - endedKeptMs
     const [, added] = await database.batch([
       lockUser(user),
-      // Three counts, each of which an index answers.
+      // Three counts, because each of them uses an index of its own.
       sql`
         insert into tokens (id, user_id, hash, start, label, created_at, expires_at)
         select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
@@ -77,38 +77,41 @@ export const tokens = (database: Database) => ({
           where user_id = ${user}
           and revoked_at is null
           and expires_at > ${createdAt}
-        ) < cast(${most ?? Number.MAX_SAFE_INTEGER} as bigint)
+        ) < cast(${max ?? Number.MAX_SAFE_INTEGER} as bigint)
         and (
           select count(*)
           from tokens
           where user_id = ${user}
           and created_at > ${createdAt - dayMs}
-        ) < cast(${most ?? Number.MAX_SAFE_INTEGER} as bigint) * ${perDay}
+        ) < cast(${max ?? Number.MAX_SAFE_INTEGER} as bigint) * ${maxPerDayFactor}
         returning id`,
       sql`
         delete from tokens
         where id in (
           select id
           from tokens
-          where revoked_at < ${before}
+          where revoked_at < ${endedBefore}
           order by revoked_at
-          limit ${sweepAtOnce}
+          limit ${maxRowsPerSweep}
         )`,
       sql`
         delete from tokens
         where id in (
           select id
           from tokens
-          where expires_at < ${before}
+          where expires_at < ${endedBefore}
           order by expires_at
-          limit ${sweepAtOnce}
+          limit ${maxRowsPerSweep}
         )`,
       ...tokenAdded(hash),
     ])
     return added?.[0] === undefined ? undefined : String(added[0].id)
   }) as AddToken,
 
-  /** Oldest first: of one user (by id), those that work at a time; or of that user or everybody all that there are, ended ones for 30 days and more. */
+  /**
+   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time `workingAt`.
+   * The first two include revoked and expired tokens of the last 30 days or more.
+   */
   async listTokens(user?: string, workingAt?: number): Promise<readonly Token[]> {
     const found = await database.query<Token>(
       user === undefined
@@ -140,8 +143,8 @@ export const tokens = (database: Database) => ({
   },
 
   /**
-   * Since when it is revoked: now, or earlier for one that was already. Undefined when there is no such token, or it is not that user's (by id). Raises the revision,
-   * where it was not revoked.
+   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined when the token does
+   * not exist, or does not belong to `user` (an id). Raises the revision, unless the token was revoked before.
    */
   async revokeToken(id: string, now: number, user?: string): Promise<number | undefined> {
     const [revoked] = await database.batch([

@@ -3,12 +3,12 @@ import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { type Log, silent } from '../../plugins/shared/problem.ts'
 import type { Tokens, UsageEntry } from '../../plugins/text-generation/usage.ts'
 
-/** What a user spent with a token on a model in a day, as far as it has not been written yet. */
+/** Buffered usage of one user, token, model and day, which has not been written yet. */
 export interface UsageSum {
   readonly user: string
-  /** Empty for calls without one. */
+  /** Id of the token. Empty for calls without a token. */
   readonly token: string
-  /** In UTC, `YYYY-MM-DD`. */
+  /** Day in UTC, `YYYY-MM-DD`. */
   readonly day: string
   readonly model: string
   calls: number
@@ -19,43 +19,44 @@ export interface UsageSum {
   reasoning: number
 }
 
-/** Sums that are added to those in the database together. */
+/** Sums that one transaction adds to those in the database. */
 export interface UsageBatch {
   readonly id: string
-  /** The batch that was written before it, by the same buffer. */
+  /** Id of the batch that the same buffer wrote before this one. */
   readonly previous: string | undefined
+  /** Time of the first attempt. Milliseconds since 1970. */
   readonly at: number
   readonly sums: readonly UsageSum[]
 }
 
 export interface UsageBufferOptions {
-  /** Adds a batch, all of it or nothing. Of several calls with one batch, one takes effect: whether one that was rejected did, nobody knows. */
+  /** Writes a batch, all of it or nothing. Must be idempotent: the outcome of a rejected call is unknown, so the buffer retries the same batch. */
   readonly write: (batch: UsageBatch) => Promise<void>
   readonly clock?: Clock
-  /** Told when usage cannot be written, and when some of it is lost. */
+  /** Receives an error when usage cannot be written or is lost. */
   readonly log?: Log
 }
 
-/** Calls wait so long for company: a transaction costs more than its rows. With the time that writing takes, it is also what a kill loses. */
-const gatherMs = 50
+/** How long calls are collected into one batch: a transaction costs more than its rows. A kill loses what is buffered in this time, and the batch being written. */
+const batchMs = 50
 const retryMs = 1_000
-/** SQLite works within the call: everybody else waits for a batch. */
-const mostInABatch = 200
-/** While the store does not answer. Calls for which there is no sum yet are lost then, and counted. */
-const mostSums = 10_000
+/** SQLite runs synchronously: all requests wait while a batch is written. */
+const maxBatchSums = 200
+/** Bound of the buffer while the database is unreachable. Beyond it, calls that need a new sum are lost, and counted. */
+const maxSums = 10_000
 
-/** Usage on its way into the store. Adding costs no question to the database, and nobody waits for one. */
+/** A write buffer for usage. Adding needs no query, so no request waits for the database. */
 export class UsageBuffer {
   readonly #write: UsageBufferOptions['write']
   readonly #clock: Clock
   readonly #log: Log
   readonly #sums = new Map<string, UsageSum>()
-  /** Is being written, or may have been written by an attempt that failed: so it stays as it is. */
+  /** The batch that is being written, or whose last attempt failed. It stays unchanged, because that attempt may have taken effect. */
   #batch: UsageBatch | undefined
   #previous: string | undefined
   #writing: Promise<void> | undefined
-  #next: Promise<void> | undefined
-  #callOff: (() => void) | undefined
+  #queuedFlush: Promise<void> | undefined
+  #cancelTimer: (() => void) | undefined
   #lost = 0
   #closed = false
 
@@ -65,55 +66,55 @@ export class UsageBuffer {
     this.#log = log
   }
 
-  /** Counts a call, whose texts are such as databases keep. Throws TypeError for tokens that are no whole numbers, or too many. */
-  add({ user, token = '', model, at, tokens = none }: UsageEntry): void {
+  /** Counts a call. Its texts must be storable. Throws TypeError for token counts that are not safe integers. */
+  add({ user, token = '', model, at, tokens = noTokens }: UsageEntry): void {
     const day = new Date(at).toISOString().slice(0, 10)
-    // No part of it has a NUL.
+    // NUL as the separator: storable text does not contain it.
     const key = `${user}\0${token}\0${day}\0${model}`
     const known = this.#sums.get(key)
-    const { input, cachedInput, output, reasoning } = added(known ?? none, tokens)
-    const sum = known ?? this.#begin(key, { user, token, day, model })
+    const { input, cachedInput, output, reasoning } = addTokens(known ?? noTokens, tokens)
+    const sum = known ?? this.#startSum(key, { user, token, day, model })
     if (!sum) return
     sum.calls++
-    if (tokens === none) sum.unreported++
+    if (tokens === noTokens) sum.unreported++
     sum.input = input
     sum.cachedInput = cachedInput
     sum.output = output
     sum.reasoning = reasoning
-    this.#callOff ??= this.#clock.at(this.#clock.now() + gatherMs, this.#flushSoon)
+    this.#cancelTimer ??= this.#clock.at(this.#clock.now() + batchMs, this.#flushSoon)
   }
 
-  /** Writes what has been added so far. Rejects when the store cannot be asked: what is not known to be written stays, and is tried again. */
+  /** Writes all calls that were added so far. Rejects when a write fails; the buffer keeps that batch and retries it. */
   flush(): Promise<void> {
-    if (this.#next) return this.#next
+    if (this.#queuedFlush) return this.#queuedFlush
     if (!this.#writing) return this.#flushNow()
-    // What came since that one began needs another one, which all who wait share.
-    this.#next = this.#writing
+    // Calls that were added since the running flush began need a second one. All callers share it.
+    this.#queuedFlush = this.#writing
       .catch(() => {})
       .then(() => {
-        this.#next = undefined
+        this.#queuedFlush = undefined
         return this.#flushNow()
       })
-    return this.#next
+    return this.#queuedFlush
   }
 
-  /** Writes what has been added, as far as the store takes it. What is added afterwards is lost. Never rejects. */
+  /** Writes the buffered calls if the database is reachable. Calls that are added afterwards are lost. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true
     await this.flush().catch(() => {})
-    this.#callOff?.()
+    this.#cancelTimer?.()
     this.#lost += callsIn(this.#sums.values()) + callsIn(this.#batch?.sums ?? [])
     this.#sums.clear()
     this.#batch = undefined
     this.#reportLost()
   }
 
-  #begin(key: string, of: Pick<UsageSum, 'user' | 'token' | 'day' | 'model'>): UsageSum | undefined {
-    if (this.#closed || this.#sums.size >= mostSums) {
+  #startSum(key: string, of: Pick<UsageSum, 'user' | 'token' | 'day' | 'model'>): UsageSum | undefined {
+    if (this.#closed || this.#sums.size >= maxSums) {
       if (this.#lost++ === 0) this.#log.error({ sums: this.#sums.size }, 'usage is being lost')
       return undefined
     }
-    const sum = { ...of, calls: 0, unreported: 0, ...none }
+    const sum = { ...of, calls: 0, unreported: 0, ...noTokens }
     this.#sums.set(key, sum)
     return sum
   }
@@ -123,28 +124,28 @@ export class UsageBuffer {
   }
 
   #flushNow(): Promise<void> {
-    this.#callOff?.()
-    this.#callOff = undefined
-    this.#writing = this.#drain().finally(() => {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined
     })
     return this.#writing
   }
 
-  /** As much as there is now: what is added meanwhile has a time of its own. */
-  async #drain(): Promise<void> {
+  /** Writes the sums that exist now. Calls that are added meanwhile have set a timer of their own. */
+  async #writeAll(): Promise<void> {
     let left = this.#sums.size
     while (this.#batch || left > 0) {
       if (!this.#batch) {
-        this.#batch = this.#take()
+        this.#batch = this.#takeBatch()
         left -= this.#batch.sums.length
       }
       try {
         await this.#write(this.#batch)
       } catch (err) {
         this.#log.error({ err, sums: this.#sums.size + this.#batch.sums.length }, 'usage could not be written')
-        this.#callOff?.()
-        this.#callOff = this.#clock.at(this.#clock.now() + retryMs, this.#flushSoon)
+        this.#cancelTimer?.()
+        this.#cancelTimer = this.#clock.at(this.#clock.now() + retryMs, this.#flushSoon)
         throw err
       }
       this.#previous = this.#batch.id
@@ -153,10 +154,10 @@ export class UsageBuffer {
     if (!this.#closed) this.#reportLost()
   }
 
-  #take(): UsageBatch {
+  #takeBatch(): UsageBatch {
     const sums: UsageSum[] = []
     for (const [key, sum] of this.#sums) {
-      if (sums.length === mostInABatch) break
+      if (sums.length === maxBatchSums) break
       sums.push(sum)
       this.#sums.delete(key)
     }
@@ -169,14 +170,14 @@ export class UsageBuffer {
   }
 }
 
-const none: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
+const noTokens: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
 
-const added = (sum: Tokens, more: Tokens): Tokens => {
+const addTokens = (sum: Tokens, other: Tokens): Tokens => {
   const total = {
-    input: sum.input + more.input,
-    cachedInput: sum.cachedInput + more.cachedInput,
-    output: sum.output + more.output,
-    reasoning: sum.reasoning + more.reasoning,
+    input: sum.input + other.input,
+    cachedInput: sum.cachedInput + other.cachedInput,
+    output: sum.output + other.output,
+    reasoning: sum.reasoning + other.reasoning,
   }
   if (Object.values(total).every(Number.isSafeInteger)) return total
   throw new TypeError('tokens must be whole numbers, and their sum a safe one')

@@ -6,7 +6,7 @@ import { type Database, type Statement, sql, storable } from './database.ts'
 import { UniqueViolationError } from './error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 
-/** What a user spent with a token on a model in a day. */
+/** Usage of one user, token, model and day. */
 export interface Usage {
   /** Id of the user. */
   readonly user: string
@@ -14,16 +14,16 @@ export interface Usage {
   readonly userName?: string
   /** Id of the token. Undefined for calls without one. */
   readonly token?: string
-  /** Where the store has that token. */
+  /** Label of the token, if the store still has the token. */
   readonly tokenLabel?: string
-  /** First characters of the token, where the store has it. */
+  /** First characters of the token, if the store still has the token. */
   readonly tokenStart?: string
   readonly model: string
   /** Day in UTC, `YYYY-MM-DD`. */
   readonly day: string
-  /** All calls. */
+  /** Number of all calls. */
   readonly calls: number
-  /** Those of them whose tokens the upstream did not report. */
+  /** Number of calls for which the upstream reported no usage. */
   readonly unreported: number
   readonly inputTokens: number
   /** Part of `inputTokens`. */
@@ -34,59 +34,66 @@ export interface Usage {
 }
 
 export interface UsageFilter {
-  /** Id of a user. Default all. */
+  /** Id of a user. Default: all users. */
   readonly user?: string
-  /** First day, `YYYY-MM-DD` in UTC. Default the first there is. */
+  /** First day, inclusive, `YYYY-MM-DD` in UTC. Default: no bound. */
   readonly since?: string
-  /** Last day, itself included. Default the last there is. */
+  /** Last day, inclusive. Default: no bound. */
   readonly until?: string
 }
 
 /**
- * Callers name models as they like, and not every upstream refuses a name that it does not know. So names are cut, and once a token has this many models on
- * a day, further ones count for `other`. Processes that write at the same moment may exceed that; sums are exact all the same.
+ * Models of one token on one day. Further ones count as `other`.
+ *
+ * Callers choose the model names, and some upstreams accept unknown ones, so the number and the length of names need a bound.
+ * Processes that write at the same moment may exceed the number; the sums stay exact.
  */
-const mostModels = 100
-/** Unicode code points. */
-const mostCharacters = 256
-/** With a model and a day they fit into a row of PostgreSQL's index, of 2,704 bytes: what does not would never be written, nor would anything that it is written with. */
-const mostIdBytes = 1_500
+const maxModels = 100
+/** Longest model name. Unicode code points. */
+const maxModelCharacters = 256
+/**
+ * Length of the ids of user and token together. With a model and a day they then fit into a row of a PostgreSQL index (2,704 bytes).
+ * A longer row would make its whole batch fail for ever.
+ */
+const maxIdBytes = 1_500
 
 export interface UsageOptions {
   readonly clock?: Clock
-  /** Told when usage cannot be written, and when some of it is lost. Default: nobody is. */
+  /** Receives an error when usage cannot be written or is lost. Default: no log. */
   readonly log?: Log
 }
 
 export interface UsageRecords {
   /**
-   * Counts a call, which is in the database 50 ms later, or as soon as that answers; until then it is kept in memory: 10,000 sums at most, beyond which further calls
-   * are lost. Throws TypeError for text that a database would not keep: NUL, lone surrogates, ids of more than 1,500 bytes.
+   * Counts a call. It is written 50 ms later, or as soon as the database is reachable.
+   *
+   * Until then memory holds it: at most 10,000 sums; beyond that, calls that need a new sum are lost. Throws TypeError for text that a
+   * database would not store: NUL, lone surrogates, ids of more than 1,500 bytes.
    */
   recordUsage(entry: UsageEntry): void
-  /** Writes at once what has been recorded so far. Rejects when the database cannot be asked; then it is tried again. */
+  /** Writes all recorded calls at once. Rejects when the database request fails; the store then retries later. */
   flushUsage(): Promise<void>
-  /** What this store recorded is in it. By day, name of the user (its id, where there is none), token, model. Tokens and users need not exist any more. */
+  /** Flushes, then lists usage by day, user name (id if there is no name), token and model. It includes deleted tokens and users. */
   listUsage(filter?: UsageFilter): Promise<readonly Usage[]>
-  /** Writes what has been recorded, as far as the database takes it. Later calls are lost. Never rejects. */
+  /** Writes the buffered calls if the database is reachable. Later calls are lost. Never rejects. */
   closeUsage(): Promise<void>
 }
 
-/** Usage of text generation, a row for each user, token, model and day. */
+/** Usage of text generation: one row for each user, token, model and day. */
 export const usage = (database: Database, options: UsageOptions = {}): UsageRecords => {
   const buffer = new UsageBuffer({
     ...options,
-    // Its id is taken: an attempt of which nothing was heard has written it.
-    write: (batch) => database.batch(statementsOf(batch)).then(() => {}, unlessTaken),
+    // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.
+    write: (batch) => database.batch(statementsOf(batch)).then(() => {}, ignoreDuplicateBatch),
   })
   return {
     recordUsage(entry) {
       const { user, token = '' } = entry
       storable(user)
       storable(token)
-      // A character has three bytes at most for each of its units: hardly any id is counted.
-      if ((user.length + token.length) * 3 > mostIdBytes && Buffer.byteLength(user + token) > mostIdBytes) {
-        throw new TypeError(`ids of a user and a token must not exceed ${mostIdBytes} bytes together`)
+      // A UTF-16 unit has at most three bytes in UTF-8, so most ids need no byte count.
+      if ((user.length + token.length) * 3 > maxIdBytes && Buffer.byteLength(user + token) > maxIdBytes) {
+        throw new TypeError(`ids of a user and a token must not exceed ${maxIdBytes} bytes together`)
       }
       buffer.add({ ...entry, model: modelName(entry.model) })
     },
@@ -123,7 +130,7 @@ export const usage = (database: Database, options: UsageOptions = {}): UsageReco
               and text_usage.day >= ${since}
               and text_usage.day <= ${until}`,
       )
-      // Not in the statement: databases differ in the order of texts.
+      // Sorted here, because PostgreSQL and SQLite collate text differently.
       return found.sort(
         (a, b) =>
           compare(a.day, b.day) ||
@@ -135,25 +142,25 @@ export const usage = (database: Database, options: UsageOptions = {}): UsageReco
   }
 }
 
-/** Nobody tries a batch again that long after its first attempt. */
-const batchKeptMs = 30 * 86_400_000
+/** How long the id of a batch is kept. No process retries a batch for that long. */
+const batchIdKeptMs = 30 * 86_400_000
 
-/** A batch and its id, in one transaction. The one before it is known to be written, so nobody asks for its id any more. */
+/** The transaction of a batch: its id and its rows. The id of the previous batch is no longer needed, because that batch is known to be written. */
 const statementsOf = ({ id, previous, at, sums }: UsageBatch): readonly Statement[] => [
   sql`insert into text_usage_batches (id, at) values (${id}, ${at})`,
-  sql`delete from text_usage_batches where id = ${previous} or at <= ${at - batchKeptMs}`,
-  // Always in one order: of two batches with the same rows none waits for the other.
-  ...sums.toSorted((a, b) => compare(placeOf(a), placeOf(b))).map(addition),
+  sql`delete from text_usage_batches where id = ${previous} or at <= ${at - batchIdKeptMs}`,
+  // Always in the same order: two batches with the same rows cannot deadlock.
+  ...sums.toSorted((a, b) => compare(rowKeyOf(a), rowKeyOf(b))).map(upsertOf),
 ]
 
-const unlessTaken = (error: unknown): void => {
+const ignoreDuplicateBatch = (error: unknown): void => {
   if (!(error instanceof UniqueViolationError)) throw error
 }
 
-const placeOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')
+const rowKeyOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')
 
-// Without its `where`, SQLite would take `on conflict` for the condition of a join.
-const addition = ({ user, token, day, model, ...sum }: UsageSum): Statement => sql`
+// Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, section 2.2).
+const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => sql`
   insert into text_usage (
     user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens
   )
@@ -173,7 +180,7 @@ const addition = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
         where known.user_id = ${user}
         and known.token_id = ${token}
         and known.day = ${day}
-      ) < ${mostModels}
+      ) < ${maxModels}
       then ${model}
       else 'other'
     end,
@@ -187,10 +194,10 @@ const addition = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
     output_tokens = text_usage.output_tokens + excluded.output_tokens,
     reasoning_tokens = text_usage.reasoning_tokens + excluded.reasoning_tokens`
 
-/** A name that databases keep, and that stays in its column. A character has at most two units: the cut before spares the rest the length. */
+/** Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a very long name. */
 export const modelName = (model: string): string => {
-  const wellFormed = model.slice(0, 2 * mostCharacters).toWellFormed()
-  return [...wellFormed.replace(/\p{Cc}/gu, '\ufffd')].slice(0, mostCharacters).join('')
+  const wellFormed = model.slice(0, 2 * maxModelCharacters).toWellFormed()
+  return [...wellFormed.replace(/\p{Cc}/gu, '\ufffd')].slice(0, maxModelCharacters).join('')
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

@@ -1,8 +1,9 @@
 import { type Statement, sql } from './database.ts'
 
 /**
- * Belongs, as the first one, into a batch that counts what a user has before it adds to it: of several such batches, in any process, one is at work at a time
- * for a user, so that no two of them count the same.
+ * Locks a user until the end of the batch. It must be the batch's first statement.
+ *
+ * Batches that count the rows of a user and then add one need it: without the lock, two of them at once would exceed a maximum.
  */
 export const lockUser = (user: string): Statement => sql`
   insert into user_turns (user_id, turn)
@@ -10,7 +11,7 @@ export const lockUser = (user: string): Statement => sql`
   on conflict (user_id) do update
   set turn = user_turns.turn + 1`
 
-/** The same for the user of that name, where there is one. */
+/** Like `lockUser`, for the user with that name. Locks nothing when there is none. */
 export const lockUserByName = (name: string): Statement => sql`
   insert into user_turns (user_id, turn)
   select id, 1

@@ -4,28 +4,28 @@ import { userChanged } from './revision.ts'
 import { endSessionsOf } from './sessions.ts'
 import { lockUserByName } from './user-locks.ts'
 
-/** Somebody who may call. Times are milliseconds since 1970. */
+/** A user of the gateway. Times are milliseconds since 1970. */
 export interface User {
   readonly id: string
   /** Unique. */
   readonly name: string
-  /** Hash of the password (PHC string); a user without one has no web login. */
+  /** Password hash (PHC string). A user without one cannot log in to the console. */
   readonly password?: string
   readonly createdAt: number
-  /** A disabled user's tokens do not work. */
+  /** Set while the user is disabled: then the user's tokens are rejected. */
   readonly disabledAt?: number
 }
 
-/** The users of an installation that has none of its own. */
+/** The gateway's own users, for an installation without a host app. */
 export const users = (database: Database) => {
-  const change = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
-    // A token that is added meanwhile is added before all this, and is among those that are said to have changed, or after it.
+  const changeUser = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
+    // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as changed, or added after.
     const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])
     return changed?.length === 1
   }
 
   return {
-    /** The new user's id; undefined when the name is taken. */
+    /** Returns the new user's id. Undefined when the name is taken. */
     async addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined> {
       const [added] = await database.query<{ id: string }>(sql`
         insert into users (id, name, password, created_at)
@@ -43,7 +43,7 @@ export const users = (database: Database) => {
       return user
     },
 
-    /** Oldest first. */
+    /** All users, oldest first. */
     async listUsers(): Promise<readonly User[]> {
       return database.query<User>(sql`
         select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
@@ -51,9 +51,9 @@ export const users = (database: Database) => {
         order by created_at, id`)
     },
 
-    /** False when there is no such user. A user who is disabled already stays so since then; sessions end. Raises the revision. */
+    /** Disables a user, and ends the user's sessions. An earlier `disabledAt` stays. False when the user does not exist. Raises the revision. */
     disableUser: (name: string, now: number): Promise<boolean> =>
-      change(
+      changeUser(
         name,
         sql`
           update users
@@ -63,9 +63,12 @@ export const users = (database: Database) => {
         endSessionsOf(name),
       ),
 
-    /** False when there is no such user. Ends sessions too: one may have begun at the very moment in which the user was disabled. Raises the revision. */
+    /**
+     * Enables a user. Also ends the user's sessions: one may have begun while `disableUser` ran. False when the user does not exist.
+     * Raises the revision.
+     */
     enableUser: (name: string): Promise<boolean> =>
-      change(
+      changeUser(
         name,
         sql`
           update users
@@ -75,9 +78,9 @@ export const users = (database: Database) => {
         endSessionsOf(name),
       ),
 
-    /** Replaces the hash of a user's password, and ends sessions. False when there is no such user. Raises the revision. */
+    /** Replaces the hash of a user's password, and ends the user's sessions. False when the user does not exist. Raises the revision. */
     setPassword: (name: string, password: string): Promise<boolean> =>
-      change(
+      changeUser(
         name,
         sql`
           update users

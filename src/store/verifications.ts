@@ -3,15 +3,15 @@ import type { Verification, VerificationStore } from '../../plugins/face-verific
 import { type Database, type Statement, sql } from './database.ts'
 import { lockUser } from './user-locks.ts'
 
-const release = (reserved: string): Statement => sql`
+const deleteReservation = (reservation: string): Statement => sql`
   delete from face_verifications
-  where id = ${reserved}
+  where id = ${reservation}
   and kind = 'reserved'`
 
-/** Face verifications. Each statement that changes one names what it was, so that of two that meet one finds it changed. */
+/** Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect. */
 export const verifications = (database: Database): VerificationStore => ({
-  async reserveVerification({ id, user, createdAt, expiresAt }, most) {
-    const [, reserved] = await database.batch([
+  async reserveVerification({ id, user, createdAt, expiresAt }, max) {
+    const [, reservation] = await database.batch([
       lockUser(user),
       sql`
         insert into face_verifications (id, user_id, kind, status, created_at, expires_at, lease_until, asks)
@@ -23,10 +23,10 @@ export const verifications = (database: Database): VerificationStore => ({
           where user_id = ${user}
           and expires_at > ${createdAt}
           and status not in ('verified', 'failed', 'expired')
-        ) < cast(${most} as bigint)
+        ) < cast(${max} as bigint)
         returning id`,
     ])
-    if (reserved?.length === 1) return undefined
+    if (reservation?.length === 1) return undefined
     const [first] = await database.query<{ end?: number }>(sql`
       select min(expires_at) as "end"
       from face_verifications
@@ -37,11 +37,11 @@ export const verifications = (database: Database): VerificationStore => ({
   },
 
   async releaseReservation(id) {
-    await database.query(release(id))
+    await database.query(deleteReservation(id))
   },
 
-  async addVerification(wanted, reserved) {
-    const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = wanted
+  async addVerification(verification, reservation) {
+    const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = verification
     const add = sql`
       insert into face_verifications (
         id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
@@ -50,7 +50,7 @@ export const verifications = (database: Database): VerificationStore => ({
         ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
       )
       on conflict (id) do nothing`
-    await database.batch(reserved === undefined ? [add] : [add, release(reserved)])
+    await database.batch(reservation === undefined ? [add] : [add, deleteReservation(reservation)])
     const [kept] = await database.query<{ user: string }>(sql`
       select user_id as "user"
       from face_verifications
@@ -76,10 +76,10 @@ export const verifications = (database: Database): VerificationStore => ({
     return found
   },
 
-  async moveVerification(id, way, { group, dueAt } = {}) {
-    // What becomes due anew is never due when it was: who has leased it tells by that.
+  async moveVerification(id, path, { group, dueAt } = {}) {
+    // A new `due_at` must differ from the old one: that shows the current leaseholder that the verification has become due again.
     const moved = await database.batch(
-      way.slice(1).map((to, index) => {
+      path.slice(1).map((to, index) => {
         const ends = isEnded(to) ? 1 : 0
         return sql`
           update face_verifications
@@ -93,7 +93,7 @@ export const verifications = (database: Database): VerificationStore => ({
             end,
             asks = case when cast(${dueAt} as bigint) is null then asks else 0 end
           where id = ${id}
-          and status = ${way[index]}
+          and status = ${path[index]}
           returning id`
       }),
     )
@@ -122,7 +122,7 @@ export const verifications = (database: Database): VerificationStore => ({
       and lease_until = ${until}`)
   },
 
-  async dueVerifications(kind, now, most) {
+  async dueVerifications(kind, now, max) {
     const due = await database.query<{ id: string }>(sql`
       select id
       from face_verifications
@@ -130,7 +130,7 @@ export const verifications = (database: Database): VerificationStore => ({
       and due_at <= ${now}
       and lease_until <= ${now}
       order by case when status = 'waiting_user' then 1 else 0 end, due_at, id
-      limit ${most}`)
+      limit ${max}`)
     return due.map(({ id }) => id)
   },
 

@@ -56,7 +56,7 @@ for (const [name, command] of Object.entries(runtimes)) {
 
 test('a database that does not answer is an error that says nothing of it', async () => {
   const failed = await run(runtimes.bun, ['user', 'list'], 'postgres://user:word@127.0.0.1:1/none')
-  expect(failed).toEqual({ status: 1, out: '', err: 'the database could not be asked\n' })
+  expect(failed).toEqual({ status: 1, out: '', err: 'the database request failed\n' })
 })
 
 test('a wrong address of a database is named, and not quoted', async () => {

@@ -16,57 +16,57 @@ eachDatabase('adopt', (database) => {
     if (!made) throw new Error('the name is taken')
     return made
   }
-  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+  const openClaimsOf = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
 
-  test('a claim without a rival gets the group', async () => {
+  test('a claim without a rival adopts the group', async () => {
     const [user, name] = [randomUUID(), randomUUID()]
     expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
     expect(await store.group(`g-${user}`)).toEqual({ id: `g-${user}`, user, type: 'AIGC', name, createdAt: 7 })
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('a claim in doubt gets it too', async () => {
+  test('an unresolved claim adopts the group too', async () => {
     const [user, name] = [randomUUID(), randomUUID()]
     const made = await claim(user, name)
     await store.doubt(made, 9_000)
     expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 
-  test('another open claim of that type and name, whosever and in whatever state, is a rival', async () => {
+  test('any other open claim of the same type and name, of any user and in any state, is a rival', async () => {
     const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
     const made = await claim(user, name)
     const rival = await claim(stranger, name)
     for (const state of ['pending', 'unresolved']) {
       if (state === 'unresolved') await store.doubt(rival, 2_000)
       expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('rival')
-      expect(await mine(user)).toEqual([made])
+      expect(await openClaimsOf(user)).toEqual([made])
     }
     await store.release(rival)
     expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 
-  test('a claim of another type, or a stranger’s group of that name, is no rival', async () => {
+  test('a claim of another type, or another user’s group of the same name, is no rival', async () => {
     const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
     await store.confirm(await claim(stranger, name), { id: `g-${stranger}`, createdAt: 1 })
     await store.claim({ user: stranger, type: 'LivenessFace', name, createdAt: 1_000, dueAt: 2_000 })
     expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 
-  test('a group that has an owner, or a name that went to another group, is taken, and nothing changes', async () => {
+  test('a group with an owner, or a name that went to another group, is taken, and nothing changes', async () => {
     const [user, owner, name] = [randomUUID(), randomUUID(), randomUUID()]
     await store.confirm(await claim(owner, name), { id: `g-${owner}`, createdAt: 1 })
     const made = await claim(user, name)
     expect(await store.adopt(made, { id: `g-${owner}`, createdAt: 7 })).toBe('taken')
-    expect(await mine(user)).toEqual([made])
+    expect(await openClaimsOf(user)).toEqual([made])
     expect((await store.group(`g-${owner}`))?.user).toBe(owner)
 
     await store.doubt(made, 2_000)
     await store.confirm(await claim(user, name), { id: `first-${user}`, createdAt: 1 })
     expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('taken')
-    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved' }])
+    expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved' }])
   })
 
-  test('two rivals at once never both get groups', async () => {
+  test('two concurrent rivals never both adopt a group', async () => {
     for (let round = 0; round < 20; round++) {
       const [a, b, name] = [randomUUID(), randomUUID(), randomUUID()]
       const [first, second] = [await claim(a, name), await claim(b, name)]
@@ -78,7 +78,7 @@ eachDatabase('adopt', (database) => {
     }
   })
 
-  test('against a confirmation of the same group by another claim, exactly one wins', async () => {
+  test('of an adoption and a concurrent confirmation of the same group by another claim, exactly one succeeds', async () => {
     for (let round = 0; round < 40; round++) {
       const [a, b, name, id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
       const [maker, finder] = [await claim(a, name), await claim(b, name)]
@@ -91,7 +91,7 @@ eachDatabase('adopt', (database) => {
     }
   })
 
-  test('against confirmation, doubt and release of the same claim, the group ends with its user once, or with a trace', async () => {
+  test('with a concurrent confirm, doubt and release of the same claim, the group has one owner, or an open claim names it', async () => {
     for (let round = 0; round < 40; round++) {
       const [user, name, id] = [randomUUID(), randomUUID(), randomUUID()]
       const made = await claim(user, name)
@@ -102,7 +102,7 @@ eachDatabase('adopt', (database) => {
       ])
       expect(confirmed).toBe(true)
       expect(await store.groupsOf(user)).toHaveLength(1)
-      expect(await mine(user)).toEqual([])
+      expect(await openClaimsOf(user)).toEqual([])
     }
   })
 })

@@ -13,11 +13,11 @@ eachDatabase('the audit trail', (database) => {
     ...{ id: randomUUID(), at: 1_800_000_000_000, action: 'asset.create', times: 1 },
     ...more,
   })
-  /** The names of users who need not exist keep tests apart. */
-  const stranger = () => `stranger-${randomUUID()}`
+  /** A name that is unique to a test; no such user exists. */
+  const unknownName = () => `unknownName-${randomUUID()}`
 
-  test('keeps all that is known of an entry, and what is not known is not there', async () => {
-    const user = stranger()
+  test('stores all known fields of an entry, and omits the unknown ones', async () => {
+    const user = unknownName()
     const whole = entry({
       ...{ user, token: 't', kind: 'asset', target: 'a', address: '2001:db8::1', status: 403, reason: 'so' },
       ...{ at: 1_900_000_000_123, times: 9_000_000_000 },
@@ -27,13 +27,13 @@ eachDatabase('the audit trail', (database) => {
     expect(await store.listAudit({ user })).toEqual([bare, whole])
   })
 
-  test('names the user that an id is of; and the user that somebody claims to be, if there is one', async () => {
+  test('stores the name that belongs to a user id, and the id that belongs to a name if that user exists', async () => {
     const name = randomUUID()
     const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
-    await store.recordAudit([entry({ user }), entry({ name }), entry({ user, name: stranger() })])
+    await store.recordAudit([entry({ user }), entry({ name }), entry({ user, name: unknownName() })])
     for (const found of await store.listAudit({ user: name })) expect([found.user, found.name]).toEqual([user, name])
     expect(await store.listAudit({ user: name })).toHaveLength(3)
-    const secret = stranger()
+    const secret = unknownName()
     const unknown = entry({ name: secret })
     await store.recordAudit([unknown])
     const all = await store.listAudit({ since: unknown.at, until: unknown.at + 1 })
@@ -42,16 +42,16 @@ eachDatabase('the audit trail', (database) => {
     expect(JSON.stringify(all)).not.toContain(secret)
   })
 
-  test('has an entry once, however often it is written', async () => {
-    const user = stranger()
+  test('stores an entry once, even when it is written several times', async () => {
+    const user = unknownName()
     const one = entry({ user })
     await store.recordAudit([one, one])
     await store.recordAudit([one])
     expect(await store.listAudit({ user })).toEqual([one])
   })
 
-  test('is read by user, action and time, oldest first, a page at a time', async () => {
-    const user = stranger()
+  test('is listed by user, action and time, oldest first, page by page', async () => {
+    const user = unknownName()
     const entries = [3, 1, 2, 2, 2, 5].map((at, nth) =>
       entry({ user, at, action: nth % 2 ? 'group.create' : 'asset.create' }),
     )
@@ -71,9 +71,9 @@ eachDatabase('the audit trail', (database) => {
     expect(new Set(seen)).toEqual(new Set(entries.map(({ id }) => id)))
   })
 
-  describe('forgets', () => {
-    test('what is old, the oldest first and so much at a time', async () => {
-      const user = stranger()
+  describe('sweeps', () => {
+    test('old entries, the oldest first, at most the given number at a time', async () => {
+      const user = unknownName()
       await store.recordAudit([-30, -20, -10, 0].map((at) => entry({ user, at })))
       expect(await store.sweepAudit(-5, 2)).toBe(2)
       expect((await store.listAudit({ user, since: -100 }, { at: -100, id: '' })).map(({ at }) => at)).toEqual([-10, 0])

@@ -9,8 +9,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.remove())
 
-/** Passes connections on to the database for as long as it is there. */
-const detour = () => {
+/** A TCP proxy in front of the database, which can disappear and come back. */
+const startProxy = () => {
   const { hostname, port } = new URL(database.url)
   const sockets = new Set<Socket>()
   let server: Server | undefined
@@ -40,33 +40,33 @@ const detour = () => {
   }
 }
 
-test('a server that was away for many tries is found as soon as it is back', async () => {
-  const way = detour()
-  const store = openStore(await way.appear())
+test('a store works again as soon as the server is reachable after many failed attempts', async () => {
+  const proxy = startProxy()
+  const store = openStore(await proxy.appear())
   await store.migrate()
-  way.vanish()
+  proxy.vanish()
   await Bun.sleep(50)
   for (let attempt = 0; attempt < 12; attempt++) {
-    await expect(store.revision()).rejects.toThrow('the database could not be asked')
+    await expect(store.revision()).rejects.toThrow('the database request failed')
   }
-  await way.appear()
+  await proxy.appear()
   const from = performance.now()
   expect(await store.revision()).toBe(1)
   expect(performance.now() - from).toBeLessThan(1_000)
   await store.close()
-  way.vanish()
+  proxy.vanish()
 })
 
-test('a store is opened before its database is there, and joins when it appears', async () => {
-  const way = detour()
-  const url = await way.appear()
-  way.vanish()
+test('a store can be opened before its database is reachable, and works once it is', async () => {
+  const proxy = startProxy()
+  const url = await proxy.appear()
+  proxy.vanish()
   const store = openStore(url)
-  await expect(store.migrate()).rejects.toThrow('the database could not be asked')
-  await expect(store.ready()).rejects.toThrow('the database could not be asked')
-  await way.appear()
+  await expect(store.migrate()).rejects.toThrow('the database request failed')
+  await expect(store.ready()).rejects.toThrow('the database request failed')
+  await proxy.appear()
   await store.migrate()
   await store.ready()
   await store.close()
-  way.vanish()
+  proxy.vanish()
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
-eachDatabase('by hand', (database) => {
+eachDatabase('admin changes of claims and groups', (database) => {
   let store: Store
   let other: Store
   beforeAll(async () => {
@@ -17,9 +17,9 @@ eachDatabase('by hand', (database) => {
     if (!made) throw new Error('the name is taken')
     return made
   }
-  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+  const openClaimsOf = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
 
-  test('a group is adopted, and the revision rises', async () => {
+  test('adopting a group raises the revision', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
     const before = await store.revision()
     expect(await store.adoptGroup({ ...wanted(user), id })).toBeUndefined()
@@ -27,17 +27,17 @@ eachDatabase('by hand', (database) => {
     expect(await store.revision()).toBeGreaterThan(before)
   })
 
-  test('an open claim of that user, type and name is settled by it', async () => {
+  test('adopting a group resolves an open claim of the same user, type and name', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
     const made = await claim(user, { description: 'all' })
     await store.doubt(made, 2_000)
     await claim(randomUUID())
     expect(await store.adoptGroup({ ...wanted(user), createdAt: 9_000, id })).toBeUndefined()
     expect(await store.group(id)).toEqual({ ...wanted(user), id, description: 'all' })
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('of several open claims the one for that very group is settled, and none that is for another', async () => {
+  test('of several open claims, only the one that names the group is resolved', async () => {
     const user = randomUUID()
     const unknown = await claim(user)
     await store.doubt(unknown, 2_000)
@@ -48,10 +48,10 @@ eachDatabase('by hand', (database) => {
     expect(await confirm(known, 'b')).toBe(false)
     await store.release(current)
     expect(await store.adoptGroup({ ...wanted(user), id: `b${user}` })).toBeUndefined()
-    expect((await mine(user)).map((open) => open.id)).toEqual([unknown.id])
+    expect((await openClaimsOf(user)).map((open) => open.id)).toEqual([unknown.id])
   })
 
-  test('a claim for another group is not settled by it', async () => {
+  test('a claim that names another group stays open', async () => {
     const user = randomUUID()
     const known = await claim(user)
     await store.release(known)
@@ -59,36 +59,36 @@ eachDatabase('by hand', (database) => {
     await store.confirm(known, { id: `b${user}`, createdAt: 1 })
     await store.release(current)
     expect(await store.adoptGroup({ ...wanted(user), id: `c${user}` })).toBeUndefined()
-    expect((await mine(user)).map((open) => open.group)).toEqual([`b${user}`])
+    expect((await openClaimsOf(user)).map((open) => open.group)).toEqual([`b${user}`])
   })
 
-  test('a claim for a new name of another group is not settled by it', async () => {
+  test('a claim that renames another group stays open', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
     const renaming = await claim(user, { renames: randomUUID() })
     await store.doubt(renaming, 2_000)
     expect(await store.adoptGroup({ ...wanted(user), id })).toBeUndefined()
-    expect((await mine(user)).map((open) => open.id)).toEqual([renaming.id])
+    expect((await openClaimsOf(user)).map((open) => open.id)).toEqual([renaming.id])
   })
 
-  test('a group that has an owner is refused, with an open claim and without', async () => {
+  test('a group that has an owner cannot be adopted, with or without an open claim', async () => {
     const [user, owner, id] = [randomUUID(), randomUUID(), randomUUID()]
     await store.adoptGroup({ ...wanted(owner), id })
     expect(await store.adoptGroup({ ...wanted(user), id })).toBe('group taken')
     expect(await store.adoptGroup({ ...wanted(owner), id })).toBe('group taken')
     const made = await claim(user)
     expect(await store.adoptGroup({ ...wanted(user), id })).toBe('group taken')
-    expect(await mine(user)).toEqual([made])
+    expect(await openClaimsOf(user)).toEqual([made])
     expect((await store.group(id))?.user).toBe(owner)
   })
 
-  test('a name that the user has already is refused', async () => {
+  test('a group cannot be adopted under a name that the user already has', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
     await store.adoptGroup({ ...wanted(user), id: randomUUID() })
     expect(await store.adoptGroup({ ...wanted(user), id })).toBe('name taken')
     expect(await store.group(id)).toBeUndefined()
   })
 
-  test('of many adoptions of one group at once exactly one succeeds', async () => {
+  test('of many concurrent adoptions of one group, exactly one succeeds', async () => {
     const id = randomUUID()
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index % 2 ? store : other).adoptGroup({ ...wanted(randomUUID()), id })),
@@ -97,7 +97,7 @@ eachDatabase('by hand', (database) => {
     expect(outcomes.filter((outcome) => outcome === 'group taken')).toHaveLength(11)
   })
 
-  test('against a confirmation of the same claim, each group ends with an owner or a trace', async () => {
+  test('with a concurrent confirmation of the same claim, each group has an owner, or an open claim names it', async () => {
     for (let round = 0; round < 30; round++) {
       const user = randomUUID()
       const made = await claim(user)
@@ -106,23 +106,26 @@ eachDatabase('by hand', (database) => {
         other.confirm(made, { id: `made-${user}`, createdAt: 1 }),
       ])
       expect([adopted === undefined, confirmed].filter(Boolean)).toHaveLength(1)
-      const known = [...(await store.groupsOf(user)).map((g) => g.id), ...(await mine(user)).map((open) => open.group)]
+      const known = [
+        ...(await store.groupsOf(user)).map((g) => g.id),
+        ...(await openClaimsOf(user)).map((open) => open.group),
+      ]
       expect(known).toContain(`made-${user}`)
       if (adopted === undefined) expect(known).toContain(`hand-${user}`)
     }
   })
 
-  test('an open claim is listed with its user’s name, and dropped', async () => {
+  test('an open claim is listed with the name of its user, and can be dropped', async () => {
     const name = randomUUID()
     const user = await store.addUser({ name, createdAt: 1 })
     const made = await claim(user ?? '')
-    expect(await mine(user ?? '')).toEqual([{ ...made, userName: name }])
+    expect(await openClaimsOf(user ?? '')).toEqual([{ ...made, userName: name }])
     expect(await store.dropClaim(made.id)).toBe(true)
-    expect(await mine(user ?? '')).toEqual([])
+    expect(await openClaimsOf(user ?? '')).toEqual([])
     expect(await store.dropClaim(made.id)).toBe(false)
   })
 
-  test('a group is not dropped as a claim', async () => {
+  test('a group cannot be dropped as a claim', async () => {
     const user = randomUUID()
     const made = await claim(user)
     await store.confirm(made, { id: `g-${user}`, createdAt: 1 })

@@ -19,7 +19,7 @@ eachDatabase('claim', (database) => {
     return made
   }
 
-  test('of 50 parallel claims of one name, in two stores, exactly one succeeds', async () => {
+  test('of 50 concurrent claims of one name, in two stores, exactly one succeeds', async () => {
     const user = randomUUID()
     const claims = await Promise.all(
       Array.from({ length: 50 }, (_, index) => (index % 2 ? store : other).claim(wanted(user))),
@@ -27,7 +27,7 @@ eachDatabase('claim', (database) => {
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
   })
 
-  test('a name is taken per user and type', async () => {
+  test('a name is unique per user and type', async () => {
     const user = randomUUID()
     expect(await store.claim(wanted(user))).toEqual({ ...wanted(user), id: expect.any(String), state: 'pending' })
     expect(await store.claim(wanted(user))).toBeUndefined()
@@ -36,13 +36,13 @@ eachDatabase('claim', (database) => {
     expect(await store.claim(wanted(user, 'Cats'))).toBeDefined()
   })
 
-  test('a name is taken by a group as by a claim', async () => {
+  test('a group holds its name like a claim', async () => {
     const user = randomUUID()
     await store.confirm(await claim(user), { id: randomUUID(), createdAt: 1 })
     expect(await store.claim(wanted(user))).toBeUndefined()
   })
 
-  test('a claim is no group', async () => {
+  test('a claim is not listed as a group', async () => {
     const user = randomUUID()
     await claim(user)
     expect(await store.groupsOf(user)).toEqual([])
@@ -55,7 +55,7 @@ eachDatabase('claim', (database) => {
       expect(await store.claim(wanted(user))).toBeDefined()
     })
 
-    test('leaves a group alone that was made of the claim meanwhile', async () => {
+    test('does not change a group that the claim has meanwhile become', async () => {
       const user = randomUUID()
       const made = await claim(user)
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
@@ -65,7 +65,7 @@ eachDatabase('claim', (database) => {
   })
 
   describe('keep', () => {
-    test('holds the name, says so from then on, and moves the time of the next look', async () => {
+    test('holds the name, reports it as unsettled, and moves the due time', async () => {
       const user = randomUUID()
       const made = await claim(user)
       expect(await store.isUnsettled(made)).toBe(false)
@@ -84,7 +84,7 @@ eachDatabase('claim', (database) => {
       expect(await other.lease(1_600, 5_000)).toContainEqual({ ...kept, dueAt: 5_000 })
     })
 
-    test('leaves a group alone that was made of the claim meanwhile', async () => {
+    test('does not change a group that the claim has meanwhile become', async () => {
       const user = randomUUID()
       const made = await claim(user)
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
@@ -93,7 +93,7 @@ eachDatabase('claim', (database) => {
       expect(await store.isUnsettled(made)).toBe(false)
     })
 
-    test('brings no claim back that was released meanwhile', async () => {
+    test('does not restore a claim that was released meanwhile', async () => {
       const user = randomUUID()
       const made = await claim(user)
       await store.release(made)
@@ -111,14 +111,14 @@ eachDatabase('claim', (database) => {
       expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
     })
 
-    test('keeps a claim that was released meanwhile', async () => {
+    test('restores a claim that was released meanwhile', async () => {
       const made = await claim(randomUUID())
       await store.release(made)
       await store.doubt(made, 9_000)
       expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
     })
 
-    test('leaves a group alone that was made of the claim meanwhile', async () => {
+    test('does not change a group that the claim has meanwhile become', async () => {
       const user = randomUUID()
       const made = await claim(user)
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
@@ -126,7 +126,7 @@ eachDatabase('claim', (database) => {
       expect(await store.group(`g-${user}`)).toBeDefined()
     })
 
-    test('keeps the id of a group that is known', async () => {
+    test('keeps the known id of the group', async () => {
       const user = randomUUID()
       const made = await claim(user)
       await store.release(made)

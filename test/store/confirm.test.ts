@@ -16,18 +16,18 @@ eachDatabase('confirm', (database) => {
     if (!made) throw new Error('the name is taken')
     return made
   }
-  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+  const openClaimsOf = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
 
-  test('the group is the user’s, with id and time', async () => {
+  test('makes the user the owner of the group, with its id and creation time', async () => {
     const user = randomUUID()
     expect(await store.confirm(await claim(user), { id: `g-${user}`, createdAt: 1_500 })).toBe(true)
     const group = { id: `g-${user}`, user, type: 'AIGC', name: 'cats', description: 'all', createdAt: 1_500 }
     expect(await other.group(`g-${user}`)).toEqual(group)
     expect(await other.groupsOf(user)).toEqual([group])
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('also when the claim was released meanwhile', async () => {
+  test('works for a claim that was released meanwhile', async () => {
     const user = randomUUID()
     const made = await claim(user)
     await other.release(made)
@@ -35,52 +35,54 @@ eachDatabase('confirm', (database) => {
     expect(await store.groupsOf(user)).toHaveLength(1)
   })
 
-  test('also when it was in doubt meanwhile', async () => {
+  test('works for a claim that became unresolved meanwhile', async () => {
     const user = randomUUID()
     const made = await claim(user)
     await other.doubt(made, 9_000)
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(true)
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('also when it was confirmed or adopted with that group already', async () => {
+  test('works for a claim that was already confirmed or adopted with that group', async () => {
     const user = randomUUID()
     const made = await claim(user, randomUUID())
     expect(await other.adopt(made, { id: `g-${user}`, createdAt: 1 })).toBe('adopted')
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(true)
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('when the name is somebody’s by now, the claim is kept with the group’s id', async () => {
+  test('keeps the claim with the id of the group when the name is taken by now', async () => {
     const user = randomUUID()
     const made = await claim(user)
     await other.release(made)
     await store.confirm(await claim(user), { id: `first-${user}`, createdAt: 1 })
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(false)
-    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved', group: `g-${user}` }])
+    expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved', group: `g-${user}` }])
     expect(await store.group(`g-${user}`)).toBeUndefined()
   })
 
-  test('when the group is somebody’s by now, the claim is kept with the group’s id, and frees its name', async () => {
+  test('keeps the claim with the id of the group, and frees its name, when the group has an owner by now', async () => {
     const [user, thief] = [randomUUID(), randomUUID()]
     await store.confirm(await claim(thief), { id: `g-${user}`, createdAt: 1 })
     const made = await claim(user)
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(false)
-    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved', group: `g-${user}` }])
+    expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved', group: `g-${user}` }])
     expect((await store.group(`g-${user}`))?.user).toBe(thief)
     await claim(user)
   })
 
-  test('when the claim was adopted with another group, this one leaves a trace of its own', async () => {
+  test('adds an unresolved claim for the group when the claim was adopted with another group', async () => {
     const user = randomUUID()
     const made = await claim(user, randomUUID())
     await other.adopt(made, { id: `wrong-${user}`, createdAt: 1 })
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(false)
     expect((await store.group(`wrong-${user}`))?.user).toBe(user)
-    expect(await mine(user)).toEqual([{ ...made, id: expect.any(String), state: 'unresolved', group: `g-${user}` }])
+    expect(await openClaimsOf(user)).toEqual([
+      { ...made, id: expect.any(String), state: 'unresolved', group: `g-${user}` },
+    ])
   })
 
-  test('of parallel confirmations of one group by many users exactly one succeeds, and all others leave a trace', async () => {
+  test('succeeds for one of many users who confirm one group concurrently, and keeps the claims of all others', async () => {
     const users = Array.from({ length: 12 }, () => randomUUID())
     const claims = await Promise.all(users.map((user) => claim(user)))
     const id = randomUUID()

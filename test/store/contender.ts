@@ -1,6 +1,6 @@
 import { openStore } from '../../src/store/index.ts'
 
-// A process that `processes.test.ts` starts: takes names and leases on the database it is given, and says what it got.
+// A process that `processes.test.ts` starts: claims names and leases claims on the given database, and prints what it got.
 const store = openStore(process.argv[2] ?? '')
 await store.migrate()
 const claimed: string[] = []

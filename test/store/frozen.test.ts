@@ -36,7 +36,7 @@ const whileFrozen = async (work: () => Promise<void>) => {
   }
 }
 
-test('on a frozen server every question rejects within the deadline, and once it is back all are answered', async () => {
+test('on a frozen server every query rejects within the deadline, and queries succeed once it runs again', async () => {
   await many(30, () => store.revision())
   await whileFrozen(async () => {
     for (let round = 0; round < 3; round++) {
@@ -58,19 +58,19 @@ test('on a frozen server every question rejects within the deadline, and once it
   expect(performance.now() - from).toBeLessThan(5_000)
 }, 20_000)
 
-test('readiness is denied within a second', async () => {
+test('the readiness check rejects within a second', async () => {
   const patient = openStore(database.url)
   await patient.ready()
   await whileFrozen(async () => {
     const asking = patient.ready()
     expect(await elapsed(asking)).toBeLessThan(1_300)
-    await expect(asking).rejects.toThrow('the database did not answer in time')
+    await expect(asking).rejects.toThrow('the database did not respond in time')
   })
   await patient.ready()
   await patient.close()
 }, 20_000)
 
-test('closing ends within 3 seconds, asked or idle', async () => {
+test('closing takes at most 3 seconds, with and without pending queries', async () => {
   const closing = openStore(database.url)
   await many(10, () => closing.revision())
   await whileFrozen(async () => {
@@ -80,16 +80,16 @@ test('closing ends within 3 seconds, asked or idle', async () => {
   })
 }, 20_000)
 
-test('a slow statement is ended by the server and costs nobody else anything', async () => {
+test('the server ends a slow statement, and other queries are not affected', async () => {
   const direct = openPostgres(database.url, { deadlineMs })
   const slow = direct.query(sql`select pg_sleep(${5})`)
   const quick = many(100, () => direct.query(sql`select 1 as one`))
-  await expect(slow).rejects.toThrow('the database could not be asked')
+  await expect(slow).rejects.toThrow('the database request failed')
   expect((await quick).every((outcome) => outcome.status === 'fulfilled')).toBe(true)
   await direct.close()
 })
 
-test('after the server has ended every connection, questions are answered again', async () => {
+test('queries succeed after the server has closed every connection', async () => {
   const direct = openPostgres(database.url, { deadlineMs })
   await many(30, () => store.revision())
   await direct.query(sql`
@@ -103,10 +103,10 @@ test('after the server has ended every connection, questions are answered again'
   await direct.close()
 })
 
-test('a server that is not there is a StoreError at once, and nothing of it is in the message', async () => {
+test('an unreachable server is a StoreError at once, and the message does not contain its address', async () => {
   const nowhere = openStore('postgres://user:word@127.0.0.1:1/none')
   const failure = await nowhere.revision().catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(StoreError)
-  expect(String(failure)).toBe('StoreError: the database could not be asked')
+  expect(String(failure)).toBe('StoreError: the database request failed')
   await nowhere.close()
 })

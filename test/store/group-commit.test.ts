@@ -3,57 +3,57 @@ import { type Row, type Statement, sql } from '../../src/store/database.ts'
 import { GroupCommit } from '../../src/store/group-commit.ts'
 import { settled } from '../support/virtual-clock.ts'
 
-const writeOf = (row: string, nth = 0) => ({ row, statement: sql`${row} ${nth}` })
+const writeOf = (row: string, index = 0) => ({ row, statement: sql`${row} ${index}` })
 
-/** A database that gives back what it was told, and notes its transactions. */
+/** A database that returns the values that it was given, and records its transactions. */
 const open = (fails: (rows: readonly unknown[]) => boolean = () => false) => {
   const transactions: (readonly unknown[])[] = []
-  const ask = (statements: readonly Statement[]): Row[][] => {
+  const execute = (statements: readonly Statement[]): Row[][] => {
     const rows = statements.map(({ values }) => values.join(' '))
     transactions.push(rows)
-    if (fails(rows)) throw new Error('no answer')
+    if (fails(rows)) throw new Error('no response')
     return rows.map((row) => [{ row }])
   }
-  const group = new GroupCommit({
-    query: async <Result>(statement: Statement) => ask([statement])[0] as Result[],
-    batch: async (statements) => ask(statements),
+  const groupCommit = new GroupCommit({
+    query: async <Result>(statement: Statement) => execute([statement])[0] as Result[],
+    batch: async (statements) => execute(statements),
   })
-  return { group, transactions }
+  return { groupCommit, transactions }
 }
 
-describe('what is written in one turn of the event loop', () => {
-  test('is one transaction, in the order of the rows, and everybody gets the rows asked for', async () => {
-    const { group, transactions } = open()
+describe('the writes of one turn of the event loop', () => {
+  test('share one transaction, in the order of the rows, and each caller gets its own rows', async () => {
+    const { groupCommit, transactions } = open()
     const answers = await Promise.all([
-      group.write([writeOf('c'), writeOf('a')]),
-      group.write([writeOf('b', 1)]),
-      group.write([writeOf('b', 2), writeOf('a', 3)]),
+      groupCommit.write([writeOf('c'), writeOf('a')]),
+      groupCommit.write([writeOf('b', 1)]),
+      groupCommit.write([writeOf('b', 2), writeOf('a', 3)]),
     ])
     expect(transactions).toEqual([['a 0', 'a 3', 'b 1', 'b 2', 'c 0']])
     expect(answers.map((rows) => rows.flat().map(({ row }) => row))).toEqual([['c 0', 'a 0'], ['b 1'], ['b 2', 'a 3']])
   })
 
-  test('does not wait for what comes later', async () => {
-    const { group, transactions } = open()
-    const first = group.write([writeOf('a')])
+  test('do not wait for later writes', async () => {
+    const { groupCommit, transactions } = open()
+    const first = groupCommit.write([writeOf('a')])
     await settled()
     expect(transactions).toEqual([['a 0']])
-    await group.write([writeOf('b')])
+    await groupCommit.write([writeOf('b')])
     await first
     expect(transactions).toHaveLength(2)
   })
 
-  test('fails together; what comes later does not', async () => {
-    const { group } = open((rows) => rows.includes('bad 0'))
-    const asked = [group.write([writeOf('a')]), group.write([writeOf('bad')])]
+  test('fail together; later writes do not', async () => {
+    const { groupCommit } = open((rows) => rows.includes('bad 0'))
+    const asked = [groupCommit.write([writeOf('a')]), groupCommit.write([writeOf('bad')])]
     expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(await group.write([writeOf('a')])).toEqual([[{ row: 'a 0' }]])
+    expect(await groupCommit.write([writeOf('a')])).toEqual([[{ row: 'a 0' }]])
   })
 
-  test('is 200 rows at most, unless one caller has more; others have their turn in between', async () => {
-    const { group, transactions } = open()
+  test('are at most 200 rows, unless one caller has more; the event loop runs between transactions', async () => {
+    const { groupCommit, transactions } = open()
     const many = (count: number, row: string) =>
-      group.write(Array.from({ length: count }, (_, nth) => writeOf(`${row} ${nth}`)))
+      groupCommit.write(Array.from({ length: count }, (_, index) => writeOf(`${row} ${index}`)))
     let turns = 0
     const turn = () => {
       turns++

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
-/** In another order than the ids. */
+/** Names sort in another order than the ids. */
 const nameOf = (id: string) => `${1_000 - (id.codePointAt(0) ?? 0)} ${id}`
 
 eachDatabase('groups', (database) => {
@@ -12,12 +12,12 @@ eachDatabase('groups', (database) => {
     store = await database.open()
   })
 
-  const own = async (user: string, id: string, createdAt = 1, type = 'AIGC') => {
+  const addGroup = async (user: string, id: string, createdAt = 1, type = 'AIGC') => {
     const claim = await store.claim({ user, type, name: nameOf(id), createdAt, dueAt: 1 })
     if (!claim || !(await store.confirm(claim, { id, createdAt }))) throw new Error('not owned')
   }
 
-  test('a user’s groups come oldest first, then by id as code units, of one type or of all', async () => {
+  test('the groups of a user are listed oldest first, then by id as code units, of one type or of all', async () => {
     const user = randomUUID()
     for (const [id, createdAt] of [
       ['b', 2],
@@ -26,23 +26,23 @@ eachDatabase('groups', (database) => {
       ['é', 2],
       ['z', 1],
     ] as const) {
-      await own(user, id + user, createdAt)
+      await addGroup(user, id + user, createdAt)
     }
-    await own(user, `face${user}`, 3, 'LivenessFace')
-    await own(randomUUID(), randomUUID())
+    await addGroup(user, `face${user}`, 3, 'LivenessFace')
+    await addGroup(randomUUID(), randomUUID())
     const ids = async (type?: string) => (await store.groupsOf(user, type)).map((group) => group.id.replace(user, ''))
     expect(await ids('AIGC')).toEqual(['z', 'B', 'a', 'b', 'é'])
     expect(await ids()).toEqual(['z', 'B', 'a', 'b', 'é', 'face'])
     expect(await ids('aigc')).toEqual([])
   })
 
-  test('a group that nobody owns is not found', async () => {
+  test('a group without an owner is not found', async () => {
     expect(await store.group(randomUUID())).toBeUndefined()
   })
 
-  test('a group is described anew', async () => {
+  test('the description of a group can be replaced', async () => {
     const [user, id] = [randomUUID(), randomUUID()]
-    await own(user, id)
+    await addGroup(user, id)
     await store.describeGroup({ id, user: 'ann' }, 'new')
     expect(await store.group(id)).toEqual({
       id,
@@ -57,15 +57,15 @@ eachDatabase('groups', (database) => {
   test('an asset is found in the group in which it was recorded', async () => {
     const [asset, id] = [randomUUID(), randomUUID()]
     expect(await store.groupOfAsset(asset)).toBeUndefined()
-    await own(randomUUID(), id)
+    await addGroup(randomUUID(), id)
     await store.recordAsset(asset, id)
     expect(await store.groupOfAsset(asset)).toBe(id)
   })
 
-  test('an asset stays in its first group for as long as somebody owns that', async () => {
+  test('an asset stays in its first group for as long as that group has an owner', async () => {
     const [asset, first, second] = [randomUUID(), randomUUID(), randomUUID()]
-    await own(randomUUID(), first)
-    await own(randomUUID(), second)
+    await addGroup(randomUUID(), first)
+    await addGroup(randomUUID(), second)
     await store.recordAsset(asset, first)
     await store.recordAsset(asset, second)
     expect(await store.groupOfAsset(asset)).toBe(first)
@@ -75,30 +75,30 @@ eachDatabase('groups', (database) => {
     expect(await store.groupOfAsset(asset)).toBe(second)
   })
 
-  test('a removed group is nobody’s, nor are its assets, and its name is free', async () => {
+  test('a removed group and its assets have no owner, and its name is free', async () => {
     const [user, id, asset] = [randomUUID(), randomUUID(), randomUUID()]
-    await own(user, id)
+    await addGroup(user, id)
     await store.recordAsset(asset, id)
     const before = await store.revision()
     await store.removeGroup({ id, user: 'ann' })
     expect(await store.group(id)).toBeUndefined()
     expect(await store.groupOfAsset(asset)).toBeUndefined()
     expect(await store.revision()).toBeGreaterThan(before)
-    await own(user, id)
+    await addGroup(user, id)
   })
 
-  test('removing a group leaves the trace of another’s claim on it', async () => {
+  test('removing a group keeps another user’s claim that names it', async () => {
     const [user, other, id] = [randomUUID(), randomUUID(), randomUUID()]
-    await own(user, id)
-    await expect(own(other, id)).rejects.toThrow('not owned')
+    await addGroup(user, id)
+    await expect(addGroup(other, id)).rejects.toThrow('not owned')
     await store.removeGroup({ id, user: 'ann' })
     expect(await store.openClaims()).toContainEqual(expect.objectContaining({ user: other, group: id }))
   })
 
-  test('a group on which there is only a claim holds no asset', async () => {
+  test('a group that only a claim names holds no asset', async () => {
     const [first, second, asset] = [randomUUID(), randomUUID(), randomUUID()]
-    await own(randomUUID(), first)
-    await expect(own(randomUUID(), first)).rejects.toThrow('not owned')
+    await addGroup(randomUUID(), first)
+    await expect(addGroup(randomUUID(), first)).rejects.toThrow('not owned')
     await store.removeGroup({ id: first, user: 'ann' })
     await store.recordAsset(asset, first)
     await store.recordAsset(asset, second)

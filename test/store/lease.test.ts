@@ -16,12 +16,12 @@ eachDatabase('lease', (database) => {
     if (!made) throw new Error('the name is taken')
     return made
   }
-  const empty = async () => {
+  const releaseAll = async () => {
     for (const open of await store.openClaims()) await store.release(open)
   }
 
-  test('gives what is due, oldest first, and says when the next falls due', async () => {
-    await empty()
+  test('returns the due claims, oldest first, and `nextDue` returns the next due time', async () => {
+    await releaseAll()
     expect(await store.nextDue()).toBeUndefined()
     const [late, early, pending] = [await claim(20, 100), await claim(10, 100), await claim(5, 101)]
     await store.doubt(early, 100)
@@ -34,32 +34,32 @@ eachDatabase('lease', (database) => {
     expect(await store.nextDue()).toBe(pending.dueAt)
   })
 
-  test('gives nothing twice before it falls due again', async () => {
-    await empty()
+  test('returns no claim twice before it is due again', async () => {
+    await releaseAll()
     await claim(1, 100)
     expect(await store.lease(100, 500)).toHaveLength(1)
     expect(await store.lease(499, 900)).toHaveLength(0)
     expect(await store.lease(500, 900)).toHaveLength(1)
   })
 
-  test('gives no group', async () => {
-    await empty()
+  test('returns no group', async () => {
+    await releaseAll()
     await store.confirm(await claim(1, 100), { id: randomUUID(), createdAt: 1 })
     expect(await store.lease(1_000, 2_000)).toEqual([])
     expect(await store.nextDue()).toBeUndefined()
   })
 
-  test('gives at most 100, the oldest', async () => {
-    await empty()
+  test('returns at most 100 claims, the oldest', async () => {
+    await releaseAll()
     await Promise.all(Array.from({ length: 120 }, (_, index) => claim(index, 100)))
     const leased = await store.lease(100, 500)
     expect(leased.map((each) => each.createdAt)).toEqual(Array.from({ length: 100 }, (_, index) => index))
     expect(await store.lease(100, 500)).toHaveLength(20)
   })
 
-  test('gives each claim to one of several processes', async () => {
+  test('returns each claim to one of several processes only', async () => {
     for (let round = 0; round < 10; round++) {
-      await empty()
+      await releaseAll()
       await Promise.all(Array.from({ length: 40 }, (_, index) => claim(index, 100)))
       const leased = await Promise.all(
         Array.from({ length: 8 }, (_, index) => (index % 2 ? store : other).lease(100, 500)),

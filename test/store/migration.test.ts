@@ -14,7 +14,7 @@ eachDatabase('migration', ({ kind }) => {
     return { ...made, connect }
   }
 
-  test('a fresh database can be migrated by many stores at once, and again', async () => {
+  test('many stores can migrate a new database concurrently, and again', async () => {
     const { url, remove } = await fresh()
     const stores = Array.from({ length: 6 }, () => openStore(url))
     await Promise.all(stores.map((store) => store.migrate()))
@@ -24,7 +24,7 @@ eachDatabase('migration', ({ kind }) => {
     await remove()
   })
 
-  test('only what is missing is applied, in order', async () => {
+  test('only missing migrations are applied, in order', async () => {
     const { connect, remove } = await fresh()
     const database = connect()
     await database.exclusively(() => migrate(1))
@@ -42,18 +42,18 @@ eachDatabase('migration', ({ kind }) => {
     await remove()
   })
 
-  test('a migration that fails leaves nothing behind', async () => {
+  test('a migration that fails changes nothing', async () => {
     const { connect, remove } = await fresh()
     const database = connect()
     const broken = [...migrations, [sql`create table later (id bigint)`, sql`insert into nowhere (id) values (7)`]]
-    await expect(database.exclusively(() => migrate(1, broken))).rejects.toThrow('the database could not be asked')
+    await expect(database.exclusively(() => migrate(1, broken))).rejects.toThrow('the database request failed')
     await database.exclusively(() => migrate(2))
     expect(database.query(sql`select id from later`)).rejects.toThrow()
     await database.close()
     await remove()
   })
 
-  test('a database that is newer than the program is refused', async () => {
+  test('a database that is newer than the program is rejected', async () => {
     const { connect, url, remove } = await fresh()
     const database = connect()
     await database.exclusively(() => migrate(1, [...migrations, [sql`create table later (id bigint)`]]))

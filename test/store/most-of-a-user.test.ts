@@ -5,7 +5,7 @@ import { eachDatabase } from '../support/database.ts'
 
 const day = 86_400_000
 
-eachDatabase('what one user may have', (database) => {
+eachDatabase('the maximum for one user', (database) => {
   let stores: readonly [Store, Store]
   beforeAll(async () => {
     stores = [await database.open(), await database.open()]
@@ -15,23 +15,23 @@ eachDatabase('what one user may have', (database) => {
     const [name, password] = [randomUUID(), 'hash']
     return { name, password, id: (await stores[0].addUser({ name, password, createdAt: 1 })) ?? '' }
   }
-  /** So many at once, in two processes. */
-  const many = <Made>(count: number, make: (store: Store, nth: number) => Promise<Made>): Promise<Made[]> =>
-    Promise.all(Array.from({ length: count }, (_, nth) => make(nth % 2 ? stores[1] : stores[0], nth)))
+  /** Alternates between the stores of two processes. */
+  const many = <Result>(count: number, call: (store: Store, index: number) => Promise<Result>): Promise<Result[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => call(index % 2 ? stores[1] : stores[0], index)))
   const token = (user: string, createdAt: number, expiresAt?: number) => ({
     ...{ user, createdAt, expiresAt },
     hash: randomUUID(),
     start: 'sk-',
   })
 
-  test('of tokens is exact, however many are made at once', async () => {
+  test('of tokens is exact with concurrent calls', async () => {
     const [ann, bob] = [await newUser(), await newUser()]
     const made = await many(20, (store) => store.addToken(token(ann.id, 5), 7))
     expect(made.filter((id) => id !== undefined)).toHaveLength(7)
     expect(await stores[0].addToken(token(bob.id, 5), 7)).toBeString()
   })
 
-  test('of tokens counts those that work', async () => {
+  test('of tokens counts active tokens only', async () => {
     const [store] = stores
     const { id: user } = await newUser()
     expect(await store.addToken(token(user, 5, 10), 2)).toBeString()
@@ -41,30 +41,30 @@ eachDatabase('what one user may have', (database) => {
     expect(await store.addToken(token(user, 10), 2)).toBeUndefined()
     await store.revokeToken(second ?? '', 11)
     expect(await store.addToken(token(user, 12), 2)).toBeString()
-    // An administrator is bound by none of this.
+    // The maximum does not apply to an administrator.
     expect(await store.addToken(token(user, 12))).toBeString()
     expect(await store.listTokens(user, 12)).toHaveLength(3)
     expect(await store.listTokens(user)).toHaveLength(5)
   })
 
-  test('of tokens that were made within a day is ten times as many, revoked or not', async () => {
+  test('of tokens created within a day is ten times as high, and includes revoked ones', async () => {
     const [store] = stores
     const { id: user } = await newUser()
     const now = 40 * day
-    const make = async (createdAt: number) => {
+    const addToken = async (createdAt: number) => {
       const id = await store.addToken(token(user, createdAt), 2)
       if (id !== undefined) await store.revokeToken(id, createdAt)
       return id !== undefined
     }
     const made: boolean[] = []
-    for (let nth = 0; nth < 22; nth++) made.push(await make(now + nth))
+    for (let nth = 0; nth < 22; nth++) made.push(await addToken(now + nth))
     expect(made).toEqual([...Array(20).fill(true), false, false])
-    expect(await make(now + day)).toBe(true)
-    expect(await make(now + day)).toBe(false)
+    expect(await addToken(now + day)).toBe(true)
+    expect(await addToken(now + day)).toBe(false)
     expect(await store.addToken(token(user, now + day))).toBeString()
   })
 
-  test('of sessions ends the oldest, and leaves the new one', async () => {
+  test('of sessions ends the oldest ones, and keeps the new one', async () => {
     const [store] = stores
     const { id: user, password } = await newUser()
     const session = (createdAt: number) => {
@@ -86,45 +86,45 @@ eachDatabase('what one user may have', (database) => {
     expect(gone.filter((each) => each !== undefined)).toEqual([])
   })
 
-  test('of open face verifications is exact, and says when there is place again', async () => {
+  test('of open face verifications is exact, and the store returns when the first one ends', async () => {
     const [store] = stores
     const [user, other] = [randomUUID(), randomUUID()]
-    const place = (createdAt = 5, who = user) => ({
+    const reservation = (createdAt = 5, who = user) => ({
       id: randomUUID(),
       user: who,
       createdAt,
       expiresAt: createdAt + 100,
     })
-    const asked = Array.from({ length: 20 }, () => place())
-    const answers = await many(20, (each, nth) => each.reserveVerification(asked[nth] ?? place(), 5))
+    const asked = Array.from({ length: 20 }, () => reservation())
+    const answers = await many(20, (each, nth) => each.reserveVerification(asked[nth] ?? reservation(), 5))
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(5)
     expect(answers.filter((answer) => answer === 105)).toHaveLength(15)
-    expect(await store.reserveVerification(place(5, other), 5)).toBeUndefined()
+    expect(await store.reserveVerification(reservation(5, other), 5)).toBeUndefined()
     const reserved = asked.filter((_, nth) => answers[nth] === undefined)
-    // A place that is given back, or becomes a verification that ends, is free.
+    // A released reservation, and a verification that has ended, count no more.
     await store.releaseReservation(reserved[0]?.id ?? '')
     const id = randomUUID()
     const task = { id, user, kind: 'ark', status: 'waiting_user', createdAt: 6, expiresAt: 500, dueAt: 7 } as const
     expect(await store.addVerification(task, reserved[1]?.id)).toBe(true)
-    expect(await store.reserveVerification(place(6), 5)).toBeUndefined()
-    expect(await store.reserveVerification(place(6), 5)).toBe(105)
+    expect(await store.reserveVerification(reservation(6), 5)).toBeUndefined()
+    expect(await store.reserveVerification(reservation(6), 5)).toBe(105)
     expect(await store.moveVerification(id, ['waiting_user', 'expired'])).toBe(true)
-    expect(await store.reserveVerification(place(7), 5)).toBeUndefined()
-    expect(await store.reserveVerification(place(7), 5)).toBe(105)
-    // Whatever became of the others, they count no more when their time is over.
-    expect(await store.reserveVerification(place(1_000), 1)).toBeUndefined()
+    expect(await store.reserveVerification(reservation(7), 5)).toBeUndefined()
+    expect(await store.reserveVerification(reservation(7), 5)).toBe(105)
+    // The others count no more when they have expired.
+    expect(await store.reserveVerification(reservation(1_000), 1)).toBeUndefined()
   })
 
-  test('a reserved place is no verification', async () => {
+  test('a reservation is not returned as a verification', async () => {
     const [store] = stores
-    const place = { id: randomUUID(), user: randomUUID(), createdAt: 5, expiresAt: 105 }
-    await store.reserveVerification(place, 1)
-    expect(await store.dueVerifications('ark', 1_000, 1_000)).not.toContain(place.id)
-    expect(await store.leaseVerification(place.id, 1_000, 2_000)).toBeUndefined()
-    expect((await store.verification(place.id))?.kind).not.toBeOneOf(['ark', 'rest'])
+    const reservation = { id: randomUUID(), user: randomUUID(), createdAt: 5, expiresAt: 105 }
+    await store.reserveVerification(reservation, 1)
+    expect(await store.dueVerifications('ark', 1_000, 1_000)).not.toContain(reservation.id)
+    expect(await store.leaseVerification(reservation.id, 1_000, 2_000)).toBeUndefined()
+    expect((await store.verification(reservation.id))?.kind).not.toBeOneOf(['ark', 'rest'])
   })
 
-  test('ended tokens are listed for thirty days, and deleted by a later creation, some at a time', async () => {
+  test('ended tokens are listed for thirty days; later creations delete them in batches', async () => {
     const [store] = stores
     const { id: user } = await newUser()
     const now = 100 * day

@@ -3,7 +3,7 @@ import type { Places, Wanted } from '../../plugins/upstream-proxy/index.ts'
 import { placesKeepTheirPromises } from '../limits/place-promises.ts'
 import { eachDatabase } from '../support/database.ts'
 
-eachDatabase('places', (database) => {
+eachDatabase('rate limit slots', (database) => {
   let both: readonly [Places, Places]
   beforeAll(async () => {
     both = [(await database.open()).places, (await database.open()).places]
@@ -11,7 +11,7 @@ eachDatabase('places', (database) => {
 
   placesKeepTheirPromises(() => both)
 
-  test('processes that race for places and turns never take one twice, and never fail', async () => {
+  test('concurrent processes never take one slot twice, and never fail', async () => {
     const now = 1_700_000_000_000
     const wanted = (user: string): Wanted => ({
       ...{ action: 'Raced', count: 7, periodMs: 1_000, user, now },
@@ -25,7 +25,7 @@ eachDatabase('places', (database) => {
     expect(numbers.length).toBeLessThanOrEqual(7)
   })
 
-  test('processes that race for places while nobody waits take each once', async () => {
+  test('concurrent processes take each slot once while no user waits', async () => {
     for (let round = 0; round < 15; round++) {
       const now = 1_700_000_000_000 + round * 100_000
       const wanted = (nth: number): Wanted => ({
@@ -41,7 +41,7 @@ eachDatabase('places', (database) => {
     }
   })
 
-  test('who was served long ago is forgotten', async () => {
+  test('users who were served long ago are forgotten', async () => {
     const [places] = both
     const wanted = (now: number): Wanted => ({
       ...{ action: 'Forgetful', count: 1, periodMs: 1_000, user: 'ann', now },

@@ -6,13 +6,13 @@ import { eachDatabase } from '../support/database.ts'
 
 const folder = new URL('../../src/store/', import.meta.url).pathname
 
-interface Written {
+interface SourceStatement {
   readonly file: string
   readonly text: string
 }
 
-/** Every statement of the store, as it stands in the sources, with `mark` and a number in each hole. Migrations are for once. */
-const statements = (mark: '?' | '$'): readonly Written[] =>
+/** Every statement in the sources of the store, with numbered parameters. Migrations are excluded: they run once. */
+const statements = (mark: '?' | '$'): readonly SourceStatement[] =>
   readdirSync(folder)
     .filter((file) => file !== 'migrations.ts')
     .flatMap((file) => {
@@ -22,13 +22,13 @@ const statements = (mark: '?' | '$'): readonly Written[] =>
 
 const textAt = (source: string, start: number, mark: string): string => {
   let text = ''
-  let hole = 0
+  let parameter = 0
   let depth = 0
   for (let at = start; depth > 0 || source[at] !== '`'; at++) {
     const [character, next] = [source[at], source[at + 1]]
     if (depth > 0) depth += character === '{' ? 1 : character === '}' ? -1 : 0
     else if (character === '$' && next === '{') {
-      text += mark + ++hole
+      text += mark + ++parameter
       depth = 1
       at++
     } else text += character
@@ -38,7 +38,7 @@ const textAt = (source: string, start: number, mark: string): string => {
 
 const pathOf = (url: string) => url.replace(/^sqlite:/, '')
 
-/** Which index PostgreSQL takes, it decides by what there is. */
+/** Rows for the planner: PostgreSQL chooses an index by the size of the tables. */
 const rows = [
   `insert into users (id, name, created_at) select 'user-' || i, 'name-' || i, i from generate_series(1, 500) i`,
   `insert into tokens (id, user_id, hash, start, created_at)
@@ -48,7 +48,7 @@ const rows = [
   `insert into assets (id, group_id) select 'asset-' || i, 'group-' || i from generate_series(1, 5000) i`,
 ]
 
-/** What is read from one end to the other. */
+/** The full scans of all statements, as `file: index or table`. */
 const scans = {
   sqlite: async (url: string): Promise<readonly string[]> => {
     const database = new DatabaseSync(pathOf(url))
@@ -56,7 +56,7 @@ const scans = {
       database
         .prepare(`explain query plan ${text}`)
         .all()
-        // Neither are tables: a row of constants, and the numbers that a statement counts itself.
+        // A row of constants, and the recursive query `numbers`, are not tables.
         .map(({ detail }) => /^SCAN (?!CONSTANT ROW|numbers)(\w+)(?: USING.* INDEX (\w+))?/.exec(String(detail)))
         .flatMap((scan) => (scan ? [`${file}: ${scan[2] ?? scan[1]}`] : [])),
     )
@@ -68,8 +68,8 @@ const scans = {
     const database = postgres(url, { max: 1 })
     for (const statement of rows) await database.unsafe(statement)
     await database`analyze users, tokens, groups, assets`
-    // Small tables are read whole, and put together so, whatever indexes there are.
-    for (const way of ['seqscan', 'hashjoin', 'mergejoin']) await database.unsafe(`set enable_${way} = off`)
+    // Otherwise PostgreSQL scans and joins small tables without an index.
+    for (const setting of ['seqscan', 'hashjoin', 'mergejoin']) await database.unsafe(`set enable_${setting} = off`)
     const found: string[] = []
     for (const { file, text } of statements('$')) {
       const [row] = await database.unsafe(`explain (generic_plan, format json) ${text}`)
@@ -96,25 +96,25 @@ const scansOf = (plan: Plan): readonly string[] => [
   ...(plan.Plans ?? []).flatMap(scansOf),
 ]
 
-/** By file: the index, or the table, that is read from one end to the other. */
+/** The full scans that are allowed. */
 const expected = [
-  // Claims that are open.
+  // The open claims only.
   'claims.ts: claims_by_due',
   'groups.ts: claims_by_due',
   'pending.ts: claims_by_due',
-  // Whoever has called in the last minutes, once in that time.
+  // The users who have called in the last minutes; once in that time.
   'rate-limits.ts: upstream_turns',
-  // One row.
+  // The table has one row.
   'revision.ts: revision',
-  // A row for each process, while it lives and a while longer.
+  // One row for each process of the last 30 days.
   'usage.ts: text_usage_batches',
-  // Lists for an administrator.
+  // Lists of the admin commands.
   'tokens.ts: tokens_by_age',
   'users.ts: users',
 ].sort()
 
-eachDatabase('statements of the store read no whole table', (database) => {
-  test('but those that are small, or asked for', async () => {
+eachDatabase('the statements of the store', (database) => {
+  test('scan no whole table, except the allowed ones', async () => {
     await database.open()
     expect(statements('?').length).toBeGreaterThan(90)
     expect([...new Set(await scans[database.kind](database.url))].sort()).toEqual(expected)

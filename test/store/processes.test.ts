@@ -28,7 +28,7 @@ const run = ([command, ...args]: readonly string[], url: string): Promise<string
   })
 
 eachDatabase('processes', (database) => {
-  test('processes of both runtimes that start at once on an empty database share names, leases and secrets', async () => {
+  test('processes of both runtimes that start concurrently on an empty database share names, leases and secrets', async () => {
     const commands = [runtimes.bun, runtimes.deno, runtimes.bun, runtimes.deno]
     const said = await Promise.all(commands.map((command) => run(command, database.url)))
     const results: { claimed: string[]; leased: string[]; secret: string }[] = said.map((text) => JSON.parse(text))
@@ -42,7 +42,7 @@ eachDatabase('processes', (database) => {
   }, 60_000)
 })
 
-test.each(Object.entries(runtimes))('a file that %s makes is for its owner alone', async (_, command) => {
+test.each(Object.entries(runtimes))('a file that %s creates is accessible to its owner only', async (_, command) => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-modes-'))
   const path = join(folder, 'data', 'there.db')
   await run(command, `sqlite:${path}`)

@@ -19,9 +19,9 @@ eachDatabase('rename', (database) => {
     await store.confirm(await claim(user, name, { description: 'before' }), { id, createdAt: 1 })
     return id
   }
-  const mine = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
+  const openClaimsOf = async (user: string) => (await store.openClaims()).filter((open) => open.user === user)
 
-  test('the record carries the new name, and the old one is free', async () => {
+  test('the record has the new name, and the old name is free', async () => {
     const user = randomUUID()
     const id = await group(user, 'cats')
     const made = await claim(user, 'dogs', { renames: id })
@@ -29,59 +29,59 @@ eachDatabase('rename', (database) => {
     expect(await store.groupsOf(user)).toEqual([
       { id, user, type: 'AIGC', name: 'dogs', description: 'before', createdAt: 1 },
     ])
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
     await claim(user, 'cats')
     expect(await store.claim({ ...made, renames: undefined })).toBeUndefined()
   })
 
-  test('the record carries the new description where there is one', async () => {
+  test('the record has the new description if there is one', async () => {
     const user = randomUUID()
     const id = await group(user, 'cats')
     await store.confirm(await claim(user, 'dogs', { renames: id, description: 'after' }), { id, createdAt: 9 })
     expect((await store.group(id))?.description).toBe('after')
   })
 
-  test('is adopted as well as confirmed, and twice as well as once', async () => {
+  test('a rename can be adopted or confirmed, once or twice', async () => {
     const user = randomUUID()
     const id = await group(user, 'cats')
     const made = await claim(user, `dogs ${id}`, { renames: id })
     expect(await store.adopt(made, { id, createdAt: 9 })).toBe('adopted')
     expect(await store.confirm(made, { id, createdAt: 9 })).toBe(true)
     expect((await store.group(id))?.name).toBe(`dogs ${id}`)
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
   })
 
-  test('is not adopted while somebody else makes a group of that name', async () => {
+  test('a rename is not adopted while another user creates a group of that name', async () => {
     const [user, name] = [randomUUID(), randomUUID()]
     const id = await group(user, 'cats')
     const made = await claim(user, name, { renames: id })
     await claim(randomUUID(), name)
     expect(await store.adopt(made, { id, createdAt: 9 })).toBe('rival')
     expect((await store.group(id))?.name).toBe('cats')
-    expect(await mine(user)).toEqual([made])
+    expect(await openClaimsOf(user)).toEqual([made])
   })
 
-  test('a name that went to another group stays there, and the claim is kept', async () => {
+  test('a name that another group has taken stays there, and the claim is kept', async () => {
     const [user, name] = [randomUUID(), randomUUID()]
     const id = await group(user, 'cats')
     const made = await claim(user, name, { renames: id })
     await store.release(made)
     await group(user, name)
     expect(await store.adopt(made, { id, createdAt: 9 })).toBe('taken')
-    expect(await mine(user)).toEqual([])
+    expect(await openClaimsOf(user)).toEqual([])
     expect(await store.confirm(made, { id, createdAt: 9 })).toBe(false)
     expect((await store.group(id))?.name).toBe('cats')
-    expect(await mine(user)).toEqual([{ ...made, state: 'unresolved', group: id }])
+    expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved', group: id }])
   })
 
-  test('a group that is gone or somebody else’s is not renamed', async () => {
+  test('a group that was removed, or has another owner, is not renamed', async () => {
     const [user, thief] = [randomUUID(), randomUUID()]
     const id = await group(user, 'cats')
     const made = await claim(thief, randomUUID(), { renames: id })
     expect(await store.adopt(made, { id, createdAt: 9 })).toBe('taken')
-    expect(await mine(thief)).toEqual([made])
+    expect(await openClaimsOf(thief)).toEqual([made])
     expect(await store.confirm(made, { id, createdAt: 9 })).toBe(false)
     expect((await store.group(id))?.name).toBe('cats')
-    expect(await mine(thief)).toEqual([{ ...made, state: 'unresolved', group: id }])
+    expect(await openClaimsOf(thief)).toEqual([{ ...made, state: 'unresolved', group: id }])
   })
 })

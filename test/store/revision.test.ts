@@ -4,7 +4,7 @@ import { createToken, Freshness, hashToken, identifyByToken } from '../../plugin
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
-eachDatabase('a revision says what it changed', (database) => {
+eachDatabase('a revision contains', (database) => {
   let store: Store
   let other: Store
   beforeAll(async () => {
@@ -21,7 +21,7 @@ eachDatabase('a revision says what it changed', (database) => {
     const hash = hashToken(token)
     return { token, hash, id: (await store.addToken({ user, hash, start: 'sk-', createdAt: 2 })) ?? '' }
   }
-  /** What another process is told of what was done meanwhile. */
+  /** The changes that another process reads after `work`. */
   const changesOf = async (work: () => Promise<unknown>) => {
     const before = await other.revision()
     await work()
@@ -36,7 +36,7 @@ eachDatabase('a revision says what it changed', (database) => {
     expect(keysOf(await changesOf(() => store.revokeToken(id, 5)), 'token')).toEqual([hash])
   })
 
-  test('a token that was added, by its hash; not one that there were too many of', async () => {
+  test('an added token, by its hash; not a token that exceeds the maximum', async () => {
     const { id: user } = await newUser()
     const token = { user, start: 'sk-', createdAt: 2 }
     expect(keysOf(await changesOf(() => store.addToken({ ...token, hash: 'first' }, 1)), 'token')).toEqual(['first'])
@@ -45,7 +45,7 @@ eachDatabase('a revision says what it changed', (database) => {
     expect(await other.revision()).toBe(before)
   })
 
-  test('nothing for a token that is not there, another’s, or revoked already', async () => {
+  test('no change for a token that does not exist, belongs to another user, or is revoked already', async () => {
     const { id: user } = await newUser()
     const { id } = await newToken(user)
     await store.revokeToken(id, 5)
@@ -57,7 +57,7 @@ eachDatabase('a revision says what it changed', (database) => {
     expect(await other.revision()).toBe(before)
   })
 
-  test('all tokens of a disabled user, and nobody else’s', async () => {
+  test('all tokens of a disabled user, and no others', async () => {
     const { id: user, name } = await newUser()
     const hashes = [(await newToken(user)).hash, (await newToken(user)).hash]
     await newToken((await newUser()).id)
@@ -65,7 +65,7 @@ eachDatabase('a revision says what it changed', (database) => {
     expect(keysOf(read, 'token')?.toSorted()).toEqual(hashes.toSorted())
   })
 
-  test('a token that was added while its user was disabled, if anybody could know it as one that works', async () => {
+  test('a token that was added while its user was being disabled, if a process may have cached it as valid', async () => {
     for (let round = 0; round < 60; round++) {
       const { id: user, name } = await newUser()
       const before = await other.revision()
@@ -75,7 +75,7 @@ eachDatabase('a revision says what it changed', (database) => {
       })
       await store.disableUser(name, 5)
       const { hash, works } = await late
-      // Once for having been added; and once more, for whoever has learned in between that it works.
+      // Once because it was added, and once more for a process that has cached it as valid in between.
       const named = keysOf(await other.revision(before), 'token')?.filter((key) => key === hash)
       if (works) expect(named).toHaveLength(2)
     }
@@ -94,7 +94,7 @@ eachDatabase('a revision says what it changed', (database) => {
     }
   })
 
-  test('whose groups are other ones: one was made, or found after a lost answer', async () => {
+  test('the user whose list of groups has changed: a group was created, or found after a lost response', async () => {
     const [user, createdAt] = [randomUUID(), 1]
     for (const end of ['confirm', 'adopt'] as const) {
       const claim = await store.claim({ user, type: 'AIGC', name: end, createdAt, dueAt: 2 })
@@ -114,7 +114,7 @@ eachDatabase('a revision says what it changed', (database) => {
     expect([keysOf(read, 'group'), keysOf(read, 'groups')]).toEqual([[id], [user]])
   })
 
-  test('several at once, each in its revision', async () => {
+  test('several concurrent changes, each in its revision', async () => {
     const { id: user } = await newUser()
     const made = await Promise.all(Array.from({ length: 20 }, () => newToken(user)))
     const read = await changesOf(() =>
@@ -123,14 +123,14 @@ eachDatabase('a revision says what it changed', (database) => {
     expect(keysOf(read, 'token')?.toSorted()).toEqual(made.map(({ hash }) => hash).toSorted())
   })
 
-  test('and does not pretend to know what it has forgotten', async () => {
+  test('no list of changes when some of them were swept', async () => {
     const now = await store.revision()
     expect(await store.revision(now)).toEqual({ value: now, changes: [] })
     expect(await store.revision(now - 100_000)).toEqual({ value: now })
     expect(await store.revision(now + 7)).toEqual({ value: now })
   })
 
-  test('what is kept of changes is bounded, and who is further behind is told so', async () => {
+  test('a bounded number of changes: a process that is further behind gets no list', async () => {
     const [id, user] = [randomUUID(), randomUUID()]
     const before = await other.revision()
     for (let nth = 0; nth < 1_100; nth++) await store.describeGroup({ id, user }, 'words')
@@ -139,7 +139,7 @@ eachDatabase('a revision says what it changed', (database) => {
   }, 30_000)
 
   describe('one revocation', () => {
-    test('costs no other token a question to the store, in any process', async () => {
+    test('causes no query for any other token, in any process', async () => {
       let now = 0
       let asked = 0
       const counting = {

@@ -7,24 +7,24 @@ import { UniqueViolationError } from '../../src/store/error.ts'
 const claim: Claim = { id: 'c', user: 'u', type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2, state: 'pending' }
 const group = { id: 'g', createdAt: 1 }
 
-/** A database whose index refuses the first so many statements, as it does to the slower of two that insert one record at once. */
-const refusing = (times: number): Database => {
-  let asked = 0
-  const ask = () => {
-    if (++asked <= times) throw new UniqueViolationError(new Error('duplicate key'))
+/** A database whose unique index rejects the first `times` statements, like the slower of two concurrent inserts of one record. */
+const rejecting = (times: number): Database => {
+  let attempts = 0
+  const execute = () => {
+    if (++attempts <= times) throw new UniqueViolationError(new Error('duplicate key'))
     return [{ id: 'c' }]
   }
   return {
-    query: async <Result>() => ask() as Result[],
-    batch: async () => [ask()],
+    query: async <Result>() => execute() as Result[],
+    batch: async () => [execute()],
     exclusively: async () => {},
     close: async () => {},
   }
 }
 
-test('a refusal by an index is looked at twice before it counts', async () => {
-  expect(await claims(refusing(1)).confirm(claim, group)).toBe(true)
-  expect(await claims(refusing(1)).adopt(claim, group)).toBe('adopted')
-  expect(await claims(refusing(2)).confirm(claim, group)).toBe(false)
-  expect(await claims(refusing(2)).adopt(claim, group)).toBe('taken')
+test('a claim retries once after a unique violation', async () => {
+  expect(await claims(rejecting(1)).confirm(claim, group)).toBe(true)
+  expect(await claims(rejecting(1)).adopt(claim, group)).toBe('adopted')
+  expect(await claims(rejecting(2)).confirm(claim, group)).toBe(false)
+  expect(await claims(rejecting(2)).adopt(claim, group)).toBe('taken')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('secret', (database) => {
-  test('a secret is made once, for all stores, and has 256 bits', async () => {
+  test('a secret is created once for all stores, and has 256 bits', async () => {
     const [store, other] = [await database.open(), await database.open()]
     const read = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index % 2 ? store : other).secret('session')),

@@ -26,15 +26,15 @@ const counter = (more: Partial<Counter> = {}): Counter => ({
 
 const attempt = (now: number, ...counters: [Counter, ...Counter[]]): Attempt => ({ id: randomUUID(), counters, now })
 
-eachDatabase('sessions', (place) => {
+eachDatabase('sessions and login attempts', (tested) => {
   let store: ReturnType<typeof storeOn>
   let other: typeof store
   let database: Database
   beforeAll(async () => {
-    database = open(place)
+    database = open(tested)
     await makeTables(database)
     store = storeOn(database)
-    other = storeOn(open(place))
+    other = storeOn(open(tested))
     return async () => Promise.all(opened.splice(0).map((each) => each.close()))
   }, 60_000)
 
@@ -47,13 +47,13 @@ eachDatabase('sessions', (place) => {
   }
 
   describe('a session', () => {
-    test('is found by its hash, with its user and its times', async () => {
+    test('is found by its hash, with its user and times', async () => {
       const { name, user, hash } = await userWithSession({ idleUntil: 1_790_000_000_123 })
       expect(await other.session(hash)).toEqual({ user, name, idleUntil: 1_790_000_000_123, endsAt: 9_000 })
       expect(await other.session(randomUUID())).toBeUndefined()
     })
 
-    test('is ended, alone', async () => {
+    test('can be ended without ending others', async () => {
       const [one, two] = [await userWithSession(), await userWithSession()]
       await other.endSession(one.hash)
       await other.endSession(one.hash)
@@ -61,7 +61,7 @@ eachDatabase('sessions', (place) => {
       expect(await store.session(two.hash)).toBeDefined()
     })
 
-    test('takes the place of others, or of none when it cannot begin', async () => {
+    test('ends the given sessions when it begins, and none when it cannot begin', async () => {
       const [one, two, three] = [await userWithSession(), await userWithSession(), await userWithSession()]
       const nobodys = { ...one.session, user: randomUUID(), hash: randomUUID() }
       expect(await store.addSession(nobodys, [one.hash])).toBe(false)
@@ -73,7 +73,7 @@ eachDatabase('sessions', (place) => {
       expect(await store.session(three.hash)).toBeDefined()
     })
 
-    test('is prolonged, and never shortened', async () => {
+    test('can be prolonged, and is never shortened', async () => {
       const { hash } = await userWithSession()
       await other.touchSession(hash, 6_000)
       await other.touchSession(hash, 5_500)
@@ -81,7 +81,7 @@ eachDatabase('sessions', (place) => {
       await other.touchSession(randomUUID(), 6_000)
     })
 
-    test('does not begin while its user is disabled, nor after', async () => {
+    test('cannot begin while its user is disabled, and does not exist after the user is enabled', async () => {
       const { name, session } = await userWithSession()
       const late = { ...session, hash: randomUUID() }
       await store.disableUser(name, 1)
@@ -91,13 +91,13 @@ eachDatabase('sessions', (place) => {
       expect(await store.addSession(late)).toBe(true)
     })
 
-    test('is none while its user is disabled', async () => {
+    test('is not found while its user is disabled', async () => {
       const { name, hash } = await userWithSession()
       await other.disableUser(name, 5)
       expect(await store.session(hash)).toBeUndefined()
     })
 
-    test('is none with another password, or none, than it began with', async () => {
+    test('is not found when the user’s password was changed or removed', async () => {
       const { name, hash } = await userWithSession()
       const again = await userWithSession()
       await other.setPassword(name, 'q')
@@ -116,7 +116,7 @@ eachDatabase('sessions', (place) => {
       expect(JSON.stringify(await database.query(sql`select * from sessions`))).not.toContain(password)
     })
 
-    test('ends with all others of its user, and nobody else’s', async () => {
+    test('ends with all other sessions of its user, and no others', async () => {
       const [one, two] = [await userWithSession(), await userWithSession()]
       const second = randomUUID()
       await store.addSession({ ...one.session, hash: second })
@@ -126,7 +126,7 @@ eachDatabase('sessions', (place) => {
       expect(await store.session(two.hash)).toBeDefined()
     })
 
-    test('that is out of time is swept when another begins', async () => {
+    test('that has expired is deleted when another begins', async () => {
       const old = await userWithSession({ createdAt: 100, idleUntil: 200 })
       const young = await userWithSession({ createdAt: 100, idleUntil: 1_001 })
       await userWithSession({ createdAt: 1_000 })
@@ -135,15 +135,15 @@ eachDatabase('sessions', (place) => {
     })
   })
 
-  describe('attempts', () => {
-    /** What so many in a row get. */
+  describe('login attempts', () => {
+    /** The results of `count` attempts in sequence. */
     const take = async (count: number, now: number, ...counters: [Counter, ...Counter[]]) => {
       const outcomes: (number | undefined)[] = []
       for (let nth = 0; nth < count; nth++) outcomes.push(await store.takeAttempt(attempt(now, ...counters)))
       return outcomes
     }
 
-    test('are free, then wait twice as long each time, up to a bound', async () => {
+    test('are free at first; then each delay is twice as long, up to a maximum', async () => {
       const one = counter({ free: 3 })
       expect(await take(4, 10, one)).toEqual([undefined, undefined, undefined, 1_010])
       let now = 1_010
@@ -158,18 +158,18 @@ eachDatabase('sessions', (place) => {
       expect(waits).toEqual([2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
     })
 
-    test('with none free wait from the first on; times are as large as they get', async () => {
+    test('without a free one are delayed from the first on, with the largest times too', async () => {
       const now = 1_800_000_000_000
       expect(await take(2, now, counter({ free: 1 }))).toEqual([undefined, now + 1_000])
     })
 
-    test('begin anew when they are forgotten', async () => {
+    test('are counted from zero after the counter has expired', async () => {
       const one = counter({ free: 2, forgetMs: 20_000 })
       await take(2, 10, one)
       expect(await take(3, 20_010, one)).toEqual([undefined, undefined, 21_010])
     })
 
-    test('under two keys count under both, or under neither', async () => {
+    test('under two keys are counted under both, or under neither', async () => {
       const [name, otherName, address] = [counter(), counter(), counter({ free: 2 })]
       expect(await take(3, 10, name, address)).toEqual([undefined, undefined, 1_010])
       expect(await take(3, 10, otherName, address)).toEqual([1_010, 1_010, 1_010])
@@ -180,7 +180,7 @@ eachDatabase('sessions', (place) => {
       expect(await take(3, 10, fresh)).toEqual([undefined, undefined, 1_010])
     })
 
-    test('under four keys count under all of them, or under none, whichever is used up', async () => {
+    test('under four keys are counted under all of them, or under none, whichever key is blocked', async () => {
       for (const used of [0, 1, 2, 3]) {
         const four = Array.from({ length: 4 }, (_, nth) => counter({ free: nth === used ? 2 : 9 }))
         const [first = counter(), ...others] = four
@@ -192,7 +192,7 @@ eachDatabase('sessions', (place) => {
       }
     })
 
-    test('of many at once under four keys get no further than the smallest lets them, and charge the others no more', async () => {
+    test('in parallel under four keys stop at the smallest limit, and are not counted under the other keys beyond it', async () => {
       const networks = [counter({ free: 40 }), counter({ free: 7 }), counter({ free: 40 })]
       const names = Array.from({ length: 40 }, () => counter())
       const outcomes = await Promise.all(
@@ -204,11 +204,11 @@ eachDatabase('sessions', (place) => {
         from login_attempts
         where key in (${networks[0]?.key}, ${networks[1]?.key}, ${networks[2]?.key})`)
       expect(failures.map((row) => row.failures)).toEqual([7, 7, 7])
-      const charged = await Promise.all(names.map((name) => take(5, 10, name)))
-      expect(charged.filter((each) => each.at(-1) !== undefined)).toHaveLength(7)
+      const counted = await Promise.all(names.map((name) => take(5, 10, name)))
+      expect(counted.filter((each) => each.at(-1) !== undefined)).toHaveLength(7)
     })
 
-    test('of many at once get no further than are free', async () => {
+    test('in parallel stop at the number of free ones', async () => {
       const one = counter()
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, (_, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, one))),
@@ -217,7 +217,7 @@ eachDatabase('sessions', (place) => {
       expect(new Set(outcomes)).toEqual(new Set([undefined, 1_010]))
     })
 
-    test('of many at once from one address get no further than are free, and the names of the others are not charged', async () => {
+    test('in parallel from one address stop at the number of free ones, and the rejected ones are not counted under their names', async () => {
       const address = counter()
       const names = Array.from({ length: 40 }, () => counter({ free: 1 }))
       const outcomes = await Promise.all(
@@ -225,12 +225,12 @@ eachDatabase('sessions', (place) => {
       )
       expect(outcomes.filter((until) => until === undefined)).toHaveLength(5)
       for (const [nth, name] of names.entries()) {
-        const [charged] = await take(1, 10, name)
-        expect([nth, charged === undefined]).toEqual([nth, outcomes[nth] !== undefined])
+        const [counted] = await take(1, 10, name)
+        expect([nth, counted === undefined]).toEqual([nth, outcomes[nth] !== undefined])
       }
     })
 
-    test('of many at once for one name get no further than are free, and the address is not charged for the others', async () => {
+    test('in parallel for one name stop at the number of free ones, and the rejected ones are not counted under their addresses', async () => {
       const [name, address] = [counter({ free: 1 }), counter({ free: 3 })]
       await Promise.all(
         Array.from({ length: 30 }, (_, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, name, address))),
@@ -238,7 +238,7 @@ eachDatabase('sessions', (place) => {
       expect(await take(3, 10, address)).toEqual([undefined, undefined, 1_010])
     })
 
-    test('that are refused write nothing', async () => {
+    test('that are rejected write nothing', async () => {
       const [name, address] = [counter(), counter({ free: 1 })]
       await take(1, 10, address)
       let batches = 0
@@ -254,7 +254,7 @@ eachDatabase('sessions', (place) => {
       expect(batches).toBe(0)
     })
 
-    test('are taken back with the wait that they brought', async () => {
+    test('are returned with the delay that they caused', async () => {
       const [name, address] = [counter({ free: 2 }), counter({ free: 2 })]
       await take(1, 10, name, address)
       const right = attempt(10, name, address)
@@ -264,7 +264,7 @@ eachDatabase('sessions', (place) => {
       expect(await take(2, 10, name, address)).toEqual([undefined, 1_010])
     })
 
-    test('are taken back without the wait that another brought', async () => {
+    test('are returned without the delay that another attempt caused', async () => {
       const one = counter({ free: 2 })
       const right = attempt(10, one)
       await store.takeAttempt(right)
@@ -273,7 +273,7 @@ eachDatabase('sessions', (place) => {
       expect(await take(1, 10, one)).toEqual([1_010])
     })
 
-    test('are cleared under one key, and taken back under the other', async () => {
+    test('are cleared under one key, and returned under the other', async () => {
       const [name, address] = [counter({ free: 3 }), counter({ free: 3 })]
       await take(1, 10, name, address)
       const right = attempt(10, name, address)
@@ -283,7 +283,7 @@ eachDatabase('sessions', (place) => {
       expect(await take(3, 10, address)).toEqual([undefined, undefined, 1_010])
     })
 
-    test('that nothing counts any more leave no row, nor do forgotten ones', async () => {
+    test('that were returned or have expired leave no row', async () => {
       const rows = async (key: string) =>
         (
           await database.query(sql`
@@ -302,7 +302,7 @@ eachDatabase('sessions', (place) => {
       expect(await rows(old.key)).toBe(0)
     })
 
-    test('that a long attack has left are forgotten some at a time: nobody’s login takes long for it', async () => {
+    test('of a long attack are deleted in batches, so that no login takes long', async () => {
       await database.query(sql`
         with recursive numbers (number) as (
           select 1
@@ -330,15 +330,15 @@ eachDatabase('sessions', (place) => {
     })
   })
 
-  test('fifty logins at once with a wrong password compute five hashes, on two processes’ worth of plugins', async () => {
+  test('fifty parallel logins with a wrong password compute five hashes, with the plugins of two processes', async () => {
     const name = randomUUID()
     await store.addUser({ name, password: '#right', createdAt: 1 })
-    const houses = [await openHouse({ store }), await openHouse({ store: other })]
+    const fixtures = [await openHouse({ store }), await openHouse({ store: other })]
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, nth) => houses[nth % 2]?.login(name, 'wrong').then(({ status }) => status)),
+      Array.from({ length: 50 }, (_, nth) => fixtures[nth % 2]?.login(name, 'wrong').then(({ status }) => status)),
     )
     expect(replies.filter((status) => status === 401)).toHaveLength(5)
     expect(replies.filter((status) => status === 429)).toHaveLength(45)
-    expect(houses.flatMap(({ checked }) => checked)).toHaveLength(5)
+    expect(fixtures.flatMap(({ checked }) => checked)).toHaveLength(5)
   })
 })

@@ -16,7 +16,7 @@ afterAll(async () => {
   await made.remove()
 })
 
-test('two batches that wait for each other both take effect, once', async () => {
+test('two batches that deadlock both take effect, once', async () => {
   const raise = (id: number) => sql`update counts set value = value + 1 where id = ${id}`
   const pause = sql`select pg_sleep(0.1)`
   await Promise.all([database.batch([raise(1), pause, raise(2)]), database.batch([raise(2), pause, raise(1)])])

@@ -6,7 +6,7 @@ import { eachDatabase } from '../support/database.ts'
 
 const at = 1_000_000
 
-eachDatabase('objects of the text account', (database) => {
+eachDatabase('text objects', (database) => {
   let store: Store
   let other: Store
   beforeAll(async () => {
@@ -27,7 +27,7 @@ eachDatabase('objects of the text account', (database) => {
   })
   const found = ({ user, kind, id }: TextObject, now = at) => other.textObject(user, kind, id, now)
 
-  test('are known to who was given them, and only as what they are', async () => {
+  test('are found by their owner only, and only under their kind', async () => {
     const mine = object({ dueAt: at + 5 })
     const { token: _, ...tokenless } = object({ user: 'bob', kind: 'item' })
     expect(await store.recordTextObjects([mine, tokenless])).toEqual([])
@@ -38,7 +38,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await found({ ...mine, id: mine.id.toUpperCase() })).toBeUndefined()
   })
 
-  test('stay with the first who was given them', async () => {
+  test('stay with the first user they were recorded for', async () => {
     const first = object()
     const second = { ...first, user: 'bob', expiresAt: at + 5000 }
     const new_ = object({ user: 'bob' })
@@ -50,7 +50,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await found(new_)).toEqual(new_)
   })
 
-  test('have one owner when many are given them at once', async () => {
+  test('have one owner when they are recorded for many users concurrently', async () => {
     const id = randomUUID()
     const users = Array.from({ length: 12 }, (_, nth) => `user${nth}`)
     const refused = await Promise.all(
@@ -61,7 +61,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(owners.filter(Boolean)).toHaveLength(1)
   })
 
-  test('have one owner when many are given them in one transaction, and stop nobody’s', async () => {
+  test('have one owner when they are recorded for many users in one transaction, and the other objects are stored', async () => {
     const id = randomUUID()
     const odd = store.recordTextObjects([object({ user: '\0' })]).catch((error: unknown) => error)
     const own = object({ user: 'user2', kind: 'item' })
@@ -77,7 +77,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await odd).toBeInstanceOf(TypeError)
   })
 
-  test('are nobody’s when they have expired, and may be given anew', async () => {
+  test('have no owner when they have expired, and can be recorded again', async () => {
     const old = object({ expiresAt: at + 10 })
     await store.recordTextObjects([old])
     expect(await found(old, at + 9)).toEqual(old)
@@ -88,7 +88,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await found(old, at + 10)).toBeUndefined()
   })
 
-  test('are forgotten by their owner alone', async () => {
+  test('are removed by their owner only', async () => {
     const mine = object()
     await store.recordTextObjects([mine])
     await store.removeTextObject({ ...mine, user: 'bob' })
@@ -97,7 +97,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await found(mine)).toBeUndefined()
   })
 
-  test('are due for one process at a time, and settled once', async () => {
+  test('are deferred by one process at a time, and settled once', async () => {
     const due = object({ dueAt: at - 500_000 })
     await store.recordTextObjects([due, object({ dueAt: at + 500 }), object()])
     expect(await other.dueTextResponses(at - 400_000, 10)).toEqual([due])
@@ -111,7 +111,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await store.deferTextResponse({ ...due, dueAt: at - 450_000 }, at)).toBe(false)
   })
 
-  test('are swept a few at a time when they have expired, but not before their usage is recorded', async () => {
+  test('are swept in batches when they have expired, but not before their usage is recorded', async () => {
     const first = at - 900_000
     const expired = Array.from({ length: 5 }, () => object({ expiresAt: first }))
     const unsettled = object({ expiresAt: first, dueAt: first })
@@ -123,7 +123,7 @@ eachDatabase('objects of the text account', (database) => {
     expect(await store.sweepTextObjects(first, 3)).toBe(1)
   })
 
-  test('keep names of models of any kind', async () => {
+  test('can have any model name', async () => {
     const odd = object({ model: `a\0b${'x'.repeat(1000)}` })
     await store.recordTextObjects([odd])
     expect((await found(odd))?.model).toHaveLength(256)

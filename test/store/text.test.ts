@@ -13,7 +13,7 @@ eachDatabase('text', (database) => {
   })
   const claim = (user: string, name: string) => store.claim({ user, type: 'AIGC', name, createdAt: 1, dueAt: 2 })
 
-  test('text comes back as it went in, and no two texts are one', async () => {
+  test('text is stored unchanged, and different texts stay different', async () => {
     const user = randomUUID()
     const names = [...new Set(naughty)].filter((name) => !name.includes('\0') && name.isWellFormed())
     expect(names.length).toBeGreaterThan(400)
@@ -23,13 +23,13 @@ eachDatabase('text', (database) => {
     expect(kept.sort()).toEqual(names.sort())
   })
 
-  test.each(['a\0', '\0', 'a\ud800', '\udc00\ud800'])('%j is refused before it reaches the database', async (text) => {
+  test.each(['a\0', '\0', 'a\ud800', '\udc00\ud800'])('%j is rejected before it reaches the database', async (text) => {
     expect(claim(randomUUID(), text)).rejects.toThrow('must not contain NUL or a lone surrogate')
     expect(store.group(text)).rejects.toThrow(TypeError)
     expect(store.ownerOf(text)).rejects.toThrow(TypeError)
   })
 
-  test('a time that is no integer is refused before it reaches the database', async () => {
+  test('a time that is not an integer is rejected before it reaches the database', async () => {
     for (const createdAt of [1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(store.addUser({ name: randomUUID(), createdAt })).rejects.toThrow('must be an integer')
     }

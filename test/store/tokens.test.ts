@@ -18,13 +18,13 @@ eachDatabase('tokens', (database) => {
     return { name, user, hash, token }
   }
 
-  test('a token has an owner, known by its hash', async () => {
+  test('the owner of a token is found by its hash', async () => {
     const { user, token, hash } = await userWithToken()
     expect(await other.ownerOf(hash)).toEqual({ user, token })
     expect(await store.ownerOf(randomUUID())).toBeUndefined()
   })
 
-  test('a token carries its end', async () => {
+  test('a token has its expiry time', async () => {
     const { user, token, hash } = await userWithToken({ expiresAt: 1_790_000_000_123 })
     expect(await store.ownerOf(hash)).toEqual({ user, token, expiresAt: 1_790_000_000_123 })
   })
@@ -40,7 +40,7 @@ eachDatabase('tokens', (database) => {
     expect(await store.revokeToken(randomUUID(), 9)).toBeUndefined()
   })
 
-  test('a token is not revoked in the name of another user', async () => {
+  test('a user cannot revoke the token of another user', async () => {
     const mine = await userWithToken()
     const foreign = await userWithToken()
     expect(await store.revokeToken(foreign.token, 5, mine.user)).toBeUndefined()
@@ -48,7 +48,7 @@ eachDatabase('tokens', (database) => {
     expect(await store.revokeToken(mine.token, 5, mine.user)).toBe(5)
   })
 
-  test('the tokens of a disabled user have no owner until the user is enabled, and the revision rises with both', async () => {
+  test('the tokens of a disabled user have no owner until the user is enabled, and both raise the revision', async () => {
     const { name, hash } = await userWithToken()
     const before = await store.revision()
     expect(await store.disableUser(name, 5)).toBe(true)
@@ -60,7 +60,7 @@ eachDatabase('tokens', (database) => {
     expect(await store.revision()).toBeGreaterThan(between)
   })
 
-  test('tokens are listed with their users, of one user or of all, without their hashes', async () => {
+  test('tokens of one user or of all are listed with their users, without their hashes', async () => {
     const { name, user, token } = await userWithToken({ label: 'ci' })
     const second = await userWithToken()
     expect(await store.listTokens(user)).toEqual([
@@ -71,8 +71,8 @@ eachDatabase('tokens', (database) => {
     expect(all).toContain(second.token)
   })
 
-  test('a token of a user who does not exist is refused', async () => {
+  test('a token of a user who does not exist is rejected', async () => {
     const made = store.addToken({ user: randomUUID(), hash: randomUUID(), start: 'sk-', createdAt: 1 })
-    expect(made).rejects.toThrow('the database could not be asked')
+    expect(made).rejects.toThrow('the database request failed')
   })
 })

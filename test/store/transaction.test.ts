@@ -13,27 +13,27 @@ eachDatabase('transaction', (tested) => {
     await database.query(sql`create table counts (id bigint primary key, value bigint)`)
   })
 
-  test('a batch takes effect as a whole or not at all', async () => {
+  test('a batch takes effect completely or not at all', async () => {
     const batch = database.batch([
       sql`insert into counts (id, value) values (1, 1)`,
       sql`insert into counts (id, value) values (1, 2)`,
       sql`insert into counts (id, value) values (2, 2)`,
     ])
-    await expect(batch).rejects.toThrow('the database has such a record already')
+    await expect(batch).rejects.toThrow('a record with the same key already exists in the database')
     expect(await database.query(sql`select id from counts`)).toEqual([])
   })
 
-  test('batches do not disturb each other', async () => {
+  test('concurrent batches do not disturb each other', async () => {
     await database.query(sql`insert into counts (id, value) values (3, 0)`)
     const raise = sql`update counts set value = value + 1 where id = 3 returning value`
     await Promise.all(Array.from({ length: 60 }, () => database.batch([raise, raise])))
     expect(await database.query(sql`select value from counts where id = 3`)).toEqual([{ value: 120 }])
   })
 
-  test('what the driver says is in the cause, not in the message', async () => {
+  test('the driver’s error is in the cause, not in the message', async () => {
     const failure = await database.query(sql`select hidden from nowhere`).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(StoreError)
-    expect(failure).toMatchObject({ message: 'the database could not be asked' })
+    expect(failure).toMatchObject({ message: 'the database request failed' })
     expect(String((failure as Error).cause)).toContain('nowhere')
   })
 

@@ -6,7 +6,7 @@ const noon = Date.UTC(2026, 8, 21, 12)
 const tokens = { input: 10, cachedInput: 4, output: 5, reasoning: 3 }
 const call = { user: 'ann', token: 't', model: 'm', at: noon, tokens }
 
-/** A buffer before a store that answers as it is told. */
+/** A buffer whose `write` is the given function. */
 const openBuffer = (answer: (batch: UsageBatch) => void | Promise<void> = () => {}) => {
   const clock = new VirtualClock()
   const batches: UsageBatch[] = []
@@ -25,8 +25,8 @@ const openBuffer = (answer: (batch: UsageBatch) => void | Promise<void> = () => 
   return { buffer, clock, batches, logged, callsIn }
 }
 
-describe('usage on its way into the store', () => {
-  test('calls of 50 ms are added up, and written together', async () => {
+describe('the usage buffer', () => {
+  test('calls of 50 ms are summed, and written together', async () => {
     const { buffer, clock, batches } = openBuffer()
     for (let nth = 0; nth < 5; nth++) {
       buffer.add({ ...call, tokens: nth === 2 ? undefined : tokens })
@@ -46,7 +46,7 @@ describe('usage on its way into the store', () => {
     ])
   })
 
-  test('there is no timer while there is nothing to write, and one for all calls', async () => {
+  test('an empty buffer has no timer, and all calls share one', async () => {
     const { buffer, clock } = openBuffer()
     expect(clock.pending).toBe(0)
     for (let nth = 0; nth < 5; nth++) buffer.add({ ...call, model: `m${nth}` })
@@ -55,7 +55,7 @@ describe('usage on its way into the store', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('users, tokens, days and models are kept apart, however they are written', async () => {
+  test('users, tokens, days and models are kept apart, whatever characters they contain', async () => {
     const { buffer, batches } = openBuffer()
     const { token: _, ...without } = call
     for (const each of [without, call, { ...call, user: 'annt', token: '' }, { ...call, at: noon + 86_400_000 }])
@@ -65,9 +65,9 @@ describe('usage on its way into the store', () => {
     expect(batches[0]?.sums.map(({ calls }) => calls)).toEqual([1, 1, 1, 1, 1])
   })
 
-  test('a flush ends, whatever is added meanwhile, and has written what was there', async () => {
+  test('a flush ends even when calls are added meanwhile, and has written all earlier calls', async () => {
     const opened = openBuffer((batch) => {
-      // Somebody calls whenever the store is at work.
+      // A call is added during every write.
       if (opened.batches.length < 100) opened.buffer.add({ ...call, model: batch.id })
     })
     const { buffer, batches, callsIn } = opened
@@ -78,7 +78,7 @@ describe('usage on its way into the store', () => {
     expect(callsIn(batches)).toBe(2)
   })
 
-  test('flushes during a write wait for one more, which they share', async () => {
+  test('flushes during a write share one further write', async () => {
     const answers: (() => void)[] = []
     const { buffer, batches } = openBuffer(() => new Promise((resolve) => answers.push(resolve)))
     buffer.add(call)
@@ -97,7 +97,7 @@ describe('usage on its way into the store', () => {
     expect(batches).toHaveLength(2)
   })
 
-  test('a batch of which nobody knows whether it was written is tried again as it was', async () => {
+  test('a batch with an unknown outcome is retried unchanged', async () => {
     let down = true
     const { buffer, clock, batches, logged } = openBuffer(() => {
       if (down) throw new Error('no answer')
@@ -117,7 +117,7 @@ describe('usage on its way into the store', () => {
     expect(logged.map(({ words }) => words)).toEqual(['usage could not be written'])
   })
 
-  test('a flush rejects while the store does not answer', async () => {
+  test('a flush rejects while the database is unreachable', async () => {
     const { buffer } = openBuffer(() => {
       throw new Error('no answer')
     })
@@ -125,7 +125,7 @@ describe('usage on its way into the store', () => {
     expect(await buffer.flush().catch((error: Error) => error.message)).toBe('no answer')
   })
 
-  test('while the store does not answer, 10,000 sums are kept; calls that belong to none are lost, and counted', async () => {
+  test('while the database is unreachable, 10,000 sums are kept; calls that need another one are lost, and counted', async () => {
     let down = true
     const { buffer, clock, batches, logged, callsIn } = openBuffer(() => {
       if (down) throw new Error('no answer')
@@ -145,7 +145,7 @@ describe('usage on its way into the store', () => {
     expect(callsIn(batches)).toBe(10_002)
   })
 
-  test('closing writes what there is; what comes later, or cannot be written, is lost, and counted', async () => {
+  test('closing writes the buffered calls; later calls, and calls that cannot be written, are lost, and counted', async () => {
     const { buffer, clock, batches, logged, callsIn } = openBuffer()
     buffer.add(call)
     await buffer.close()
@@ -167,11 +167,14 @@ describe('usage on its way into the store', () => {
     expect(away.clock.pending).toBe(0)
   })
 
-  test.each([Number.NaN, 0.5, Number.MAX_SAFE_INTEGER])('%p tokens too many stop nobody else’s', async (input) => {
-    const { buffer, batches, callsIn } = openBuffer()
-    buffer.add(call)
-    expect(() => buffer.add({ ...call, tokens: { ...tokens, input } })).toThrow(TypeError)
-    await buffer.flush()
-    expect(callsIn(batches)).toBe(1)
-  })
+  test.each([Number.NaN, 0.5, Number.MAX_SAFE_INTEGER])(
+    '%p tokens too many are rejected, and other calls are written',
+    async (input) => {
+      const { buffer, batches, callsIn } = openBuffer()
+      buffer.add(call)
+      expect(() => buffer.add({ ...call, tokens: { ...tokens, input } })).toThrow(TypeError)
+      await buffer.flush()
+      expect(callsIn(batches)).toBe(1)
+    },
+  )
 })

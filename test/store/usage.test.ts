@@ -25,7 +25,7 @@ eachDatabase('usage', (database) => {
 
   const entry = (user: string) => ({ user, model: 'm', at: noon, tokens })
 
-  test('of 100 calls at once, in two stores, none is lost and none counts twice', async () => {
+  test('of 100 concurrent calls, in two stores, none is lost and none counts twice', async () => {
     const user = randomUUID()
     const calls = Array.from({ length: 100 }, (_, nth) => ({
       ...entry(user),
@@ -71,7 +71,7 @@ eachDatabase('usage', (database) => {
     ])
   })
 
-  test('days are chosen from the first to the last, both included', async () => {
+  test('days are filtered from the first to the last, both inclusive', async () => {
     const user = randomUUID()
     for (const day of [1, 2, 3, 4]) store.recordUsage({ ...entry(user), at: Date.UTC(2026, 0, day) })
     const days = async (filter: { since?: string; until?: string }) =>
@@ -82,7 +82,7 @@ eachDatabase('usage', (database) => {
     expect(await days({ since: '2026-01-05' })).toEqual([])
   })
 
-  test('users and tokens are named where they are known, and rows come by day, user, token and model', async () => {
+  test('known users and tokens have their names, and rows are sorted by day, user, token and model', async () => {
     const [zoe, ann] = [`zoe-${randomUUID()}`, `ann-${randomUUID()}`]
     const zoeId = (await store.addUser({ name: zoe, createdAt: 1 })) ?? ''
     const annId = (await store.addUser({ name: ann, createdAt: 1 })) ?? ''
@@ -119,7 +119,7 @@ eachDatabase('usage', (database) => {
     expect(await store.listUsage({ user: zoeId })).toEqual(rows.filter(({ user }) => user === zoeId))
   })
 
-  test('the revision does not rise', async () => {
+  test('recording usage does not raise the revision', async () => {
     const before = await store.revision()
     store.recordUsage(entry(randomUUID()))
     await store.flushUsage()
@@ -142,7 +142,7 @@ eachDatabase('usage', (database) => {
       expect(await recorded(model)).toEqual([{ model: kept, calls: 1 }])
     })
 
-    test('has 256 characters at most, and is cut between characters', async () => {
+    test('has at most 256 characters, and is cut between characters', async () => {
       const long = '🦆'.repeat(256)
       expect(await recorded(long, `${long}x`, `${long}🦆🦆`, long + '\ud83e'.repeat(2 ** 20))).toEqual([
         { model: long, calls: 4 },
@@ -150,7 +150,7 @@ eachDatabase('usage', (database) => {
       expect(await recorded(`x${'🦆'.repeat(256)}`)).toEqual([{ model: `x${'🦆'.repeat(255)}`, calls: 1 }])
     })
 
-    test('is one of 100 that a token has in a day; further ones are counted together', async () => {
+    test('is one of 100 that a token may have in a day; further models are counted as one', async () => {
       const user = randomUUID()
       const record = (model: string, more = {}) => store.recordUsage({ ...entry(user), model, ...more })
       for (let nth = 0; nth < 103; nth++) {
@@ -178,7 +178,7 @@ eachDatabase('usage', (database) => {
     })
   })
 
-  test('a text that no database keeps is refused, and stops nobody’s', async () => {
+  test('a call with text that a database would not store is rejected, and other calls are written', async () => {
     const user = randomUUID()
     store.recordUsage(entry(user))
     for (const odd of ['\0', '\ud800']) {
@@ -188,9 +188,9 @@ eachDatabase('usage', (database) => {
     expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([1])
   })
 
-  test('ids too long for an index are refused, and stop nobody’s', async () => {
+  test('a call with ids too long for an index is rejected, and other calls are written', async () => {
     const user = randomUUID()
-    // Random, for texts that repeat are compressed, and of four bytes a character.
+    // Random, because PostgreSQL compresses repeated text; and four bytes a character.
     const longest = Array.from({ length: 300 }, (_, nth) =>
       String.fromCodePoint(0x10000 + ((nth * 48_271) % 65_521)),
     ).join('')
@@ -203,7 +203,7 @@ eachDatabase('usage', (database) => {
     expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([1, 1])
   })
 
-  test('another process sees it when it is written: without being asked, and when the store closes', async () => {
+  test('another process sees usage after the buffer’s timer, and after the store has closed', async () => {
     const user = randomUUID()
     const calls = async () => (await other.listUsage({ user }))[0]?.calls
     store.recordUsage(entry(user))
@@ -214,7 +214,7 @@ eachDatabase('usage', (database) => {
     expect(await calls()).toBe(2)
   })
 
-  describe('a batch that was written, which nobody heard,', () => {
+  describe('a batch that was written, although its call rejected,', () => {
     const open = () =>
       database.kind === 'sqlite' ? openSqlite(database.url.slice(7)) : openPostgres(database.url, { deadlineMs: 3_000 })
 
@@ -227,7 +227,7 @@ eachDatabase('usage', (database) => {
         async batch(statements) {
           attempts++
           const rows = await asked.batch(statements)
-          if (attempts === 1) throw new StoreError('the database did not answer in time')
+          if (attempts === 1) throw new StoreError('the database did not respond in time')
           return rows
         },
       }
@@ -242,7 +242,7 @@ eachDatabase('usage', (database) => {
       await asked.close()
     })
 
-    test('counts once when it is still being written, and leaves nothing behind that grows', async () => {
+    test('counts once when the first attempt is still running, and leaves no growing table behind', async () => {
       const user = randomUUID()
       const asked = open()
       let attempts = 0
@@ -253,7 +253,7 @@ eachDatabase('usage', (database) => {
           const written = asked.batch(statements)
           if (++attempts !== 1) return written
           late.push(written.catch(() => {}))
-          throw new StoreError('the database did not answer in time')
+          throw new StoreError('the database did not respond in time')
         },
       }
       const used = usage(hasty)
@@ -272,7 +272,7 @@ eachDatabase('usage', (database) => {
     })
   })
 
-  test('a database from before is migrated with what it has', async () => {
+  test('migrating an older database keeps its usage', async () => {
     const { url, remove } = await freshDatabase(database.kind)
     const before = database.kind === 'sqlite' ? openSqlite(url.slice(7)) : openPostgres(url, { deadlineMs: 3_000 })
     await before.exclusively(() => migrate(1, migrations.slice(0, 3)))

@@ -9,7 +9,7 @@ eachDatabase('users', (database) => {
     store = await database.open()
   })
 
-  test('a user is found by name, exactly', async () => {
+  test('a user is found by the exact name', async () => {
     const name = `Ann ${randomUUID()}`
     const id = (await store.addUser({ name, createdAt: 1 })) ?? ''
     expect(await store.userByName(name)).toEqual({ id, name, createdAt: 1 })
@@ -17,13 +17,13 @@ eachDatabase('users', (database) => {
     expect(await store.listUsers()).toContainEqual({ id, name, createdAt: 1 })
   })
 
-  test('of many additions of one name exactly one succeeds', async () => {
+  test('of many concurrent additions of one name, exactly one succeeds', async () => {
     const name = randomUUID()
     const ids = await Promise.all(Array.from({ length: 12 }, () => store.addUser({ name, createdAt: 1 })))
     expect(ids.filter((id) => id !== undefined)).toHaveLength(1)
   })
 
-  test('a user is disabled once, and enabled', async () => {
+  test('a user can be disabled once, and enabled again', async () => {
     const name = randomUUID()
     await store.addUser({ name, createdAt: 1 })
     await store.disableUser(name, 5)
@@ -33,7 +33,7 @@ eachDatabase('users', (database) => {
     expect((await store.userByName(name))?.disabledAt).toBeUndefined()
   })
 
-  test('a password is replaced, and the revision rises', async () => {
+  test('replacing a password raises the revision', async () => {
     const name = randomUUID()
     await store.addUser({ name, password: 'one', createdAt: 1 })
     const before = await store.revision()

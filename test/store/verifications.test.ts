@@ -23,7 +23,7 @@ eachStore('verifications', (stores) => {
     return wanted
   }
 
-  test('one is found by its id and by its state, as it was added', async () => {
+  test('a verification is found by its id and by its state, as it was added', async () => {
     const [store, other] = stores()
     const { stateHash = '', ...wanted } = await add()
     expect(await other.verification(wanted.id)).toEqual({ ...wanted, asks: 0 })
@@ -32,7 +32,7 @@ eachStore('verifications', (stores) => {
     expect(await store.verificationByState(wanted.id)).toBeUndefined()
   })
 
-  test('of 20 users who add one id at once, one has it; adding one’s own again changes nothing', async () => {
+  test('of 20 users who add one id concurrently, one succeeds; adding it again changes nothing', async () => {
     const [store, other] = stores()
     const id = randomUUID()
     const added = await Promise.all(
@@ -47,7 +47,7 @@ eachStore('verifications', (stores) => {
   })
 
   for (const from of verificationStatuses) {
-    test(`from ${from} it goes where there is a way, and nowhere else`, async () => {
+    test(`from ${from} it moves only to states that have a path from there`, async () => {
       const [store] = stores()
       for (const to of verificationStatuses) {
         for (const start of verificationStatuses) {
@@ -62,7 +62,7 @@ eachStore('verifications', (stores) => {
     })
   }
 
-  test('of 20 different moves at once, one is made', async () => {
+  test('of 20 concurrent moves, one takes effect', async () => {
     const [store, other] = stores()
     const { id } = await add()
     const ends = ['failed', 'expired'] as const
@@ -74,7 +74,7 @@ eachStore('verifications', (stores) => {
     expect(moved.filter(Boolean).length).toBe(1)
   })
 
-  test('one that ends is never due again, and its token is gone', async () => {
+  test('a verification that has ended is never due again, and its token is deleted', async () => {
     const [store] = stores()
     for (const end of ['verified', 'failed', 'expired'] as const) {
       const { id } = await add({ status: 'resolving' })
@@ -86,7 +86,7 @@ eachStore('verifications', (stores) => {
     }
   })
 
-  test('of 20 who lease one at once, one has it until its end, or its release', async () => {
+  test('of 20 concurrent leases, one succeeds and holds until it expires or is released', async () => {
     const [store, other] = stores()
     const wanted = await add()
     const { id } = wanted
@@ -103,7 +103,7 @@ eachStore('verifications', (stores) => {
     expect(await other.leaseVerification(id, 5_000, 6_000)).toBeDefined()
   })
 
-  test('one rests after its release, unless it became due anew meanwhile', async () => {
+  test('a released verification cannot be leased before `restUntil`, unless it became due again meanwhile', async () => {
     const [store, other] = stores()
     for (const isAnew of [false, true]) {
       const { id } = await add()
@@ -116,7 +116,7 @@ eachStore('verifications', (stores) => {
     }
   })
 
-  test('one that becomes due anew in the millisecond in which it was due is due anew all the same', async () => {
+  test('a verification can become due again in the millisecond in which it was due', async () => {
     const [store] = stores()
     const { id } = await add({ dueAt: 3_000 })
     const leased = await store.leaseVerification(id, 3_000, 4_000)
@@ -126,7 +126,7 @@ eachStore('verifications', (stores) => {
     expect(await store.dueVerifications('ark', 3_000, 1_000)).toContain(id)
   })
 
-  test('one whose lease was over is not released by who had it', async () => {
+  test('an expired lease cannot release the verification', async () => {
     const [store, other] = stores()
     const wanted = await add()
     await store.leaseVerification(wanted.id, 3_000, 4_000)
@@ -136,7 +136,7 @@ eachStore('verifications', (stores) => {
     expect(await store.verification(wanted.id)).toMatchObject({ dueAt: 2_000, asks: 0 })
   })
 
-  test('those are due whose time has come, of that kind, back ones first; never due is never leased', async () => {
+  test('due verifications of one kind are listed, those in progress first; one without a due time is never leased', async () => {
     const [store] = stores()
     await store.deleteVerifications(1e12)
     const late = await add({ dueAt: 100 })
@@ -156,7 +156,7 @@ eachStore('verifications', (stores) => {
     expect([await store.nextVerificationDue('ark'), await store.nextVerificationDue('rest')]).toEqual([50, 10])
   })
 
-  test('a lease counts for when the next one is due', async () => {
+  test('the next due time respects leases', async () => {
     const [store] = stores()
     await store.deleteVerifications(1e12)
     expect(await store.nextVerificationDue('ark')).toBeUndefined()
@@ -165,7 +165,7 @@ eachStore('verifications', (stores) => {
     expect(await store.nextVerificationDue('ark')).toBe(900)
   })
 
-  test('those created before are forgotten', async () => {
+  test('verifications created before the given time are deleted', async () => {
     const [store] = stores()
     const old = await add({ createdAt: 1 })
     const young = await add({ createdAt: 2 })
