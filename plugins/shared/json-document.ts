@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { Characters } from './json-characters.ts'
-import { brace, bracket, hasEscapes, Indexing, stride } from './json-index.ts'
+import { hasEscapes, Indexing, stride } from './json-index.ts'
+import { brace, bracket } from './json-tokens.ts'
 
 const unlimited = { maxDepth: Infinity, maxValues: Infinity, maxKeyBytes: Infinity }
 const mostText = 2 ** 20

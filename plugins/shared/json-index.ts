@@ -1,7 +1,21 @@
-/** A text that is not JSON, or JSON beyond what is allowed. The message may be shown to a caller. */
-export class JsonError extends Error {
-  override name = 'JsonError'
-}
+import {
+  backslash,
+  brace,
+  bracket,
+  closingBrace,
+  closingBracket,
+  colon,
+  comma,
+  endOfEscape,
+  endOfNumber,
+  endOfWord,
+  invalid,
+  isNumeric,
+  isSpace,
+  JsonError,
+  plain,
+  quote,
+} from './json-tokens.ts'
 
 /** What a document may be made of. More is refused as soon as it is seen. */
 export interface JsonLimits {
@@ -56,6 +70,8 @@ export class Indexing {
   /** Objects and arrays around the place, by their places in the index. */
   readonly #open: number[] = []
   #inString = false
+  /** Whether the innermost that is open is an object. */
+  #inObject = false
   #flags = 0
   /** The bytes by four, from the first place where that is possible: long strings are read by these. Made for the first one. */
   #words: Int32Array | undefined
@@ -63,7 +79,7 @@ export class Indexing {
   constructor(bytes: Uint8Array, limits?: JsonLimits) {
     this.#bytes = bytes
     this.#limits = limitsOf(limits)
-    this.#index = new Int32Array(Math.min(16 + (bytes.length >> 2), firstCapacity))
+    this.#index = new Int32Array(Math.min(32 + (bytes.length >> 2), firstCapacity))
   }
 
   /** The index, when all has been read. Throws JsonError. */
@@ -76,12 +92,14 @@ export class Indexing {
   read(most = Number.POSITIVE_INFINITY): boolean {
     const bytes = this.#bytes
     const open = this.#open
-    const { maxDepth, maxValues } = this.#limits
+    const { maxDepth, maxValues, maxKeyBytes } = this.#limits
     const from = this.#at
     const stop = Math.min(from + most, bytes.length)
     let index = this.#index
     let length = this.#length
     let values = this.#values
+    let keyBytes = this.#keyBytes
+    let inObject = this.#inObject
     let at = from
     let next = this.#next
     for (;;) {
@@ -90,14 +108,14 @@ export class Indexing {
         if (this.#inString) break
         index[length - 2] = at
         index[length - 1] = this.#flags
-        if (next === afterKey) this.#countKey(at - (index[length - stride] as number))
+        if (next === afterKey) keyBytes += at - (index[length - stride] as number)
       }
       while (at < stop && isSpace(bytes[at] as number)) at++
       if (at >= stop) break
       const code = bytes[at] as number
       if (code === comma) {
         if (next !== afterValue) throw invalid()
-        next = bytes[index[open[open.length - 1] as number] as number] === brace ? key : value
+        next = inObject ? key : value
         at++
         continue
       }
@@ -114,9 +132,11 @@ export class Indexing {
         if (!mayEnd || bytes[index[opened] as number] !== code - 2) throw invalid()
         index[opened + 1] = ++at
         index[opened + 2] = length
+        inObject = open.length > 0 && bytes[index[open[open.length - 1] as number] as number] === brace
         next = open.length === 0 ? nothing : afterValue
         continue
       }
+      if (keyBytes > maxKeyBytes) throw tooManyKeys(maxKeyBytes)
       if (length + stride > index.length) index = this.#grow()
       index[length] = at
       length += stride
@@ -129,7 +149,7 @@ export class Indexing {
       }
       if (code === quote) {
         const near = Math.min(at + nearby, stop)
-        for (at++; at < near && isPlain(bytes[at] as number); ) at++
+        for (at++; at < near && plain[bytes[at] as number] === 1; ) at++
         if (bytes[at] !== quote || at >= stop) {
           this.#inString = true
           this.#flags = 0
@@ -137,19 +157,23 @@ export class Indexing {
         }
         at++
         index[length - 2] = at
-        if (next === afterKey) this.#countKey(at - (index[length - stride] as number))
+        if (next === afterKey) keyBytes += at - (index[length - stride] as number)
       } else if (code === brace || code === bracket) {
         if (open.push(length - stride) > maxDepth) throw new JsonError(`nested deeper than ${maxDepth} levels`)
-        next = code === brace ? keyOrEnd : elementOrEnd
+        inObject = code === brace
+        next = inObject ? keyOrEnd : elementOrEnd
         at++
       } else {
         const isNumber = isNumeric(code)
         const end = isNumber ? endOfNumber(bytes, at) : endOfWord(bytes, at)
-        if (isNumber) this.#countKey(end - at)
+        if (isNumber) keyBytes += end - at
         index[length - 2] = at = end
       }
     }
+    if (keyBytes > maxKeyBytes) throw tooManyKeys(maxKeyBytes)
     this.#at = at
+    this.#inObject = inObject
+    this.#keyBytes = keyBytes
     this.#next = next
     this.#length = length
     this.#values = values
@@ -164,13 +188,6 @@ export class Indexing {
     more.set(this.#index)
     this.#index = more
     return more
-  }
-
-  #countKey(bytes: number): void {
-    this.#keyBytes += bytes
-    if (this.#keyBytes > this.#limits.maxKeyBytes) {
-      throw new JsonError(`of more than ${this.#limits.maxKeyBytes} bytes of keys and numbers`)
-    }
   }
 
   /** Reads on in a string, to its end or to about `stop`. Where it has come to. */
@@ -221,8 +238,6 @@ const firstCapacity = 3 * 2 ** 10
 /** Most strings end within so many bytes. */
 const nearby = 64
 
-const isPlain = (code: number): boolean => code !== quote && code !== backslash && code >= 0x20 && code < 0x80
-
 /** Whether a byte of the four is a quote, a backslash, or below 0x20 (https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord). */
 const holdsSpecial = (word: number): boolean => {
   const quotes = word ^ 0x22222222
@@ -231,65 +246,4 @@ const holdsSpecial = (word: number): boolean => {
   return ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | low) & 0x80808080) !== 0
 }
 
-export const invalid = (): JsonError => new JsonError('not valid JSON')
-
-export const quote = 0x22
-const backslash = 0x5c
-const colon = 0x3a
-const comma = 0x2c
-const minus = 0x2d
-const closingBracket = 0x5d
-const closingBrace = 0x7d
-export const bracket = 0x5b
-export const brace = 0x7b
-
-const isSpace = (code: number): boolean =>
-  code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
-
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
-
-/** Whether a value that begins with that byte is a number. */
-export const isNumeric = (code: number): boolean => code === minus || isDigit(code)
-
-const endOfDigits = (bytes: Uint8Array, start: number): number => {
-  let at = start
-  while (isDigit(bytes[at] as number)) at++
-  if (at === start) throw invalid()
-  return at
-}
-
-const endOfNumber = (bytes: Uint8Array, start: number): number => {
-  let at = bytes[start] === minus ? start + 1 : start
-  at = bytes[at] === 0x30 ? at + 1 : endOfDigits(bytes, at)
-  if (bytes[at] === 0x2e) at = endOfDigits(bytes, at + 1)
-  // An e of either case, and a sign.
-  if (((bytes[at] as number) | 0x20) === 0x65) {
-    const sign = bytes[at + 1]
-    at = endOfDigits(bytes, sign === minus || sign === 0x2b ? at + 2 : at + 1)
-  }
-  return at
-}
-
-const words = ['true', 'false', 'null'].map((word) => [...word].map((letter) => letter.charCodeAt(0)))
-
-const endOfWord = (bytes: Uint8Array, start: number): number => {
-  const word = words.find(([first]) => first === bytes[start])
-  if (!word?.every((code, nth) => code === bytes[start + nth])) throw invalid()
-  return start + word.length
-}
-
-/** 1 for what may follow a backslash, besides u. */
-const escapes = new Uint8Array(256)
-for (const letter of '"\\/bfnrt') escapes[letter.charCodeAt(0)] = 1
-
-const endOfEscape = (bytes: Uint8Array, at: number): number => {
-  const code = bytes[at + 1] as number
-  if (escapes[code] === 1) return at + 2
-  if (code !== 0x75) throw invalid()
-  for (let nth = 2; nth < 6; nth++) {
-    const digit = bytes[at + nth] as number
-    const letter = digit | 0x20
-    if (!isDigit(digit) && !(letter >= 0x61 && letter <= 0x66)) throw invalid()
-  }
-  return at + 6
-}
+const tooManyKeys = (most: number): JsonError => new JsonError(`of more than ${most} bytes of keys and numbers`)

@@ -1,6 +1,7 @@
 import { Document } from './json-document.ts'
-import { brace, bracket, isNumeric, quote, stride } from './json-index.ts'
+import { stride } from './json-index.ts'
 import { join, type Piece, rewrite } from './json-pieces.ts'
+import { brace, bracket, isNumeric, quote } from './json-tokens.ts'
 
 /** A JSON value as it was written: a light view of a document, into which it looks when it is asked. Made by `readJson`. */
 export class Json {
@@ -100,8 +101,7 @@ export class Json {
 
   /** Elements of an array; none when it is not an array. */
   elements(): readonly Json[] {
-    const { document } = this
-    return document.elements(this.#place).map((element) => new Json(document, element))
+    return this.document.elements(this.#place).map((element) => new Json(this.document, element))
   }
 
   /** Every object in it, itself first. */

@@ -1,13 +1,15 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
 import { Document } from './json-document.ts'
-import { Indexing, invalid, JsonError, type JsonLimits, limitsOf } from './json-index.ts'
+import { Indexing, type JsonLimits, limitsOf } from './json-index.ts'
 import { type Piece, partsOf } from './json-pieces.ts'
+import { invalid, JsonError } from './json-tokens.ts'
 import { Composed, Json } from './json-value.ts'
 
 export { Characters } from './json-characters.ts'
-export { JsonError, type JsonLimits } from './json-index.ts'
+export type { JsonLimits } from './json-index.ts'
 export type { Piece } from './json-pieces.ts'
+export { JsonError } from './json-tokens.ts'
 export type { Change, Json, Member } from './json-value.ts'
 
 /**

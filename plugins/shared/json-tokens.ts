@@ -1,0 +1,72 @@
+/** A text that is not JSON, or JSON beyond what is allowed. The message may be shown to a caller. */
+export class JsonError extends Error {
+  override name = 'JsonError'
+}
+
+export const invalid = (): JsonError => new JsonError('not valid JSON')
+
+export const quote = 0x22
+export const backslash = 0x5c
+export const colon = 0x3a
+export const comma = 0x2c
+const minus = 0x2d
+export const closingBracket = 0x5d
+export const closingBrace = 0x7d
+export const bracket = 0x5b
+export const brace = 0x7b
+
+/** 1 for what stands for itself in a string and is ASCII. */
+export const plain = new Uint8Array(256)
+plain.fill(1, 0x20, 0x80)
+plain[quote] = plain[backslash] = 0
+
+export const isSpace = (code: number): boolean =>
+  code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** Whether a value that begins with that byte is a number. */
+export const isNumeric = (code: number): boolean => code === minus || isDigit(code)
+
+const endOfDigits = (bytes: Uint8Array, start: number): number => {
+  let at = start
+  while (isDigit(bytes[at] as number)) at++
+  if (at === start) throw invalid()
+  return at
+}
+
+export const endOfNumber = (bytes: Uint8Array, start: number): number => {
+  let at = bytes[start] === minus ? start + 1 : start
+  at = bytes[at] === 0x30 ? at + 1 : endOfDigits(bytes, at)
+  if (bytes[at] === 0x2e) at = endOfDigits(bytes, at + 1)
+  // An e of either case, and a sign.
+  if (((bytes[at] as number) | 0x20) === 0x65) {
+    const sign = bytes[at + 1]
+    at = endOfDigits(bytes, sign === minus || sign === 0x2b ? at + 2 : at + 1)
+  }
+  return at
+}
+
+const words = ['true', 'false', 'null'].map((word) => [...word].map((letter) => letter.charCodeAt(0)))
+
+export const endOfWord = (bytes: Uint8Array, start: number): number => {
+  const word = words.find(([first]) => first === bytes[start])
+  if (!word?.every((code, nth) => code === bytes[start + nth])) throw invalid()
+  return start + word.length
+}
+
+/** 1 for what may follow a backslash, besides u. */
+const escapes = new Uint8Array(256)
+for (const letter of '"\\/bfnrt') escapes[letter.charCodeAt(0)] = 1
+
+export const endOfEscape = (bytes: Uint8Array, at: number): number => {
+  const code = bytes[at + 1] as number
+  if (escapes[code] === 1) return at + 2
+  if (code !== 0x75) throw invalid()
+  for (let nth = 2; nth < 6; nth++) {
+    const digit = bytes[at + nth] as number
+    const letter = digit | 0x20
+    if (!isDigit(digit) && !(letter >= 0x61 && letter <= 0x66)) throw invalid()
+  }
+  return at + 6
+}
