@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts'
 import { parseExact } from '../shared/exact.ts'
 import { notAuthenticated } from '../shared/identify.ts'
-import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
+import { answerLimits, asFields, type Fields, JsonError, parseJson } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
 import { createFrames, type FrameReader } from '../sse-relay/index.ts'
 import { Invalid } from '../upstream-proxy/index.ts'
@@ -50,18 +50,18 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
         return { ...given, reader: await beginStream(seen, response.body, { signal, clock }) }
       }
       const bytes = await readAnswer(response, served.upstream, machinery.maxAnswerBytes)
-      return { ...given, bytes, json: answerIn(bytes, exchange) }
+      return { ...given, bytes, plain: answerIn(bytes, exchange) }
     }
     const begun = await ask(call, machinery, signal, begin, exchange.atOnce)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })
     } else {
-      const { bytes, json } = begun
-      usage = objectOr(json.get('usage')?.value())
-      await call.given?.response(json.value())
+      const { bytes, plain } = begun
+      usage = objectOr(plain.fields.usage)
+      if (call.given) await call.given.response(plain.fields)
       if (exchange.native) return responseOf(bytes, { status: response.status, headers })
-      pushText(exchange.eventsOf(parseExact(json.raw)), assembly)
+      pushText(exchange.eventsOf(parseExact(plain.text)), assembly)
     }
     usage = assembly.usage
     return answerOf(await known(assembly.result(), call), served.upstream, headers)
@@ -76,7 +76,10 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
     throw problemOf(error, served.upstream, answered?.headers)
   } finally {
     // An upstream that has the request at work costs, whether it has answered yet or not.
-    if (answered || (sent && signal.aborted)) await call.ended(usage)
+    if (answered || (sent && signal.aborted)) {
+      const ending = call.ended(usage)
+      if (ending) await ending
+    }
   }
 }
 
@@ -88,26 +91,47 @@ const known = async (answer: string, { exchange, given }: Call): Promise<string>
 
 /** An answer that has begun: a stream, or all of it. */
 type Begun = Answered &
-  ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly json: Json })
+  ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly plain: PlainAnswer })
 
 /** Whether an answer is not a stream, whatever was asked for. */
 export const isPlain = (response: Response): boolean => /\bjson\b/i.test(response.headers.get('content-type') ?? '')
 
-/** The object of a plain answer. Throws Invalid for anything else, StreamError for an error under a status of success. */
-export const answerIn = (bytes: Uint8Array, { isAnswer }: Pick<Exchange, 'isAnswer'>): Json => {
-  let json: Json
-  try {
-    json = readJson(bytes, answerLimits)
-  } catch (error) {
-    if (error instanceof JsonError) throw new Invalid('an answer without a JSON object')
-    throw error
-  }
-  if (!json.isObject) throw new Invalid('an answer without a JSON object')
-  if (isAnswer(json)) return json
-  const error = objectOr(parseExact(json.get('error')?.raw ?? 'null'))
+/** An answer that is no stream. */
+export interface PlainAnswer {
+  readonly text: string
+  /** Its object, to look into. */
+  readonly fields: Fields
+}
+
+/** What is in a plain answer. Throws Invalid for anything but an object, StreamError for an error under a status of success. */
+export const answerIn = (bytes: Uint8Array, { isAnswer }: Pick<Exchange, 'isAnswer'>): PlainAnswer => {
+  const text = textOf(bytes)
+  const fields = fieldsIn(text)
+  if (isAnswer(fields)) return { text, fields }
+  const error = fields.error && objectOr(asFields(parseExact(text))?.error)
   if (error) throw new StreamError('an error under a status of success', error)
   throw new Invalid('an object that is no answer')
 }
+
+const fieldsIn = (text: string): Fields => {
+  try {
+    const fields = asFields(parseJson(text, answerLimits))
+    if (fields) return fields
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+  }
+  throw new Invalid('an answer without a JSON object')
+}
+
+const textOf = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new Invalid('an answer that is not UTF-8')
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 interface Assembling {
   readonly exchange: Exchange

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { isPromise } from '../shared/awaitable.ts'
 import type { JsonBody } from '../shared/body.ts'
 import type { Clock } from '../shared/clock.ts'
 import { bytesInTurn, composeInTurns, type Json } from '../shared/json.ts'
@@ -73,7 +74,8 @@ export const ask = async <Begun>(
   const without = new Set(withheld.of(call))
   if (plainly || served.streams === false) without.add('stream')
   if (served.reportsUsage === false) without.add('stream_options')
-  let bytes = await bytesOf(exchange.body(without), body)
+  const first = bytesOf(exchange.body(without), body)
+  let bytes = isPromise(first) ? await first : first
   let helpful: ReadonlySet<Addition> | undefined
   for (;;) {
     let headers: Headers | undefined

@@ -26,8 +26,9 @@ export const refuse = (param: string, what: string): never => {
  */
 export const fieldOf = (object: Json, key: string, within?: string): Field => {
   const param = within === undefined ? key : `${within}.${key}`
-  const [json, ...more] = object.all(key)
-  if (more.length > 0) refuse(param, 'is given more than once')
+  const values = object.all(key)
+  if (values.length > 1) refuse(param, 'is given more than once')
+  const [json] = values
   return { param, json: json?.is('null') ? undefined : json }
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../shared/json.ts'
+import type { Fields, Json } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
 import type { Addition } from './additions.ts'
 import type { Assembly } from './assembly.ts'
@@ -42,7 +42,7 @@ export interface Exchange {
   /** Whether the upstream's answers are in the caller's protocol as they stand. */
   readonly native: boolean
   /** Whether a plain answer's object is one of this protocol. */
-  isAnswer(answer: Json): boolean
+  isAnswer(answer: Fields): boolean
   /** Whether the answer says only what has begun, and goes on without its caller: it is asked for plainly then. */
   readonly atOnce?: boolean
   /** Whether an event completes an answer, after which nothing matters; else it is `[DONE]`, or a clean end. */

@@ -133,7 +133,7 @@ class StreamedAnswer implements RelayOptions {
 
 /** A plain answer as the stream that it would have been. */
 const eventStream = (bytes: Uint8Array, exchange: Exchange): Response['body'] =>
-  new Response(exchange.eventsOf(parseExact(answerIn(bytes, exchange).raw))).body
+  new Response(exchange.eventsOf(parseExact(answerIn(bytes, exchange).text))).body
 
 const encoder = new TextEncoder()
 

@@ -68,21 +68,30 @@ export const readTokens = (usage: unknown): Tokens | undefined => {
   const input = countOf(said.prompt_tokens, said.input_tokens)
   const output = countOf(said.completion_tokens, said.output_tokens)
   if (input === undefined && output === undefined) return undefined
-  const inputs = [membersOf(said.prompt_tokens_details), membersOf(said.input_tokens_details)]
-  const outputs = [membersOf(said.completion_tokens_details), membersOf(said.output_tokens_details)]
+  const inputs = [membersOf(said.prompt_tokens_details), membersOf(said.input_tokens_details)] as const
+  const outputs = [membersOf(said.completion_tokens_details), membersOf(said.output_tokens_details)] as const
   return {
     input: input ?? 0,
-    cachedInput: countOf(...inputs.map((details) => details.cached_tokens)) ?? 0,
+    cachedInput: countOf(inputs[0].cached_tokens, inputs[1].cached_tokens) ?? 0,
     output: output ?? 0,
-    reasoning: countOf(...outputs.map((details) => details.reasoning_tokens)) ?? 0,
+    reasoning: countOf(outputs[0].reasoning_tokens, outputs[1].reasoning_tokens) ?? 0,
   }
 }
 
 const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : none
 
-/** The largest of those that are counts: some upstreams fill in the names of both protocols, those of one with zeros. */
-const countOf = (...values: readonly unknown[]): number | undefined => {
-  const counts = values.map(numberIn).filter((value) => Number.isInteger(value) && value >= 0 && value <= mostTokens)
-  return counts.length === 0 ? undefined : Math.max(0, ...counts)
+const none = {}
+
+/** The larger one, where both are counts: some upstreams fill in the names of both protocols, those of one with zeros. */
+const countOf = (one: unknown, other: unknown): number | undefined => {
+  const first = countIn(one)
+  const second = countIn(other)
+  return first === undefined || second === undefined ? (first ?? second) : Math.max(first, second)
+}
+
+const countIn = (value: unknown): number | undefined => {
+  const count = numberIn(value)
+  // Minus zero is zero.
+  return Number.isInteger(count) && count >= 0 && count <= mostTokens ? count + 0 : undefined
 }

@@ -37,6 +37,7 @@ export interface UsageBufferOptions {
   readonly log?: Log
 }
 
+const dayMs = 86_400_000
 /** How long calls are collected into one batch: a transaction costs more than its rows. A kill loses what is buffered in this time, and the batch being written. */
 const batchMs = 50
 const retryMs = 1_000
@@ -59,6 +60,8 @@ export class UsageBuffer {
   #cancelTimer: (() => void) | undefined
   #lost = 0
   #closed = false
+  /** The day of the last call: its number since 1970, and its date in UTC. */
+  #day = { number: Number.NaN, text: '' }
 
   constructor({ write, clock = systemClock, log = silent }: UsageBufferOptions) {
     this.#write = write
@@ -68,7 +71,7 @@ export class UsageBuffer {
 
   /** Counts a call. Its texts must be storable. Throws TypeError for token counts that are not safe integers. */
   add({ user, token = '', model, at, tokens = noTokens }: UsageEntry): void {
-    const day = new Date(at).toISOString().slice(0, 10)
+    const day = this.#dayOf(at)
     // NUL as the separator: storable text does not contain it.
     const key = `${user}\0${token}\0${day}\0${model}`
     const known = this.#sums.get(key)
@@ -107,6 +110,13 @@ export class UsageBuffer {
     this.#sums.clear()
     this.#batch = undefined
     this.#reportLost()
+  }
+
+  /** Most calls come on the same day as the one before. */
+  #dayOf(at: number): string {
+    const number = Math.floor(at / dayMs)
+    if (number !== this.#day.number) this.#day = { number, text: new Date(at).toISOString().slice(0, 10) }
+    return this.#day.text
   }
 
   #startSum(key: string, of: Pick<UsageSum, 'user' | 'token' | 'day' | 'model'>): UsageSum | undefined {
@@ -179,7 +189,9 @@ const addTokens = (sum: Tokens, other: Tokens): Tokens => {
     output: sum.output + other.output,
     reasoning: sum.reasoning + other.reasoning,
   }
-  if (Object.values(total).every(Number.isSafeInteger)) return total
+  const { input, cachedInput, output, reasoning } = total
+  const safe = Number.isSafeInteger
+  if (safe(input) && safe(cachedInput) && safe(output) && safe(reasoning)) return total
   throw new TypeError('tokens must be whole numbers, and their sum a safe one')
 }
 

@@ -196,8 +196,12 @@ const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
 
 /** Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a very long name. */
 export const modelName = (model: string): string => {
+  if (usualName.test(model)) return model
   const wellFormed = model.slice(0, 2 * maxModelCharacters).toWellFormed()
   return [...wellFormed.replace(/\p{Cc}/gu, '\ufffd')].slice(0, maxModelCharacters).join('')
 }
+
+/** As nearly all names are. */
+const usualName = /^[\x20-\x7e]{0,256}$/
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json.ts'
+import type { Fields } from '../../shared/json.ts'
 import { errorOf, type Frame, parseEvent } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import { toChunks } from '../bridge/answer.ts'
@@ -36,7 +36,7 @@ export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Pr
 })
 
 /** Whether an object is a completion. */
-export const isCompletion = (answer: Json): boolean => answer.get('choices')?.isArray === true
+export const isCompletion = ({ choices }: Fields): boolean => Array.isArray(choices)
 
 /** A completion as the stream that it would have been. */
 export const chatEvents = (completion: unknown): string =>

@@ -1,5 +1,5 @@
 import { parseExact } from '../../shared/exact.ts'
-import type { Json } from '../../shared/json.ts'
+import type { Fields, Json } from '../../shared/json.ts'
 import { errorOf } from '../../sse-relay/index.ts'
 import { isDone } from '../answer.ts'
 import { StreamError } from '../assembly.ts'
@@ -66,7 +66,7 @@ const answers = (request: () => unknown, { now, maxAnswerBytes }: ResponsesOptio
     })
   return {
     native: true,
-    isAnswer: (answer: Json) => answer.get('output')?.isArray === true || answer.get('object')?.string() === 'response',
+    isAnswer: ({ output, object }: Fields) => Array.isArray(output) || object === 'response',
     terminal: true,
     eventsOf: replayResponse,
     assemble,
