@@ -1,4 +1,4 @@
-import { gather, pause, type Reading, read, shares } from '../limits/flood.ts'
+import { callsPerReader, openFixture, pause, type Reading, read } from '../limits/flood.ts'
 
 const perSecond = 10
 const seconds = 22
@@ -14,8 +14,8 @@ export const limits = async (): Promise<void> => {
 }
 
 const measure = async (kind: 'sqlite' | 'postgres', first: number): Promise<void> => {
-  await using crowd = await gather({ kind, users: 21, perSecond })
-  const { place, servers, readers } = crowd
+  await using fixture = await openFixture({ kind, users: 21, perSecond })
+  const { base, servers, readers } = fixture
   const [light, ...flooding] = readers.toReversed()
   let stopped = false
   const until = () => stopped
@@ -31,14 +31,14 @@ const measure = async (kind: 'sqlite' | 'postgres', first: number): Promise<void
   }
   stopped = true
   const endedAt = Date.now()
-  const got = shares(crowd, startedAt + settledMs, endedAt).slice(0, 20)
+  const got = callsPerReader(fixture, startedAt + settledMs, endedAt).slice(0, 20)
   const readings = (await Promise.all(floods)).flat()
 
   const total = got.reduce((sum, each) => sum + each, 0)
   const waits = readings.filter(({ status }) => status === 200).map(({ ms }) => ms)
   console.log(`${kind}, ${first} users on one process and ${20 - first} on the other, ${seconds} s`)
-  console.log(`  busiest second          ${place.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
-  console.log(`  refused by the upstream ${place.emulator.calls.filter((call) => call.status === 429).length}`)
+  console.log(`  busiest second          ${base.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
+  console.log(`  refused by the upstream ${base.emulator.calls.filter((call) => call.status === 429).length}`)
   console.log(
     `  refused by the gateways ${readings.filter(({ status }) => status === 429).length} of ${readings.length}`,
   )

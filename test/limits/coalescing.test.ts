@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { newAsset, newGroup, openRoutes, until } from '../routes/routes.ts'
 import { failure, json, scripted } from '../upstream-proxy/scripted.ts'
 
-describe('readings of one asset at the same time', () => {
-  test('are one call, and each is still for its owner alone', async () => {
+describe('concurrent reads of one asset', () => {
+  test('make one upstream call, and only the owner receives the asset', async () => {
     await using routes = await openRoutes()
     const { ann, bob, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
@@ -19,7 +19,7 @@ describe('readings of one asset at the same time', () => {
     expect(routes.calls()).toHaveLength(1)
   })
 
-  test('are answered anew when that call has ended', async () => {
+  test('a later read makes a call of its own', async () => {
     await using routes = await openRoutes()
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     routes.calls()
@@ -27,7 +27,7 @@ describe('readings of one asset at the same time', () => {
     expect(routes.calls()).toHaveLength(3)
   })
 
-  test('share an error of the upstream, each with a body of its own', async () => {
+  test('share an upstream error, and each response has its own body', async () => {
     await using routes = await openRoutes()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
@@ -40,7 +40,7 @@ describe('readings of one asset at the same time', () => {
     expect(routes.calls()).toHaveLength(2)
   })
 
-  test('show what was changed before they began', async () => {
+  test('a read that starts after a change shows the change', async () => {
     await using routes = await openRoutes()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'), { Name: 'old' })
@@ -53,7 +53,7 @@ describe('readings of one asset at the same time', () => {
     expect((await before).json.Result.Name).toBe('old')
   })
 
-  test('end when all their callers have left, and not before', async () => {
+  test('abort the call when the last caller has disconnected', async () => {
     await using routes = await openRoutes()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
@@ -61,19 +61,19 @@ describe('readings of one asset at the same time', () => {
     const hold = emulator.faults.add({ kind: 'hold', action: 'GetAsset' })
     const ask = (signal: AbortSignal) =>
       fetch(`${routes.url}/api/media/proxy/assets/${id}`, { headers: { authorization: `Bearer ${ann.token}` }, signal })
-    const leaving = [new AbortController(), new AbortController()]
-    const readings = leaving.map(({ signal }) => failure(ask(signal)))
+    const callers = [new AbortController(), new AbortController()]
+    const readings = callers.map(({ signal }) => failure(ask(signal)))
     await hold.struck()
-    leaving[0]?.abort()
+    callers[0]?.abort()
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(emulator.calls.map(({ aborted }) => aborted)).toEqual([undefined])
-    leaving[1]?.abort()
+    callers[1]?.abort()
     await until(() => emulator.calls.at(-1)?.aborted === true)
     expect(emulator.calls).toHaveLength(1)
     await Promise.all(readings)
   })
 
-  test('with headers that may make a difference are calls of their own', async () => {
+  test('with different forwarded headers make separate calls', async () => {
     await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
     const { send } = upstream.upstream({ forwardHeaders: ['x-tenant'] })
     const headers: Record<string, string>[] = [
@@ -88,18 +88,18 @@ describe('readings of one asset at the same time', () => {
   })
 })
 
-describe('under a limit', () => {
-  test('ten readings of one asset take one place', async () => {
+describe('with a rate limit', () => {
+  test('ten concurrent reads of one asset take one slot', async () => {
     await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, queueMs: 100 } })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, nth) => send({ action: 'GetAsset', id: 'a' }, { user: `user ${nth}` })),
     )
-    expect(answers).toHaveLength(10)
+    expect(responses).toHaveLength(10)
     expect(upstream.seen).toHaveLength(1)
   })
 
-  test('nobody waits for the turn of somebody busier who wants the same', async () => {
+  test('a user does not wait in the queue of a busier user who reads the same asset', async () => {
     await using upstream = await scripted(json('{"Result":{}}'))
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 2 } } })
     const order: string[] = []

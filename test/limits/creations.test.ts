@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
 
-test('a creation is not behind all those of somebody busier', async () => {
+test('a creation does not wait for all creations of a busier user', async () => {
   await using gateway = await startGateway({ limits: { perSecond: { CreateAssetGroup: 4 }, queueMs: 20_000 } })
   const busy = await gateway.addUser('busy')
   const rare = await gateway.addUser('rare')

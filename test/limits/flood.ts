@@ -2,53 +2,53 @@ import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
-/** Users who each read an asset of their own, from servers of their choice, through a limit on `GetAsset`. */
-export interface Crowd extends AsyncDisposable {
-  readonly place: Workplace
+/** Servers with a rate limit on `GetAsset`, and users who read their own assets. */
+export interface Fixture extends AsyncDisposable {
+  readonly base: Workplace
   readonly servers: readonly ServerProcess[]
   readonly readers: readonly Reader[]
 }
 
 export interface Reader {
-  /** As many as they may read at once: readings of one asset would share their calls. */
+  /** One asset for each concurrent read: reads of the same asset would share a call. */
   readonly assets: readonly string[]
   at(server: ServerProcess | undefined): User
 }
 
-export interface CrowdOptions {
+export interface FixtureOptions {
   readonly kind: 'sqlite' | 'postgres'
   readonly users: number
   /** Processes on one database. Default 2. */
   readonly processes?: number
-  /** Calls of `GetAsset` a second, which upstream and gateways agree on. Default 10. */
+  /** The rate limit of `GetAsset` per second, of the upstream and of the gateways. Default 10. */
   readonly perSecond?: number
   readonly environment?: Record<string, string>
 }
 
-export const gather = async ({
+export const openFixture = async ({
   kind,
   users,
   processes = 2,
   perSecond = 10,
   environment,
-}: CrowdOptions): Promise<Crowd> => {
+}: FixtureOptions): Promise<Fixture> => {
   const limits = { GetAsset: perSecond }
-  const place = await openWorkplace(kind, { limits })
+  const base = await openWorkplace(kind, { limits })
   const readers: Reader[] = []
   for (let nth = 0; nth < users; nth++) {
-    const user = await place.addUser(`user ${nth}`)
-    const group = place.emulator.library.addGroup({ name: `group ${nth}` })
+    const user = await base.addUser(`user ${nth}`)
+    const group = base.emulator.library.addGroup({ name: `group ${nth}` })
     const wanted = { id: group.id, user: user.id, type: 'AIGC', name: group.name, createdAt: nth }
-    if ((await place.store.adoptGroup(wanted)) !== undefined) throw new Error('a group could not be adopted')
-    const assets = Array.from({ length: 8 }, () => place.emulator.library.addAsset({ groupId: group.id }).id)
+    if ((await base.store.adoptGroup(wanted)) !== undefined) throw new Error('a group could not be adopted')
+    const assets = Array.from({ length: 8 }, () => base.emulator.library.addAsset({ groupId: group.id }).id)
     readers.push({ assets, at: (server) => user.at(server as ServerProcess) })
   }
   const settings = { MEDIA_UPSTREAM_LIMITS: JSON.stringify(limits), WORKERS: '1', ...environment }
-  const servers = await Promise.all(Array.from({ length: processes }, () => place.start(settings)))
-  // So that the first readings cost no more than later ones.
+  const servers = await Promise.all(Array.from({ length: processes }, () => base.start(settings)))
+  // Warms the servers up.
   await Promise.all(servers.map((server) => readers[0]?.at(server).ask('GET', '/assets/nothing')))
-  place.emulator.clearCalls()
-  return { place, servers, readers, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+  base.emulator.clearCalls()
+  return { base, servers, readers, [Symbol.asyncDispose]: () => base[Symbol.asyncDispose]() }
 }
 
 export interface Reading {
@@ -56,7 +56,7 @@ export interface Reading {
   readonly ms: number
 }
 
-/** Reads again and again, a number of readings at a time, until told to stop. */
+/** Reads continuously with `atOnce` concurrent requests until `until` is true. */
 export const read = async (
   reader: Reader,
   server: ServerProcess | undefined,
@@ -69,7 +69,7 @@ export const read = async (
       const startedAt = performance.now()
       const { status } = await user.ask('GET', `/assets/${asset}`)
       readings.push({ status, ms: performance.now() - startedAt })
-      // Who is refused comes back, but not at once.
+      // A rejected caller retries after a pause.
       if (status === 429) await new Promise((resolve) => setTimeout(resolve, 200))
     }
   }
@@ -77,10 +77,10 @@ export const read = async (
   return readings
 }
 
-/** Calls of each reader that reached the upstream in a stretch of time, by the emulator's clock. */
-export const shares = ({ place, readers }: Crowd, from: number, to: number): readonly number[] => {
-  const asked = place.emulator.calls.filter((call) => call.at >= from && call.at < to)
-  return readers.map(({ assets }) => asked.filter((call) => assets.includes(call.path.split('/').at(-1) ?? '')).length)
+/** The number of upstream calls of each reader between two times of the emulator's clock. */
+export const callsPerReader = ({ base, readers }: Fixture, from: number, to: number): readonly number[] => {
+  const calls = base.emulator.calls.filter((call) => call.at >= from && call.at < to)
+  return readers.map(({ assets }) => calls.filter((call) => assets.includes(call.path.split('/').at(-1) ?? '')).length)
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -16,7 +16,7 @@ const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = 
     ...more,
   })
   const log: string[] = []
-  /** Enters, and notes what comes of it. */
+  /** Waits for a slot and logs the result. */
   const enter = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<Place | undefined> => {
     try {
       const place = await gate.enter(user, signal, { waited })
@@ -28,130 +28,130 @@ const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = 
       return undefined
     }
   }
-  /** A call that takes no time. */
+  /** A call without duration. */
   const call = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<void> => {
     const place = await enter(user, signal, waited)
     if (place) gate.leave(place, true)
   }
-  const said = () => log.splice(0)
-  return { clock, gate, places, enter, call, said }
+  const takeLog = () => log.splice(0)
+  return { clock, gate, places, enter, call, takeLog }
 }
 
-describe('a gate', () => {
-  test('lets calls through at once while there are places, and sets no timer for it', async () => {
-    const { clock, call, said } = open()
+describe('a rate limiter', () => {
+  test('lets calls pass at once while there are free slots, without a timer', async () => {
+    const { clock, call, takeLog } = open()
     void call('a')
     void call('a')
     await settled()
-    expect(said()).toEqual(['a enters', 'a enters'])
+    expect(takeLog()).toEqual(['a enters', 'a enters'])
     expect(clock.pending).toBe(0)
   })
 
-  test('lets the calls of one request wait together for as long as one may', async () => {
-    const { clock, call, said } = open({ perSecond: 1, queueMs: 2_500 })
+  test('limits the total wait of the calls of one request', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 2_500 })
     const inARow = async (user: string, waited?: Waited) => {
       for (let nth = 0; nth < 4; nth++) await call(user, undefined, waited)
     }
     void inARow('a', new Waited())
     await clock.pass(10_000)
-    expect(said()).toEqual(['a enters', 'a enters', 'a enters', 'a 429 after 2'])
-    // Each on its own, they may all wait.
+    expect(takeLog()).toEqual(['a enters', 'a enters', 'a enters', 'a 429 after 2'])
+    // Separate requests: each may wait that long.
     void inARow('b')
     await clock.pass(10_000)
-    expect(said()).toEqual(['b enters', 'b enters', 'b enters', 'b enters'])
+    expect(takeLog()).toEqual(['b enters', 'b enters', 'b enters', 'b enters'])
   })
 
-  test('counts waits at the same time once, and lets who has no patience left enter where nobody has to wait', async () => {
-    const { clock, call, said } = open({ perSecond: 1, queueMs: 3_500 })
+  test('counts concurrent waits once, and lets a request with no wait left take a free slot', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 3_500 })
     const waited = new Waited()
     for (let nth = 0; nth < 4; nth++) void call('a', undefined, waited)
     await clock.pass(5_000)
-    expect(said()).toEqual(['a enters', 'a enters', 'a enters', 'a enters'])
+    expect(takeLog()).toEqual(['a enters', 'a enters', 'a enters', 'a enters'])
     expect(Math.round(waited.until(clock.now()) / 1_000)).toBe(3)
     void call('a', undefined, waited)
     await settled()
     for (let nth = 0; nth < 2; nth++) void call('a', undefined, waited)
     await clock.pass(5_000)
-    expect(said()).toEqual(['a enters', 'a 429 after 1', 'a 429 after 2'])
+    expect(takeLog()).toEqual(['a enters', 'a 429 after 1', 'a 429 after 2'])
   })
 
-  test('serves those who wait in turn by user, whatever their numbers', async () => {
-    const { clock, call, said } = open({ perSecond: 1 })
+  test('serves waiting users round robin, independent of their number of calls', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1 })
     for (const user of ['a', 'a', 'a', 'a', 'b', 'c', 'b']) void call(user)
     await clock.pass(4_000)
-    expect(said()).toEqual(['a enters', 'b enters', 'c enters', 'a enters'])
+    expect(takeLog()).toEqual(['a enters', 'b enters', 'c enters', 'a enters'])
     await clock.pass(900)
-    expect(said()).toEqual(['b enters', 'a 429 after 2', 'a 429 after 1'])
+    expect(takeLog()).toEqual(['b enters', 'a 429 after 2', 'a 429 after 1'])
   })
 
-  test('lets who comes rarely go before those who always wait', async () => {
-    const { clock, call, said } = open({ perSecond: 1 })
+  test('serves a rare user before users who always wait', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1 })
     for (const user of ['a', 'b', 'a', 'b']) void call(user)
     await clock.pass(1_500)
     void call('rare')
     await clock.pass(1_500)
-    expect(said()).toEqual(['a enters', 'b enters', 'rare enters'])
+    expect(takeLog()).toEqual(['a enters', 'b enters', 'rare enters'])
   })
 
-  test('gives all who are nobody in particular one turn together', async () => {
-    const { clock, call, said } = open({ perSecond: 1 })
+  test('treats all calls without a user as one user', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1 })
     for (const user of [undefined, undefined, 'a', undefined, 'b']) void call(user)
     await clock.pass(3_500)
-    expect(said()).toEqual(['undefined enters', 'a enters', 'b enters', 'undefined enters'])
+    expect(takeLog()).toEqual(['undefined enters', 'a enters', 'b enters', 'undefined enters'])
   })
 
-  test('spaces calls out once they have to wait, so that a newcomer never waits long', async () => {
-    const { clock, call, said } = open({ perSecond: 10 })
+  test('spaces waiting calls evenly, so that a new user waits only a short time', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 10 })
     for (let nth = 0; nth < 40; nth++) void call(`user ${nth % 4}`)
     await clock.pass(2_500)
-    said()
+    takeLog()
     void call('rare')
     await clock.pass(500)
-    expect(said()).toContain('rare enters')
+    expect(takeLog()).toContain('rare enters')
   })
 })
 
-describe('a wait that is too long', () => {
-  test('is refused at once when that is certain, with 429 and the seconds to wait', async () => {
-    const { call, said } = open({ perSecond: 1 })
+describe('a wait beyond the limit', () => {
+  test('is rejected at once with 429 and Retry-After when it is certain', async () => {
+    const { call, takeLog } = open({ perSecond: 1 })
     for (let nth = 0; nth < 6; nth++) void call('a')
     await settled()
-    expect(said()).toEqual(['a enters'])
+    expect(takeLog()).toEqual(['a enters'])
     await call('a')
-    expect(said()).toEqual(['a 429 after 6'])
+    expect(takeLog()).toEqual(['a 429 after 6'])
   })
 
-  test('is not refused to another user, whose turn comes sooner', async () => {
-    const { clock, call, said } = open({ perSecond: 1 })
+  test('does not reject another user whose wait is shorter', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1 })
     for (let nth = 0; nth < 7; nth++) void call('a')
     await settled()
     void call('b')
     await clock.pass(1_100)
-    expect(said()).toEqual(['a 429 after 6', 'a enters', 'b enters'])
+    expect(takeLog()).toEqual(['a 429 after 6', 'a enters', 'b enters'])
   })
 
-  test('ends when it has lasted that long', async () => {
-    const { clock, enter, said } = open({ perSecond: 1, queueMs: 3_000 })
+  test('ends after the maximum wait', async () => {
+    const { clock, enter, takeLog } = open({ perSecond: 1, queueMs: 3_000 })
     await enter('a')
     void enter('b')
     await clock.pass(2_999)
-    expect(said()).toEqual(['a enters'])
+    expect(takeLog()).toEqual(['a enters'])
     await clock.pass(1)
-    expect(said()).toEqual(['b 429 after 1'])
+    expect(takeLog()).toEqual(['b 429 after 1'])
     expect(clock.pending).toBe(0)
   })
 
-  test('of no time at all still lets through who need not wait', async () => {
-    const { call, said } = open({ queueMs: 0 })
+  test('with a maximum of zero, calls that find a free slot pass', async () => {
+    const { call, takeLog } = open({ queueMs: 0 })
     await Promise.all([call('a'), call('b'), call('c')])
-    expect(said().sort()).toEqual(['a enters', 'b enters', 'c 429 after 1'])
+    expect(takeLog().sort()).toEqual(['a enters', 'b enters', 'c 429 after 1'])
   })
 
-  test('is a refusal in the gateway’s shape', async () => {
+  test('is an error in the gateway’s format', async () => {
     const { gate, enter } = open({ queueMs: 0, perSecond: 0.25 })
     await enter('a')
     const refused = await gate.enter('b').catch((error: unknown) => error as Unsent)
-    if (!(refused instanceof Unsent)) throw new Error('not refused')
+    if (!(refused instanceof Unsent)) throw new Error('not rejected')
     const response = refused.toResponse()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
     expect(await response.json()).toEqual({
@@ -161,73 +161,73 @@ describe('a wait that is too long', () => {
   })
 })
 
-describe('who leaves', () => {
-  test('leaves the queue at once, and the next is served in his stead', async () => {
-    const { clock, call, said } = open({ perSecond: 1 })
-    const leaving = new AbortController()
+describe('a caller who disconnects', () => {
+  test('leaves the queue at once, and the next call is served', async () => {
+    const { clock, call, takeLog } = open({ perSecond: 1 })
+    const caller = new AbortController()
     void call('a')
     await settled()
-    void call('b', leaving.signal)
+    void call('b', caller.signal)
     void call('c')
     await settled()
-    leaving.abort()
+    caller.abort()
     await settled()
-    expect(said()).toEqual(['a enters', 'b 502'])
-    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(0)
+    expect(takeLog()).toEqual(['a enters', 'b 502'])
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0)
     await clock.pass(1_100)
-    expect(said()).toEqual(['c enters'])
+    expect(takeLog()).toEqual(['c enters'])
   })
 
-  test('last leaves no timer behind', async () => {
+  test('as the last one clears the timer', async () => {
     const { clock, enter } = open({ perSecond: 1 })
-    const leaving = new AbortController()
+    const caller = new AbortController()
     await enter('a')
-    void enter('b', leaving.signal)
+    void enter('b', caller.signal)
     await settled()
     expect(clock.pending).toBe(1)
-    leaving.abort()
+    caller.abort()
     await settled()
     expect(clock.pending).toBe(0)
   })
 
-  test('before a place is asked for, asks for none', async () => {
-    const { enter, said, clock } = open({ perSecond: 1 })
+  test('before the call takes no slot', async () => {
+    const { enter, takeLog, clock } = open({ perSecond: 1 })
     await enter('a', AbortSignal.abort())
     await enter('b')
-    expect(said()).toEqual(['a 502', 'b enters'])
+    expect(takeLog()).toEqual(['a 502', 'b enters'])
     expect(clock.pending).toBe(0)
   })
 
   for (const others of [[], ['b']]) {
-    test(`while a place is taken for him ${others.length ? 'leaves it to the next' : 'gives it back at once'}`, async () => {
+    test(`while the store takes a slot ${others.length ? 'passes the slot to the next call' : 'returns the slot at once'}`, async () => {
       const memory = memoryPlaces()
       const asked = Promise.withResolvers<void>()
       const places: Places = { ...memory, take: (wanted) => asked.promise.then(() => memory.take(wanted)) }
-      const { enter, said } = open({ perSecond: 1, places })
+      const { enter, takeLog } = open({ perSecond: 1, places })
       await memory.takeInTurn({ ...rateOf('A', 1), user: '', now: 0, leaseUntil: 0 })
-      const leaving = new AbortController()
-      void enter('a', leaving.signal)
+      const caller = new AbortController()
+      void enter('a', caller.signal)
       for (const user of others) void enter(user)
       await settled()
-      leaving.abort()
+      caller.abort()
       asked.resolve()
       await settled()
-      expect(said()).toEqual(['a 502', ...others.map((user) => `${user} enters`)])
+      expect(takeLog()).toEqual(['a 502', ...others.map((user) => `${user} enters`)])
       void enter('c')
       await settled()
-      expect(said()).toEqual(others.length ? [] : ['c enters'])
+      expect(takeLog()).toEqual(others.length ? [] : ['c enters'])
     })
   }
 
-  test('after he was served is not held on to', async () => {
+  test('after the call is served: the signal keeps no listener', async () => {
     const { call } = open()
-    const staying = new AbortController()
-    await call('a', staying.signal)
-    expect(getEventListeners(staying.signal, 'abort')).toHaveLength(0)
+    const caller = new AbortController()
+    await call('a', caller.signal)
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0)
   })
 })
 
-describe('two gates on the same places', () => {
+describe('two rate limiters with one store', () => {
   const pair = () => {
     const places = memoryPlaces()
     const one = open({ perSecond: 1, places })
@@ -241,7 +241,7 @@ describe('two gates on the same places', () => {
     return { ...one, other, order, call }
   }
 
-  test('know of each other who was served', async () => {
+  test('each know when the other has served a user', async () => {
     const { clock, gate, other, order, call } = pair()
     for (const [where, user] of [
       [gate, 'first'],
@@ -251,13 +251,13 @@ describe('two gates on the same places', () => {
       void call(where, user)
       await clock.pass(1_100)
     }
-    // To this one, `a` has never been served.
+    // This rate limiter has never served `a`.
     for (const user of ['b', 'a', 'b']) void call(other, user)
     await clock.pass(3_500)
     expect(order).toEqual(['first', 'b', 'a', 'b', 'a', 'b'])
   })
 
-  test('let a newcomer at one go before those who wait at the other', async () => {
+  test('a new user at one is served before users who wait at the other', async () => {
     const { clock, gate, other, order, call } = pair()
     for (const user of ['first', 'middle', 'last']) void call(gate, user)
     await clock.pass(2_100)
@@ -270,7 +270,7 @@ describe('two gates on the same places', () => {
   })
 })
 
-describe('when places cannot be asked', () => {
+describe('when the store fails', () => {
   const failing: Places = {
     take: () => Promise.reject(new Error('no database')),
     takeInTurn: () => Promise.reject(new Error('no database')),
@@ -278,14 +278,14 @@ describe('when places cannot be asked', () => {
     slow: () => Promise.reject(new Error('no database')),
   }
 
-  test('nobody is let through, and nobody is kept waiting', async () => {
-    const { call, said, clock } = open({ places: failing })
+  test('every call is rejected at once', async () => {
+    const { call, takeLog, clock } = open({ places: failing })
     await Promise.all([call('a'), call('b')])
-    expect(said()).toEqual(['a 500', 'b 500'])
+    expect(takeLog()).toEqual(['a 500', 'b 500'])
     expect(clock.pending).toBe(0)
   })
 
-  test('giving back and slowing down fail in silence, but not unseen', async () => {
+  test('errors of returning a slot and of slowing down are only logged', async () => {
     const warnings: string[] = []
     const log = { ...silent, warn: (_: object, message: string) => void warnings.push(message) }
     const { gate } = open({ places: failing, log })
@@ -295,22 +295,22 @@ describe('when places cannot be asked', () => {
   })
 })
 
-describe('an action that is slowed down', () => {
-  test('lets nobody through before its time, and refuses whom that keeps too long', async () => {
-    const { clock, gate, call, said } = open({ perSecond: 1, queueMs: 5_000 })
+describe('a slowed-down action', () => {
+  test('lets no call pass before the given time, and rejects calls whose wait would be too long', async () => {
+    const { clock, gate, call, takeLog } = open({ perSecond: 1, queueMs: 5_000 })
     await call('a')
     void call('b')
     await settled()
     await gate.slow(clock.now() + 8_000)
     await settled()
-    expect(said()).toEqual(['a enters', 'b 429 after 8'])
+    expect(takeLog()).toEqual(['a enters', 'b 429 after 8'])
     await call('c')
-    expect(said()).toEqual(['c 429 after 8'])
+    expect(takeLog()).toEqual(['c 429 after 8'])
     await clock.pass(4_000)
     void call('d')
     await clock.pass(3_900)
-    expect(said()).toEqual([])
+    expect(takeLog()).toEqual([])
     await clock.pass(200)
-    expect(said()).toEqual(['d enters'])
+    expect(takeLog()).toEqual(['d enters'])
   })
 })

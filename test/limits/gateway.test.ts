@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { newAsset, newGroup, openRoutes, refusal, said } from '../routes/routes.ts'
 
-describe('a gateway under limits', () => {
-  test('refuses a creation that would wait too long, and leaves its name free', async () => {
+describe('a gateway with rate limits', () => {
+  test('rejects a creation that would wait too long, and leaves its name free', async () => {
     await using routes = await openRoutes({ limits: { perSecond: { CreateAssetGroup: 2 }, queueMs: 0 } })
     const { ann, emulator, store } = routes
     const create = (Name: string) => ann.ask('POST', '/assets/groups', { Name })
     const replies = await Promise.all(['a', 'b', 'c'].map(create))
     const refused = replies.find(({ status }) => status === 429)
-    if (!refused) throw new Error('none was refused')
+    if (!refused) throw new Error('no creation was rejected')
     expect(said(refused)).toEqual(refusal(429, 'too many requests wait for the upstream'))
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(await store.openClaims()).toEqual([])
@@ -18,7 +18,7 @@ describe('a gateway under limits', () => {
     expect(emulator.library.groups()).toHaveLength(3)
   })
 
-  test('holds a name for as long as its creation may have to wait', async () => {
+  test('reserves a name for as long as its creation may wait', async () => {
     const limits = { perSecond: { CreateAssetGroup: 5 }, queueMs: 60_000 }
     await using routes = await openRoutes({ limits, timeoutMs: 10_000 })
     const { ann, emulator, store } = routes
@@ -31,7 +31,7 @@ describe('a gateway under limits', () => {
     expect((await creating).status).toBe(200)
   })
 
-  test('lets a list of many calls wait no longer than one call may, and says when to come again', async () => {
+  test('lets a list of many calls wait no longer than a single call, and sends Retry-After', async () => {
     await using routes = await openRoutes({ limits: { perSecond: { ListAssets: 5 }, queueMs: 1_500 } })
     const { ann, emulator, calls } = routes
     const groupId = await newGroup(ann, 'a')
@@ -46,7 +46,7 @@ describe('a gateway under limits', () => {
   test.each([
     ['reads', 'GetAsset', 'GET'],
     ['changes', 'UpdateAsset', 'PATCH'],
-  ])('%s in turn by user', async (_, action, method) => {
+  ])('%s assets round robin over users', async (_, action, method) => {
     await using routes = await openRoutes({ limits: { perSecond: { [action]: 4 } } })
     const { ann, bob } = routes
     const of = async (user: typeof ann) => {
@@ -61,7 +61,7 @@ describe('a gateway under limits', () => {
       order.push(name)
     }
     const busy = anns.map((id) => ask(ann, 'ann', id))
-    // All of these are in the line before.
+    // These calls are all in the queue first.
     await new Promise((resolve) => setTimeout(resolve, 300))
     await ask(bob, 'bob', bobs)
     expect(order.filter((name) => name === 'ann').length).toBeLessThanOrEqual(5)

@@ -12,7 +12,7 @@ const period = 1_000
 const lease = 30_000
 let actions = 0
 
-/** Everything that places promise, of whatever they are made. Each test has an action of its own. */
+/** The tests of every rate limit store. Each test uses its own action. */
 export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[]]): void => {
   const on = (count: number) => {
     const action = `Action${++actions}`
@@ -23,15 +23,15 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
     })
     const place = async (now: number, user?: string, places: Places = one): Promise<Place> => {
       const taken = await places.takeInTurn(wanted(now, user))
-      if (!isPlace(taken)) throw new Error(`no place at ${now}`)
+      if (!isPlace(taken)) throw new Error(`no slot at ${now}`)
       return taken
     }
     return { action, one, other, wanted, place }
   }
   const start = 1_700_000_000_000
 
-  describe('a place', () => {
-    test('can be taken as often as there are places, and no more', async () => {
+  describe('a slot', () => {
+    test('is taken at most as often as there are slots', async () => {
       const { one, other, wanted, place } = on(3)
       const taken = [await place(start), await place(start + 1), await place(start + 2, 'ann', other)]
       expect(taken.map(({ number }) => number).sort()).toEqual([0, 1, 2])
@@ -39,21 +39,21 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await one.takeInTurn(wanted(start + 3))).toMatchObject({ nextAt: start + 3 + period })
     })
 
-    test('that was given back is free at its time, and not before', async () => {
+    test('that was returned becomes free at the given time', async () => {
       const { one, other, wanted, place } = on(1)
       await one.free(await place(start), start + 1_100)
       expect(await other.takeInTurn(wanted(start + 1_099))).toEqual({ nextAt: start + 1_100, servedAt: start })
       expect(await other.takeInTurn(wanted(start + 1_100))).toMatchObject({ number: 0 })
     })
 
-    test('of a process that died is free when its lease has ended', async () => {
+    test('of a dead process becomes free when its lease ends', async () => {
       const { other, wanted, place } = on(1)
       await place(start)
       expect(await other.takeInTurn(wanted(start + lease - 1))).toMatchObject({ nextAt: start + lease })
       expect(await other.takeInTurn(wanted(start + lease))).toMatchObject({ number: 0 })
     })
 
-    test('is no longer its holder’s once the lease has ended', async () => {
+    test('cannot be returned after its lease has ended', async () => {
       const { one, other, wanted, place } = on(1)
       const late = await place(start)
       await place(start + lease, 'ann', other)
@@ -61,7 +61,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await one.takeInTurn(wanted(start + lease + 2))).not.toHaveProperty('number')
     })
 
-    test('is taken by one of many who come at once', async () => {
+    test('is taken by only one of many concurrent calls', async () => {
       const { one, other, wanted, place } = on(4)
       for (const taken of [await place(start), await place(start)]) await one.free(taken, start)
       const all = await Promise.all(
@@ -73,15 +73,15 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(numbers.length).toBeGreaterThan(0)
     })
 
-    test('is for one action', async () => {
+    test('belongs to one action', async () => {
       const first = on(1)
       await first.place(start)
       expect(await on(1).place(start)).toMatchObject({ number: 0 })
     })
   })
 
-  describe('while others wait', () => {
-    test('nobody takes a place but in turn', async () => {
+  describe('while users wait', () => {
+    test('a call cannot overtake them', async () => {
       const { one, other, wanted, place } = on(1)
       const held = await place(start, 'ann')
       await other.takeInTurn(wanted(start + 1, 'bob'))
@@ -90,7 +90,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await other.takeInTurn(wanted(start + 10, 'bob'))).toMatchObject({ number: 0 })
     })
 
-    test('a free place is for the user who was served the longest ago, in whatever process', async () => {
+    test('a free slot is for the user who was served least recently, in any process', async () => {
       const { one, other, wanted, place } = on(1)
       await one.free(await place(start, 'ann'), start + 10)
       await one.free(await place(start + 10, 'bob'), start + 20)
@@ -105,7 +105,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await one.takeInTurn(wanted(start + 101, 'ann'))).toMatchObject({ number: 0 })
     })
 
-    test('a place that is not fetched is anybody’s after a moment', async () => {
+    test('a slot that its user does not take becomes free for all after `courtesyMs`', async () => {
       const { one, other, wanted, place } = on(1)
       await one.free(await place(start, 'ann'), start + 10)
       const held = await place(start + 10, 'bob')
@@ -115,7 +115,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await other.takeInTurn(wanted(start + 100 + courtesyMs, 'bob'))).toMatchObject({ number: 0 })
     })
 
-    test('who no longer asks is not waited for', async () => {
+    test('a user who no longer asks is forgotten', async () => {
       const { one, other, wanted, place } = on(1)
       const held = await place(start, 'ann')
       await one.takeInTurn(wanted(start + 1, 'bob'))
@@ -123,7 +123,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await other.take(wanted(start + 3 * period, 'ann'))).toMatchObject({ number: 0 })
     })
 
-    test('places that were taken all at once become free one by one', async () => {
+    test('slots that were taken together become free one by one', async () => {
       const { one, wanted, place } = on(3)
       const taken = [await place(start), await place(start), await place(start)]
       for (const each of taken) await one.free(each, start + period, 100)
@@ -135,8 +135,8 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
     })
   })
 
-  describe('an action that is slowed down', () => {
-    test('has no free place before its time, for anybody, not even one that is given back', async () => {
+  describe('a slowed-down action', () => {
+    test('has no free slot before the given time, not even a returned one', async () => {
       const { action, one, other, wanted, place } = on(2)
       const held = await place(start)
       await one.slow(action, start + 5_000, 50)
@@ -147,7 +147,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await other.takeInTurn(wanted(start + 5_000))).toMatchObject({ nextAt: start + 5_050 })
     })
 
-    test('is not made faster by a shorter time that comes later', async () => {
+    test('ignores a later, shorter time', async () => {
       const { action, one, wanted, place } = on(1)
       await one.free(await place(start), start)
       await one.slow(action, start + 5_000, 50)
@@ -155,7 +155,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       expect(await one.takeInTurn(wanted(start + 1_000))).toMatchObject({ nextAt: start + 5_000 })
     })
 
-    test('stays slow when its limit is raised', async () => {
+    test('stays slow when its rate limit is raised', async () => {
       const { action, one, wanted, place } = on(1)
       await one.free(await place(start), start)
       await one.slow(action, start + 5_000, 50)
@@ -163,8 +163,8 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
     })
   })
 
-  describe('a limit that changes', () => {
-    test('brings as many places as it says', async () => {
+  describe('a rate limit', () => {
+    test('that changes, changes the number of slots', async () => {
       const { one, wanted } = on(1)
       const taken = async (count: number, now: number) => {
         const numbers: number[] = []
@@ -184,11 +184,11 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       [2.5, 2, 800],
       [1, 1, 1_000],
       [0.05, 1, 20_000],
-    ])('%p a second is %p places of %p ms', (perSecond, count, periodMs) => {
+    ])('of %p per second is %p slots of %p ms', (perSecond, count, periodMs) => {
       expect(rateOf('A', perSecond)).toEqual({ action: 'A', count, periodMs })
     })
 
-    test('is not taken unless it is above 0', () => {
+    test('must be a finite number above 0', () => {
       for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
         expect(() => rateOf('A', perSecond)).toThrow(RangeError)
       }

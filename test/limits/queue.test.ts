@@ -15,7 +15,7 @@ const queued = (waiting: readonly Call[]): Queue<Call> => {
   return queue
 }
 
-/** Serves all, one each millisecond. */
+/** Serves all calls, one per millisecond. */
 const serve = (queue: Queue<Call>, from = 1): readonly Call[] => {
   const served: Call[] = []
   for (let call = queue.next(); call; call = queue.next()) {
@@ -26,20 +26,20 @@ const serve = (queue: Queue<Call>, from = 1): readonly Call[] => {
   return served
 }
 
-describe('the queue is fair', () => {
-  test('users are served in turn, and each in the order of their calls', () => {
+describe('the fair queue', () => {
+  test('serves users round robin, and the calls of a user in their order', () => {
     const served = serve(queued(calls('a', 'a', 'a', 'b', 'c', 'b')))
     expect(served.map(({ user, nth }) => `${user}${nth}`)).toEqual(['a0', 'b3', 'c4', 'a1', 'b5', 'a2'])
   })
 
-  test('who comes rarely goes before those who are always there', () => {
+  test('serves a rare user before users who always wait', () => {
     const queue = queued(calls('a', 'b'))
     serve(queue)
     for (const call of calls('a', 'a', 'b', 'rare')) queue.add(call)
     expect(serve(queue, 10).map(({ user }) => user)).toEqual(['rare', 'a', 'b', 'a'])
   })
 
-  test('who was served long ago counts as new', () => {
+  test('treats a user who was served long ago as new', () => {
     const queue = queued(calls('a'))
     serve(queue)
     queue.served('b', 2_000)
@@ -47,14 +47,14 @@ describe('the queue is fair', () => {
     expect(serve(queue, 2_001).map(({ user }) => user)).toEqual(['c', 'a', 'b'])
   })
 
-  test('what another process has served counts', () => {
+  test('counts calls that another process has served', () => {
     const queue = queued(calls('a', 'b'))
     queue.served('a', 5)
     queue.served('a', 3)
     expect(serve(queue, 6).map(({ user }) => user)).toEqual(['b', 'a'])
   })
 
-  test('a call that left is not served, and costs nobody a turn', () => {
+  test('does not serve a removed call, and its user loses no position', () => {
     const waiting = calls('a', 'b', 'a')
     const queue = queued(waiting)
     const [first] = waiting
@@ -69,7 +69,7 @@ describe('the queue is fair', () => {
     expect(serve(queue).map(({ nth }) => nth)).toEqual([2, 1])
   })
 
-  test('no user is ever two services ahead of another who waits all along', () => {
+  test('never serves a user twice more than another user who waits all the time', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 60 }), (users) => {
         const served = serve(queued(calls(...users)))
@@ -84,7 +84,7 @@ describe('the queue is fair', () => {
     )
   })
 
-  test('a call that may be spared is served in its turn, but nobody reckons with it', () => {
+  test('serves a light call in order, but does not count it', () => {
     const queue = new Queue<Call & { readonly light?: boolean }>(1_000)
     queue.add({ user: 'a', nth: 0 })
     const light = { user: 'a', nth: 1, light: true }
@@ -94,7 +94,7 @@ describe('the queue is fair', () => {
     expect([queue.ahead('a'), queue.ahead('b'), queue.size]).toEqual([1, 1, 1])
   })
 
-  test('how many go before a further call is known exactly', () => {
+  test('knows exactly how many calls are served before a new call', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 }),

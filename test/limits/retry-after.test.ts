@@ -17,6 +17,6 @@ test.each([
   expect(retryTime(new Headers({ 'retry-after': text }), now)).toBe(time)
 })
 
-test('without Retry-After there is nothing to wait for', () => {
+test('without Retry-After there is no retry time', () => {
   expect(retryTime(new Headers(), now)).toBe(undefined)
 })

@@ -4,7 +4,7 @@ import { Refusal, Unreachable } from '../../plugins/upstream-proxy/index.ts'
 import { type Asker, Sharing } from '../../plugins/upstream-proxy/sharing.ts'
 import { settled } from '../support/virtual-clock.ts'
 
-/** Calls that are held until the test answers them. */
+/** Calls that wait until the test resolves them. */
 const open = () => {
   const sharing = new Sharing<string, string>((reason) => reason as Error)
   const calls: (PromiseWithResolvers<string> & { entry: string | undefined; abandoned: boolean })[] = []
@@ -26,18 +26,18 @@ const open = () => {
   return { sharing, calls, ask }
 }
 
-/** An entry that is had when the test says so. */
+/** A rate limit slot that the test grants. */
 const entry = () => {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const enter = (signal: AbortSignal): Promise<string> => {
-    signal.addEventListener('abort', () => reject(new Error('called off')))
+    signal.addEventListener('abort', () => reject(new Error('cancelled')))
     return promise
   }
   return { enter, resolve, reject }
 }
 
-describe('those who ask the same at the same time share one call', () => {
-  test('and its answer', async () => {
+describe('concurrent calls with the same key', () => {
+  test('share one call and its response', async () => {
     const { calls, ask } = open()
     const answers = [ask('a'), ask('a'), ask('b'), ask('a')]
     expect(calls).toHaveLength(2)
@@ -45,7 +45,7 @@ describe('those who ask the same at the same time share one call', () => {
     expect(await Promise.all(answers)).toEqual(['answer 0', 'answer 0', 'answer 1', 'answer 0'])
   })
 
-  test('and its error, which is not remembered', async () => {
+  test('share its error, which is not cached', async () => {
     const { calls, ask } = open()
     const both = [ask('a'), ask('a')]
     calls[0]?.reject(new Error('no'))
@@ -56,7 +56,7 @@ describe('those who ask the same at the same time share one call', () => {
     expect(await again).toBe('yes')
   })
 
-  test('nothing is kept: who asks after the answer asks anew', async () => {
+  test('share nothing after the response: the next call is new', async () => {
     const { calls, ask } = open()
     const first = ask('a')
     calls[0]?.resolve('old')
@@ -65,7 +65,7 @@ describe('those who ask the same at the same time share one call', () => {
     expect(calls).toHaveLength(2)
   })
 
-  test('but not with a call that began before a change was made', async () => {
+  test('do not share a call that started before a change', async () => {
     const { sharing, calls, ask } = open()
     const before = ask('a')
     sharing.seal()
@@ -77,28 +77,28 @@ describe('those who ask the same at the same time share one call', () => {
   })
 })
 
-describe('who leaves', () => {
-  test('leaves alone: the others get their answer', async () => {
+describe('a caller who disconnects', () => {
+  test('does not affect the other callers', async () => {
     const { calls, ask } = open()
-    const leaving = new AbortController()
-    const [left, stays] = [ask('a', { signal: leaving.signal }), ask('a')]
-    leaving.abort(new Error('left'))
+    const caller = new AbortController()
+    const [left, stays] = [ask('a', { signal: caller.signal }), ask('a')]
+    caller.abort(new Error('left'))
     expect(left).rejects.toThrow('left')
     await settled()
     expect(calls[0]?.abandoned).toBe(false)
     calls[0]?.resolve('yes')
     expect(await stays).toBe('yes')
-    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(0)
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0)
   })
 
-  test('last takes the call along, and who comes then begins anew', async () => {
+  test('as the last one aborts the call, and the next caller starts a new one', async () => {
     const { calls, ask } = open()
-    const leaving = [new AbortController(), new AbortController()]
-    for (const { signal } of leaving) void ask('a', { signal })
-    leaving[0]?.abort()
+    const caller = [new AbortController(), new AbortController()]
+    for (const { signal } of caller) void ask('a', { signal })
+    caller[0]?.abort()
     await settled()
     expect(calls[0]?.abandoned).toBe(false)
-    leaving[1]?.abort()
+    caller[1]?.abort()
     await settled()
     expect(calls[0]?.abandoned).toBe(true)
     const next = ask('a')
@@ -107,7 +107,7 @@ describe('who leaves', () => {
     expect(await next).toBe('yes')
   })
 
-  test('before he asks, asks nothing', async () => {
+  test('before the call starts none', async () => {
     const { calls, ask } = open()
     const refused = ask('a', { signal: AbortSignal.abort(new Error('left')), enter: async () => 'entry' })
     expect(refused).rejects.toThrow('left')
@@ -116,8 +116,8 @@ describe('who leaves', () => {
   })
 })
 
-describe('where an entry is needed', () => {
-  test('who gets one first asks for all, and the others need none', async () => {
+describe('with a rate limit', () => {
+  test('the first granted slot is used for all callers', async () => {
     const { calls, ask } = open()
     const entries = [entry(), entry(), entry()]
     const answers = entries.map(({ enter }) => ask('a', { enter }))
@@ -129,7 +129,7 @@ describe('where an entry is needed', () => {
     expect(await Promise.all(answers)).toEqual(['yes', 'yes', 'yes'])
   })
 
-  test('one that comes too late is given back', async () => {
+  test('a slot that is granted too late is returned', async () => {
     const { calls, ask } = open()
     const given: string[] = []
     const unused = (each: string) => void given.push(each)
@@ -144,7 +144,7 @@ describe('where an entry is needed', () => {
     expect([await first, await second]).toEqual(['yes', 'yes'])
   })
 
-  test('who is refused one is refused alone', async () => {
+  test('a caller without a slot is rejected, and the others are not', async () => {
     const { calls, ask } = open()
     const [one, other] = [entry(), entry()]
     const [refused, served] = [ask('a', { enter: one.enter }), ask('a', { enter: other.enter })]
@@ -157,7 +157,7 @@ describe('where an entry is needed', () => {
   })
 })
 
-test('an error that is shared can be rendered for each of them', async () => {
+test('a shared error renders a separate response for each caller', async () => {
   const answer = {
     status: 404,
     headers: new Headers({ 'x-request-id': '1' }),

@@ -11,19 +11,19 @@ interface Arrival {
   readonly at: number
 }
 
-interface World {
+interface Scenario {
   readonly perSecond: number
-  /** Users by the processes that they ask: `[0]`, `[1]`, or both. */
+  /** For each user the processes that he calls: `[0]`, `[1]`, or both. */
   readonly users: readonly (readonly number[])[]
-  /** Calls that each user has under way at any time, in each of his processes. */
+  /** Concurrent calls of each user to each of his processes. */
   readonly atOnce: number
-  /** Milliseconds of the way there, and back. */
+  /** Milliseconds of a request and of its response on the network. */
   readonly latency: () => readonly [number, number]
   readonly seconds: number
 }
 
-/** Two processes on the same places, in virtual time. What arrives at the upstream, and when. */
-const simulate = async ({ perSecond, users, atOnce, latency, seconds }: World): Promise<readonly Arrival[]> => {
+/** Two processes with one rate limit store, in virtual time. Resolves with the calls that arrive upstream. */
+const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario): Promise<readonly Arrival[]> => {
   const clock = new VirtualClock()
   const places = memoryPlaces()
   const rate = rateOf('A', perSecond)
@@ -55,14 +55,14 @@ const simulate = async ({ perSecond, users, atOnce, latency, seconds }: World): 
   return arrivals
 }
 
-/** The most arrivals in any stretch of so many milliseconds, its end left out. */
-const busiest = (arrivals: readonly Arrival[], ms: number): number => {
+/** The largest number of arrivals in any half-open interval of `ms` milliseconds. */
+const maxArrivals = (arrivals: readonly Arrival[], ms: number): number => {
   const times = arrivals.map(({ at }) => at).sort((a, b) => a - b)
   return Math.max(0, ...times.map((from, at) => times.slice(at).filter((time) => time < from + ms).length))
 }
 
-/** What the slowest user gets of an equal share. */
-const slowest = (arrivals: readonly Arrival[], users: number): number => {
+/** The smallest number of arrivals of a user, relative to an equal share. */
+const minShare = (arrivals: readonly Arrival[], users: number): number => {
   const counts = new Map<string, number>()
   for (const { user } of arrivals) counts.set(user, (counts.get(user) ?? 0) + 1)
   return counts.size < users ? 0 : (Math.min(...counts.values()) * users) / arrivals.length
@@ -75,7 +75,7 @@ const spread = (first: number, second: number, both = 0) => [
 ]
 
 describe('two processes', () => {
-  test('never let more through than the limit, in any stretch of time, whatever the latency', async () => {
+  test('never exceed the rate limit in any interval, with any latency', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -89,14 +89,14 @@ describe('two processes', () => {
           const arrivals = await simulate({ perSecond, users: spread(3, 2, 1), atOnce, latency, seconds: 8 })
           const { count, periodMs } = rateOf('A', perSecond)
           expect(arrivals.length).toBeGreaterThan(0)
-          expect(busiest(arrivals, periodMs)).toBeLessThanOrEqual(count)
+          expect(maxArrivals(arrivals, periodMs)).toBeLessThanOrEqual(count)
         },
       ),
       { numRuns: 25 },
     )
   })
 
-  test('never do so when answers take no time at all', async () => {
+  test('never exceed it with a latency of zero', async () => {
     const arrivals = await simulate({
       perSecond: 10,
       users: spread(3, 3),
@@ -104,27 +104,27 @@ describe('two processes', () => {
       latency: () => [0, 0],
       seconds: 20,
     })
-    expect(busiest(arrivals, 1_000)).toBe(10)
+    expect(maxArrivals(arrivals, 1_000)).toBe(10)
   })
 
   test.each([
-    ['as many in each', spread(10, 10)],
+    ['ten in each process', spread(10, 10)],
     ['15 in one, 5 in the other', spread(15, 5)],
     ['19 in one, one in the other', spread(19, 1)],
     ['12 in one, and 8 in both', spread(12, 0, 8)],
-  ])('give each of 20 users the same, with %s', async (_, users) => {
+  ])('give each of 20 users an equal share, with %s', async (_, users) => {
     const latency = () => [5, 15] as const
     const arrivals = await simulate({ perSecond: 10, users, atOnce: 3, latency, seconds: 60 })
-    expect(slowest(arrivals, 20)).toBeGreaterThan(0.95)
+    expect(minShare(arrivals, 20)).toBeGreaterThan(0.95)
     expect(arrivals.length).toBeGreaterThan(0.95 * 60 * 10)
   })
 
-  test('waste no place when the upstream is slow now and then', async () => {
+  test('waste no slot when the upstream is sometimes slow', async () => {
     let nth = 0
     const latency = () => [5, nth++ % 2 ? 145 : 5] as const
     const arrivals = await simulate({ perSecond: 10, users: spread(15, 5), atOnce: 3, latency, seconds: 60 })
-    // A call of 80 ms on average keeps its place for 1,090 ms.
+    // A call takes 80 ms on average and occupies its slot for 1,090 ms.
     expect(arrivals.length).toBeGreaterThan(0.94 * 60 * (10 / 1.09))
-    expect(slowest(arrivals, 20)).toBeGreaterThan(0.9)
+    expect(minShare(arrivals, 20)).toBeGreaterThan(0.9)
   })
 })

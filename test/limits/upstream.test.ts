@@ -8,45 +8,45 @@ const read = (id: string): Operation => ({ action: 'GetAsset', id })
 const find: Operation = { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n' }
 const create: Operation = { action: 'CreateAssetGroup', body: bodyOf('{}') }
 
-/** Places that note what is asked of them. */
-const watched = (): { readonly places: Places; readonly asked: string[] } => {
+/** A rate limit store that records its calls. */
+const recordingPlaces = (): { readonly places: Places; readonly calls: string[] } => {
   const memory = memoryPlaces()
-  const asked: string[] = []
-  const noted =
+  const calls: string[] = []
+  const recorded =
     <Given extends readonly unknown[], Result>(act: (...given: Given) => Result, what: (...given: Given) => string) =>
     (...given: Given): Result => {
-      asked.push(what(...given))
+      calls.push(what(...given))
       return act(...given)
     }
   const places = {
-    take: noted(memory.take, (wanted) => `take ${wanted.action} for ${wanted.user}`),
-    takeInTurn: noted(memory.takeInTurn, (wanted) => `turn ${wanted.action} for ${wanted.user}`),
-    free: noted(memory.free, (place) => `free ${place.action}`),
-    slow: noted(memory.slow, (action) => `slow ${action}`),
+    take: recorded(memory.take, (wanted) => `take ${wanted.action} for ${wanted.user}`),
+    takeInTurn: recorded(memory.takeInTurn, (wanted) => `turn ${wanted.action} for ${wanted.user}`),
+    free: recorded(memory.free, (place) => `free ${place.action}`),
+    slow: recorded(memory.slow, (action) => `slow ${action}`),
   }
-  return { asked, places }
+  return { calls, places }
 }
 
-describe('a limited action', () => {
-  test('takes a place for each call and gives it back, in two questions', async () => {
-    const { places, asked } = watched()
+describe('an action with a rate limit', () => {
+  test('takes and returns a slot for each call, with two calls to the store', async () => {
+    const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
     await send(read('warm'), { user: 'ann' })
-    asked.length = 0
+    calls.length = 0
     await send(read('a'), { user: 'ann' })
-    expect(asked).toEqual(['take GetAsset for ann', 'free GetAsset'])
+    expect(calls).toEqual(['take GetAsset for ann', 'free GetAsset'])
   })
 
-  test('leaves others alone, which ask for no place', async () => {
-    const { places, asked } = watched()
+  test('does not affect other actions: they do not call the store', async () => {
+    const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
     for (let call = 0; call < 20; call++) await send(create)
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
   })
 
-  test('waits for each of those who share a call as long as their own request may still wait', async () => {
+  test('limits the wait of each caller of a shared call separately', async () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, queueMs: 5_000 } })
     await Promise.all(Array.from({ length: 5 }, (_, nth) => send(read(`warm ${nth}`))))
@@ -61,7 +61,7 @@ describe('a limited action', () => {
     expect(patient.status).toBe('fulfilled')
   })
 
-  test('is refused when its queue is too long, before anything is sent', async () => {
+  test('rejects a call when its queue is too long, before sending it', async () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 }, queueMs: 0 } })
     await send(create)
@@ -72,39 +72,39 @@ describe('a limited action', () => {
   })
 
   test('counts the search for groups as a list of groups', async () => {
-    const { places, asked } = watched()
+    const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, places } })
     await send(find)
-    expect(asked).toContain('take ListAssetGroups for ')
+    expect(calls).toContain('take ListAssetGroups for ')
   })
 
-  test('takes a second place for a second attempt', async () => {
-    const { places, asked } = watched()
+  test('takes a second slot for a retry', async () => {
+    const { places, calls } = recordingPlaces()
     await using upstream = await scripted(reset, ok)
     const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, places } })
     expect((await send(find)).status).toBe(200)
-    expect(asked.filter((what) => what.startsWith('free'))).toHaveLength(2)
+    expect(calls.filter((what) => what.startsWith('free'))).toHaveLength(2)
   })
 
-  test('gives the place back unused when there is nothing to send', async () => {
-    const { places } = watched()
+  test('returns the slot unused when it sends nothing', async () => {
+    const { places } = recordingPlaces()
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, places, queueMs: 0 } })
     for (let call = 0; call < 3; call++) expect(await failure(send(read('..')))).toMatchObject({ status: 404 })
     expect((await send(read('a'))).status).toBe(200)
   })
 
-  test('has its whole time once it has its place', async () => {
+  test('starts the timeout when it has its slot', async () => {
     await using upstream = await scripted(ok, (response) => setTimeout(() => ok(response), 150))
     const { send } = upstream.upstream({ timeoutMs: 400, limits: { perSecond: { CreateAssetGroup: 2.5 } } })
     const calls = await Promise.all([send(create), send(create), send(create)])
     expect(calls.map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
-  test('is slowed down by the upstream’s own 429, which the caller gets as it came', async () => {
+  test('slows down after a 429 of the upstream, which the caller receives unchanged', async () => {
     for (const retryAfter of ['2', new Date(Date.now() + 2_900).toUTCString()]) {
-      const { places, asked } = watched()
+      const { places, calls } = recordingPlaces()
       const body = '{"ResponseMetadata":{"Error":{"Code":"RateLimitExceeded"}}}'
       await using upstream = await scripted(json(body, 429, { 'retry-after': retryAfter }), ok)
       const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, places } })
@@ -115,22 +115,22 @@ describe('a limited action', () => {
         retryAfter,
         body,
       ])
-      expect(asked).toContain('slow CreateAssetGroup')
+      expect(calls).toContain('slow CreateAssetGroup')
       expect(await failure(send(create))).toBeInstanceOf(Unsent)
       expect(upstream.seen).toHaveLength(1)
     }
   })
 
-  test('is not slowed down by a 429 that names no time', async () => {
-    const { places, asked } = watched()
+  test('does not slow down after a 429 without Retry-After', async () => {
+    const { places, calls } = recordingPlaces()
     await using upstream = await scripted(json('{}', 429), ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, places } })
     await failure(send(create))
     expect((await send(create)).status).toBe(200)
-    expect(asked.filter((what) => what.startsWith('slow'))).toEqual([])
+    expect(calls.filter((what) => what.startsWith('slow'))).toEqual([])
   })
 
-  test('whose caller leaves the queue is never sent', async () => {
+  test('never sends a call whose caller has disconnected in the queue', async () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 } } })
     await send(create)
