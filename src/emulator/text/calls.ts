@@ -6,17 +6,17 @@ import { faultySteps } from './fault-steps.ts'
 import { play, type Stage } from './playback.ts'
 import { createService, type Manner } from './service.ts'
 
-/** What a text call needs to be answered. */
+/** A text generation request with everything needed for its response. */
 export interface TextCall extends Pick<Stage, 'incoming' | 'response' | 'ending'> {
   readonly request: Received
   readonly call: OpenCall
   readonly number: number
   readonly strikes: readonly Strike[]
-  /** aborted when the caller has left or the emulator stops */
+  /** aborted when the caller has disconnected or the emulator stops */
   readonly signal: AbortSignal
 }
 
-/** Answers text calls. */
+/** Creates the function that responds to text generation requests. */
 export function textAnswers({ settings, objects }: Account) {
   const perform = createService(settings, objects)
   const { key, msPerDelta, sleep } = settings.text
@@ -29,10 +29,11 @@ export function textAnswers({ settings, objects }: Account) {
   }
 }
 
-/** What some faults want of the work itself, since it cannot be made of its outcome. */
+/** Faults that change how the response is generated. They cannot be applied to the finished response. */
 function mannerOf(strikes: readonly Strike[]): Manner {
-  const struck = (kind: string) => strikes.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
-  const json = struck('json-to-stream')
-  const stream = struck('sse-to-plain')
-  return { ...(json || stream ? { streams: stream } : {}), counting: struck('usage-on-every-chunk') }
+  const applies = (kind: string) =>
+    strikes.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
+  const json = applies('json-to-stream')
+  const stream = applies('sse-to-plain')
+  return { ...(json || stream ? { streams: stream } : {}), usageOnEveryChunk: applies('usage-on-every-chunk') }
 }

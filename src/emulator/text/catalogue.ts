@@ -7,28 +7,28 @@ export interface TextModel {
   readonly ownedBy?: string
   /** seconds since 1970; default 1767225600 */
   readonly created?: number
-  /** whether `/v1/chat/completions` knows it; default true */
+  /** whether `/v1/chat/completions` supports it; default true */
   readonly chat?: boolean
-  /** whether `/v1/responses` knows it; default true */
+  /** whether `/v1/responses` supports it; default true */
   readonly responses?: boolean
-  /** whether it can stream; default true */
+  /** whether it supports streaming; default true */
   readonly streams?: boolean
-  /** whether it knows `stream_options`; default true */
+  /** whether it supports `stream_options`; default true */
   readonly streamOptions?: boolean
-  /** the highest temperature; default 1 */
+  /** maximum `temperature`; default 1 */
   readonly maxTemperature?: number
-  /** the most tokens of one answer; default 32768 */
+  /** maximum number of output tokens; default 32768 */
   readonly maxTokens?: number
-  /** the most tokens of question and answer together; default 131072 */
+  /** maximum number of tokens of the input; default 131072 */
   readonly contextTokens?: number
-  /** whether it thinks aloud before it answers: never, when an effort is asked for, or always; default never */
+  /** whether it generates reasoning: never, when the request sets an effort (`asked`), or always; default never */
   readonly reasoning?: 'never' | 'asked' | 'always'
 }
 
-/** A model with every default in place. */
+/** A model with all defaults applied. */
 export type Model = Required<TextModel>
 
-/** The models of an emulator that was told nothing else. */
+/** The default models. */
 export const MODELS: readonly TextModel[] = [
   { id: 'doubao-seed-emulated', reasoning: 'asked' },
   { id: 'emulated-wide', maxTemperature: 2 },
@@ -41,15 +41,16 @@ export const MODELS: readonly TextModel[] = [
   { id: 'emulated/odd name:v1' },
 ]
 
-/** The models by their id. */
+/** The model catalogue. */
 export interface Catalogue {
   readonly list: readonly Model[]
-  /** throws 404 `model_not_found` */
+  /** the model with this id; throws 404 `model_not_found` */
   find(id: string): Model
 }
 
+/** Creates a catalogue and applies the defaults to its models. */
 export function catalogueOf(models: readonly TextModel[]): Catalogue {
-  const list = models.map(complete)
+  const list = models.map(withDefaults)
   return {
     list,
     find(id) {
@@ -62,12 +63,12 @@ export function catalogueOf(models: readonly TextModel[]): Catalogue {
   }
 }
 
-/** The model object of the models endpoint. */
+/** The model object of `/v1/models`. */
 export function modelObject({ id, created, ownedBy }: Model): object {
   return { id, object: 'model', created, owned_by: ownedBy }
 }
 
-function complete(model: TextModel): Model {
+function withDefaults(model: TextModel): Model {
   return {
     ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
     ...{ streams: true, streamOptions: true },

@@ -9,7 +9,7 @@ import { type Json, type Reader, raise, readerOf } from './reader.ts'
 import { absent, refused, wrongValue } from './refusal.ts'
 import { chosen, toolsOf } from './tools.ts'
 
-/** A chat request that was found to make sense. */
+/** A validated chat completion request. */
 export interface ChatRequest {
   readonly prompt: Prompt
   readonly streams: boolean
@@ -21,16 +21,16 @@ export interface ChatRequest {
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
-/** Reads a chat request by the rules of the protocol, of its model and of the account; throws a `TextRefusal`. */
+/** Validates a chat completion request against the API, its model and the account's objects. Throws a `TextRefusal`. */
 export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects): ChatRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'chat')
   const turns = turnsOf(request)
-  const recalled = namedIn(request, objects)
+  const referenced = namedIn(request, objects)
   const { streams, options } = readStream(request, model)
   const tools = toolsOf(request, 'nested')
   const prompt: Prompt = {
-    ...{ model, turns, recalled, tools, choice: chosen(request, tools, 'nested') },
+    ...{ model, turns, referenced, tools, choice: chosen(request, tools, 'nested') },
     parallel: request.flag('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('response_format'), 'nested'),
     maxTokens: maxTokensOf(request, model.maxTokens),
@@ -54,35 +54,35 @@ function turnsOf(request: Reader): Turn[] {
   if (!request.has('messages')) throw absent('messages')
   const messages = request.objects('messages')
   if (messages.length === 0) {
-    const words =
+    const errorMessage =
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
-    throw refused('messages', 'empty_array', words)
+    throw refused('messages', 'empty_array', errorMessage)
   }
-  // ids of calls that still want their result
+  // ids of tool calls without a tool message so far
   let open = new Set<string>()
   const turns = messages.map((message) => {
     const role = message.word('role', ROLES) ?? raise(absent(message.path('role')))
     if (role === 'tool') {
       const id = message.needed('tool_call_id')
       if (!open.delete(id)) {
-        const words = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
-        throw refused(message.path('role'), 'invalid_value', words)
+        const errorMessage = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
+        throw refused(message.path('role'), 'invalid_value', errorMessage)
       }
     } else if (open.size > 0) {
-      throw unanswered(message.path('role'), open)
+      throw missingToolMessages(message.path('role'), open)
     }
     const calls = message.objects('tool_calls')
-    if (role === 'assistant') open = new Set(calls.map(checkedCall))
+    if (role === 'assistant') open = new Set(calls.map(checkToolCall))
     else if (calls.length > 0) throw wrongValue(message.path('role'), role, ['assistant'])
     const optional =
       role === 'assistant' && (calls.length > 0 || message.has('refusal') || message.has('function_call'))
     return { role: roleOf(role), ...contentOf(message, 'content', optional) }
   })
-  if (open.size > 0) throw unanswered('messages', open)
+  if (open.size > 0) throw missingToolMessages('messages', open)
   return turns
 }
 
-function checkedCall(call: Reader): string {
+function checkToolCall(call: Reader): string {
   const kind = call.word('type', ['function', 'custom']) ?? 'function'
   const named = call.object(kind) ?? raise(absent(call.path(kind)))
   named.needed('name')
@@ -90,11 +90,11 @@ function checkedCall(call: Reader): string {
   return call.needed('id')
 }
 
-function unanswered(param: string, open: ReadonlySet<string>): Error {
-  const words =
+function missingToolMessages(param: string, open: ReadonlySet<string>): Error {
+  const errorMessage =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
     `The following tool_call_ids did not have response messages: ${[...open].join(', ')}.`
-  return refused(param, 'invalid_value', words)
+  return refused(param, 'invalid_value', errorMessage)
 }
 
 function roleOf(role: (typeof ROLES)[number]): Turn['role'] {
@@ -102,18 +102,18 @@ function roleOf(role: (typeof ROLES)[number]): Turn['role'] {
   return role === 'function' ? 'tool' : role
 }
 
-function maxTokensOf(request: Reader, most: number): number {
+function maxTokensOf(request: Reader, max: number): number {
   if (request.has('max_tokens') && request.has('max_completion_tokens')) {
-    const words = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
-    throw refused('max_tokens', 'invalid_parameter_combination', words)
+    const errorMessage = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+    throw refused('max_tokens', 'invalid_parameter_combination', errorMessage)
   }
   const field = request.has('max_tokens') ? 'max_tokens' : 'max_completion_tokens'
-  const given = request.whole(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, most)
-  if (given <= most) return given
-  const words =
-    `max_tokens is too large: ${given}. This model supports at most ${most} completion tokens, ` +
+  const given = request.whole(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, max)
+  if (given <= max) return given
+  const errorMessage =
+    `max_tokens is too large: ${given}. This model supports at most ${max} completion tokens, ` +
     `whereas you provided ${given}.`
-  throw refused(field, 'invalid_value', words)
+  throw refused(field, 'invalid_value', errorMessage)
 }
 
 function stopsOf(request: Reader): string[] {
@@ -126,11 +126,11 @@ function stopsOf(request: Reader): string[] {
 }
 
 function topLogprobsOf(request: Reader): number | undefined {
-  const shown = request.flag('logprobs') ?? false
+  const enabled = request.flag('logprobs') ?? false
   const top = request.whole('top_logprobs', 0, 20)
-  if (top !== undefined && !shown) {
-    const words = "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."
-    throw refused('top_logprobs', 'invalid_value', words)
+  if (top !== undefined && !enabled) {
+    const errorMessage = "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."
+    throw refused('top_logprobs', 'invalid_value', errorMessage)
   }
-  return shown ? (top ?? 0) : undefined
+  return enabled ? (top ?? 0) : undefined
 }

@@ -5,40 +5,45 @@ import { delta, eventOf, type Steps } from './steps.ts'
 import { logprobOf } from './tokens.ts'
 import { chatUsage, type Usage } from './usage.ts'
 
-/** All that is needed to word an answer. */
+/** The input of the serialization of a chat completion. */
 export interface ChatAnswer {
   readonly request: ChatRequest
   readonly generations: readonly Generation[]
   readonly usage: Usage
   readonly occasion: Occasion
-  /** an oddity: usage so far on every chunk */
-  readonly counting?: boolean
+  /** for the fault `usage-on-every-chunk`: each chunk has the usage so far */
+  readonly usageOnEveryChunk?: boolean
 }
 
 /** The chat completion object. */
 export function completionOf({ request, generations, usage, occasion }: ChatAnswer): object {
-  const choices = generations.map((made, index) => ({
-    ...{ index, message: messageOf(made, idsFor(occasion, index)) },
-    ...{ logprobs: logprobsOf(made, made.said, request.prompt.topLogprobs), finish_reason: made.finish },
+  const choices = generations.map((generation, index) => ({
+    ...{ index, message: messageOf(generation, idsFor(occasion, index)) },
+    ...{
+      logprobs: logprobsOf(generation, generation.text, request.prompt.topLogprobs),
+      finish_reason: generation.finish,
+    },
   }))
-  return { ...frameOf(request, occasion, 'chat.completion'), choices, usage: chatUsage(usage) }
+  return { ...commonFields(request, occasion, 'chat.completion'), choices, usage: chatUsage(usage) }
 }
 
-/** The same as a stream of chunks; several choices, and several calls of one choice, take turns. */
-export function* chunksOf({ request, generations, usage, occasion, counting }: ChatAnswer): Steps {
-  const frame = frameOf(request, occasion, 'chat.completion.chunk')
+/** Streams the chat completion as chunks. Parallel choices, and parallel tool calls of one choice, are interleaved. */
+export function* chunksOf({ request, generations, usage, occasion, usageOnEveryChunk }: ChatAnswer): Steps {
+  const common = commonFields(request, occasion, 'chat.completion.chunk')
   let output = 0
   const chunk = (choices: readonly object[]) => ({
-    ...{ ...frame, choices },
-    ...(counting ? { usage: chatUsage({ ...usage, output, reasoning: Math.min(output, usage.reasoning) }) } : {}),
-    ...(request.includeUsage && !counting ? { usage: null } : {}),
+    ...{ ...common, choices },
+    ...(usageOnEveryChunk
+      ? { usage: chatUsage({ ...usage, output, reasoning: Math.min(output, usage.reasoning) }) }
+      : {}),
+    ...(request.includeUsage && !usageOnEveryChunk ? { usage: null } : {}),
     ...(request.obfuscates ? { obfuscation: 'x'.repeat(1 + (output % 7)) } : {}),
   })
-  const streams = generations.map((made, index) => deltasOf(made, idsFor(occasion, index)))
-  for (const { index, item } of inTurns(streams)) {
-    const made = generations[index]
+  const streams = generations.map((generation, index) => deltasOf(generation, idsFor(occasion, index)))
+  for (const { index, item } of interleaved(streams)) {
+    const generation = generations[index]
     const logprobs =
-      made && item.token !== undefined ? logprobsOf(made, [item.token], request.prompt.topLogprobs) : null
+      generation && item.token !== undefined ? logprobsOf(generation, [item.token], request.prompt.topLogprobs) : null
     if (item.counts) output++
     const event = eventOf(chunk([{ index, delta: item.delta, logprobs, finish_reason: item.finish ?? null }]))
     if (item.counts) yield* delta(event)
@@ -50,21 +55,21 @@ export function* chunksOf({ request, generations, usage, occasion, counting }: C
 
 interface Delta {
   readonly delta: object
-  /** whether it is a token that was generated */
+  /** whether it is a generated token */
   readonly counts: boolean
-  /** set where probabilities are shown for it */
+  /** set when its log probability is reported */
   readonly token?: string
   readonly finish?: string
 }
 
-function* deltasOf(made: Generation, idAt: (call: number) => string): Iterable<Delta> {
-  const { reasoning, said, refuses, calls, finish } = made
+function* deltasOf(generation: Generation, idAt: (call: number) => string): Iterable<Delta> {
+  const { reasoning, text, refuses, calls, finish } = generation
   const content = calls.length > 0 || refuses ? null : ''
   yield { delta: { role: 'assistant', content, refusal: null }, counts: false }
   for (const token of reasoning) yield { delta: { reasoning_content: token }, counts: true }
-  for (const token of said) yield { delta: refuses ? { refusal: token } : { content: token }, counts: true, token }
+  for (const token of text) yield { delta: refuses ? { refusal: token } : { content: token }, counts: true, token }
   const streams = calls.map((call, index) => callDeltas(call, idAt(index)))
-  for (const { index, item } of inTurns(streams)) {
+  for (const { index, item } of interleaved(streams)) {
     yield { delta: { tool_calls: [{ index, ...item.call }] }, counts: item.counts }
   }
   yield { delta: {}, counts: false, finish }
@@ -80,8 +85,8 @@ function* callDeltas(
   for (const token of input) yield { call: { [kind]: { [field]: token } }, counts: true }
 }
 
-function messageOf({ reasoning, said, refuses, calls }: Generation, idAt: (call: number) => string): object {
-  const text = said.join('')
+function messageOf({ reasoning, text: tokens, refuses, calls }: Generation, idAt: (call: number) => string): object {
+  const text = tokens.join('')
   return {
     role: 'assistant',
     ...{ content: calls.length > 0 || refuses ? null : text, refusal: refuses ? text : null },
@@ -96,11 +101,11 @@ function callOf({ tool: { kind, name }, input }: ToolCall, id: string): object {
 
 function logprobsOf({ refuses, calls }: Generation, tokens: readonly string[], top: number | undefined): object | null {
   if (top === undefined || calls.length > 0) return null
-  const shown = tokens.map((token) => logprobOf(token, top))
-  return refuses ? { content: null, refusal: shown } : { content: shown, refusal: null }
+  const entries = tokens.map((token) => logprobOf(token, top))
+  return refuses ? { content: null, refusal: entries } : { content: entries, refusal: null }
 }
 
-function frameOf({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object: string): object {
+function commonFields({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object: string): object {
   const model = prompt.model.id
   return {
     ...{ id: idOf('chatcmpl-', occasion), object, created: secondsOf(occasion), model },
@@ -110,8 +115,10 @@ function frameOf({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object
 
 const idsFor = (occasion: Occasion, choice: number) => (call: number) => idOf('call_', occasion, `${choice}/${call}`)
 
-/** One item of each, again and again, until all are at their end. */
-function* inTurns<Item>(streams: readonly Iterable<Item>[]): Iterable<{ readonly index: number; readonly item: Item }> {
+/** Yields one item of each stream in rotation until all streams have ended. */
+function* interleaved<Item>(
+  streams: readonly Iterable<Item>[],
+): Iterable<{ readonly index: number; readonly item: Item }> {
   const open = new Map(streams.map((stream, index) => [index, stream[Symbol.iterator]()]))
   while (open.size > 0) {
     for (const [index, items] of open) {

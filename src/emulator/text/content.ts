@@ -1,19 +1,19 @@
 import { isJson, type Reader, raise, readerOf } from './reader.ts'
 import { absent, refused, wrongType, wrongValue } from './refusal.ts'
 
-/** What a content says, and how many images, videos and files it brings. */
+/** Message content: its text, and the number of images, videos and files in it. */
 export interface Content {
   readonly text: string
   readonly pieces: number
 }
 
-/** What each type of part must carry: its field, which is text, an object with an address, a list of addresses, or anything. */
-const PARTS: Readonly<Record<string, readonly [field: string, form: 'text' | 'address' | 'addresses' | 'any']>> = {
+/** The required field of each type of content part: a text, an object with a URL, a list of URLs, or any value. */
+const PARTS: Readonly<Record<string, readonly [field: string, format: 'text' | 'url' | 'urls' | 'any']>> = {
   text: ['text', 'text'],
   refusal: ['refusal', 'text'],
-  image_url: ['image_url', 'address'],
-  video_url: ['video_url', 'address'],
-  video: ['video', 'addresses'],
+  image_url: ['image_url', 'url'],
+  video_url: ['video_url', 'url'],
+  video: ['video', 'urls'],
   input_audio: ['input_audio', 'any'],
   file: ['file', 'any'],
   input_text: ['text', 'text'],
@@ -23,8 +23,8 @@ const PARTS: Readonly<Record<string, readonly [field: string, form: 'text' | 'ad
   input_file: ['', 'any'],
 }
 
-/** The parts that each protocol has. */
-const OFFERED = {
+/** The types of content parts of each API. */
+const PART_TYPES = {
   chat: ['text', 'refusal', 'image_url', 'video_url', 'video', 'input_audio', 'file'],
   responses: [
     'input_text',
@@ -38,12 +38,12 @@ const OFFERED = {
   ],
 } as const
 
-/** Reads a content, which is a text or an array of parts. */
+/** Reads message content: a string or an array of content parts. */
 export function contentOf(
   message: Reader,
   name: string,
   optional = false,
-  protocol: keyof typeof OFFERED = 'chat',
+  protocol: keyof typeof PART_TYPES = 'chat',
 ): Content {
   const given = message.raw[name]
   if (given === undefined || given === null) {
@@ -52,38 +52,38 @@ export function contentOf(
   }
   if (typeof given === 'string') return { text: given, pieces: 0 }
   if (!Array.isArray(given)) throw wrongType(message.path(name), 'one of a string or array of objects', given)
-  const parts = message.objects(name).map((part) => partOf(part, OFFERED[protocol]))
+  const parts = message.objects(name).map((part) => partOf(part, PART_TYPES[protocol]))
   return {
     text: parts.flatMap((part) => part ?? []).join('\n'),
     pieces: parts.filter((part) => part === undefined).length,
   }
 }
 
-function partOf(part: Reader, offered: readonly string[]): string | undefined {
-  const type = part.word('type', offered) ?? raise(absent(part.path('type')))
-  const [field = '', form] = PARTS[type] ?? raise(wrongValue(part.path('type'), type, offered))
-  if (form === 'text') return part.needed(field)
-  if (form === 'address') {
-    const held = part.object(field) ?? raise(absent(part.path(field)))
-    checkAddress(held.path('url'), held.needed('url'))
+function partOf(part: Reader, types: readonly string[]): string | undefined {
+  const type = part.word('type', types) ?? raise(absent(part.path('type')))
+  const [field = '', format] = PARTS[type] ?? raise(wrongValue(part.path('type'), type, types))
+  if (format === 'text') return part.needed(field)
+  if (format === 'url') {
+    const value = part.object(field) ?? raise(absent(part.path(field)))
+    checkUrl(value.path('url'), value.needed('url'))
   }
-  if (form === 'addresses') {
+  if (format === 'urls') {
     const list = part.raw[field]
     if (!Array.isArray(list) || list.length === 0) throw wrongType(part.path(field), 'an array of strings', list)
-    list.forEach((address, index) => {
-      checkAddress(`${part.path(field)}[${index}]`, address)
+    list.forEach((url, index) => {
+      checkUrl(`${part.path(field)}[${index}]`, url)
     })
   }
-  if (form === 'any' && type === 'input_image' && typeof part.raw[field] === 'string') {
-    checkAddress(part.path(field), part.raw[field])
+  if (format === 'any' && type === 'input_image' && typeof part.raw[field] === 'string') {
+    checkUrl(part.path(field), part.raw[field])
   }
   return undefined
 }
 
-/** Models fetch addresses themselves; what they could not fetch is refused before anything is generated. */
-function checkAddress(path: string, address: unknown): void {
-  const url = isJson(address) ? readerOf(address, path).needed('url') : address
+/** Rejects a URL that the upstream cannot fetch. It accepts http, https, asset and data URLs. */
+function checkUrl(path: string, value: unknown): void {
+  const url = isJson(value) ? readerOf(value, path).needed('url') : value
   if (typeof url !== 'string') throw wrongType(path, 'a string', url)
   if (/^(https?|asset):\/\/./.test(url) || /^data:[^,]*,./s.test(url)) return
-  throw refused(path, 'invalid_image_url', `Invalid '${path}': expected an address or base64-encoded content.`)
+  throw refused(path, 'invalid_image_url', `Invalid '${path}': expected a URL or base64-encoded content.`)
 }

@@ -3,21 +3,21 @@ import type { TextObjects } from './objects.ts'
 import { type Reader, raise } from './reader.ts'
 import { refused, TextRefusal, wrongType } from './refusal.ts'
 
-/** What a request continues. */
+/** The earlier items and the conversation that a Responses request continues. */
 export interface Context {
   readonly earlier: readonly Item[]
-  /** id of the conversation that it is in */
+  /** id of the conversation of the request */
   readonly conversation: string | undefined
 }
 
-/** Reads `previous_response_id` or `conversation`, of which there may be one. */
+/** Reads `previous_response_id` or `conversation`. Throws 400 when a request has both. */
 export function contextOf(request: Reader, objects: TextObjects): Context {
   const previous = request.text('previous_response_id')
   const conversation = conversationIn(request)
   if (previous !== undefined && conversation !== undefined) {
-    const words =
+    const errorMessage =
       "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'."
-    throw refused('previous_response_id', 'mutually_exclusive_parameters', words)
+    throw refused('previous_response_id', 'mutually_exclusive_parameters', errorMessage)
   }
   if (conversation !== undefined) {
     checkId('conversation', conversation, 'conv')
@@ -28,16 +28,17 @@ export function contextOf(request: Reader, objects: TextObjects): Context {
   checkId('previous_response_id', previous, 'resp')
   const found = objects.response(previous)
   if (found !== undefined) return { earlier: objects.saidUntil(found), conversation }
-  const words = `Previous response with id '${previous}' not found.`
-  throw refused('previous_response_id', 'previous_response_not_found', words)
+  const errorMessage = `Previous response with id '${previous}' not found.`
+  throw refused('previous_response_id', 'previous_response_not_found', errorMessage)
 }
 
-/** Refuses an id that is of another kind. */
+/** Throws 400 when an id does not have the prefix of its kind. */
 export function checkId(param: string, id: string, prefix: string): void {
   if (id.startsWith(`${prefix}_`)) return
   throw refused(param, 'invalid_value', `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`)
 }
 
+/** 404 for an unknown conversation. */
 export function conversationUnknown(id: string): TextRefusal {
   return new TextRefusal(404, `Conversation with id '${id}' not found.`)
 }
@@ -49,7 +50,7 @@ function conversationIn(request: Reader): string | undefined {
   return named.needed('id')
 }
 
-/** What people said in items. */
+/** The texts of the user messages among the items. */
 export function recalledFrom(items: readonly Item[]): string[] {
   return items.flatMap(({ turn }) => (turn?.role === 'user' ? [turn.text] : []))
 }

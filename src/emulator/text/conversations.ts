@@ -6,16 +6,16 @@ import { type Json, raise, readerOf } from './reader.ts'
 import { jsonSteps, type Steps } from './steps.ts'
 import type { ObjectCalls } from './stored-calls.ts'
 
-/** Begins a conversation, with items or without. */
+/** CreateConversation: stores a conversation with optional items. */
 export function createConversation(body: Json, objects: TextObjects, occasion: Occasion): Steps {
   const request = readerOf(body)
   const items = request.has('items') ? itemsIn(request, 'items', objects.item, occasion) : []
   const metadata = request.object('metadata')?.raw ?? {}
   const made = objects.addConversation({ id: idOf('conv_', occasion), at: occasion.at, metadata, items })
-  return jsonSteps(200, shownOf(made))
+  return jsonSteps(200, conversationObject(made))
 }
 
-/** The calls about conversations. */
+/** The handlers of calls that address an existing conversation. */
 export function conversationCalls(objects: TextObjects): ObjectCalls {
   function found(id: string): StoredConversation {
     checkId('conversation_id', id, 'conv')
@@ -23,7 +23,7 @@ export function conversationCalls(objects: TextObjects): ObjectCalls {
   }
 
   return {
-    GetConversation: (id) => jsonSteps(200, shownOf(found(id))),
+    GetConversation: (id) => jsonSteps(200, conversationObject(found(id))),
     DeleteConversation(id) {
       objects.stock.delete(found(id).id)
       return jsonSteps(200, { id, object: 'conversation.deleted', deleted: true })
@@ -31,6 +31,6 @@ export function conversationCalls(objects: TextObjects): ObjectCalls {
   }
 }
 
-function shownOf({ id, at, metadata }: StoredConversation): object {
+function conversationObject({ id, at, metadata }: StoredConversation): object {
   return { id, object: 'conversation', created_at: Math.floor(at / 1000), metadata }
 }

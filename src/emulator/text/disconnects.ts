@@ -2,16 +2,16 @@ import type { Strike } from '../fault-registry.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
 
-const ENDINGS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
+const FINAL_EVENTS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
 const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
 
-/** What `cut`, `error-event` and `silence` make of an answer; every other fault leaves it as it is. */
+/** Applies the faults `cut`, `error-event` and `silence` to a response. All other faults leave it unchanged. */
 export function breaking(steps: Steps, strike: Strike): Steps {
   switch (strike.fault.kind) {
     case 'cut':
       return cut(steps, strike.fault, strike.hit)
     case 'error-event':
-      return failing(steps, strike.fault, strike.hit)
+      return withErrorEvent(steps, strike.fault, strike.hit)
     case 'silence':
       return stalling(steps, strike.fault, strike)
     default:
@@ -22,25 +22,25 @@ export function breaking(steps: Steps, strike: Strike): Steps {
 type FaultOf<Kind> = Extract<Strike['fault'], { readonly kind: Kind }>
 
 function* cut(steps: Steps, { events, how = 'fin', inside }: FaultOf<'cut'>, hit: () => void): Steps {
-  const at = yield* before(steps[Symbol.iterator](), events)
+  const at = yield* eventsBefore(steps[Symbol.iterator](), events)
   if (at === undefined) return
   hit()
   const bytes = at.do === 'bytes' ? at.bytes : Buffer.from(textOf(at))
   if (inside || at.do === 'bytes') yield bytesOf(bytes.subarray(0, bytes.length >> 1))
-  // a plain answer has announced its length, so it cannot end tidily here
+  // a JSON body has announced its Content-Length, so it cannot end cleanly here
   if (how !== 'clean' || at.do === 'bytes') yield { do: 'end', how: how === 'reset' ? 'reset' : 'cut' }
 }
 
-function* failing(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void): Steps {
+function* withErrorEvent(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void): Steps {
   const { events = 0, form = 'data', done = false } = fault
   const error = { ...ERROR, code: null, ...fault.error }
   let response: Json = {}
-  const rest = noting(steps, (seen) => {
+  const rest = observed(steps, (seen) => {
     response = seen
   })[Symbol.iterator]()
-  const at = yield* before(rest, 'events' in fault ? fault.events : events)
+  const at = yield* eventsBefore(rest, 'events' in fault ? fault.events : events)
   if (at === undefined) return
-  if (at.do === 'bytes') return yield* following(at, rest)
+  if (at.do === 'bytes') return yield* resumed(at, rest)
   hit()
   const number = isJson(at.data) ? at.data.sequence_number : undefined
   const { message, code, param } = { ...error } as Json
@@ -55,17 +55,20 @@ function* failing(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void):
 
 function* stalling(steps: Steps, { events = 0, ms }: FaultOf<'silence'>, { hit, released }: Strike): Steps {
   const rest = steps[Symbol.iterator]()
-  const at = events === 'headers' ? rest.next().value : yield* before(rest, events)
+  const at = events === 'headers' ? rest.next().value : yield* eventsBefore(rest, events)
   if (at === undefined) return
   const half = at.do === 'bytes' ? at.bytes.length >> 1 : 0
   if (at.do === 'bytes') yield bytesOf(at.bytes.subarray(0, half))
   hit()
   yield ms === undefined ? { do: 'wait', until: () => released } : { do: 'sleep', ms }
-  yield* following(at.do === 'bytes' ? bytesOf(at.bytes.subarray(half)) : at, rest)
+  yield* resumed(at.do === 'bytes' ? bytesOf(at.bytes.subarray(half)) : at, rest)
 }
 
-/** Yields all that comes before the struck step and returns that one; undefined when it never comes. A body of JSON is struck at once. */
-function* before(
+/**
+ * Yields the steps before the fault takes effect and returns the step at which it does; undefined when the stream ends first.
+ * For a JSON body that is its first bytes.
+ */
+function* eventsBefore(
   steps: Iterator<Step>,
   events: number | undefined,
 ): Generator<Step, Extract<Step, { do: 'event' | 'bytes' }> | undefined> {
@@ -75,33 +78,33 @@ function* before(
     const step = next.value
     if (step.do === 'bytes') return step
     if (step.do === 'event') {
-      if (events === undefined ? isEnding(step) : seen >= events) return step
+      if (events === undefined ? isFinal(step) : seen >= events) return step
       seen++
     }
     if (step.do === 'head') begun = true
-    // what strikes next strikes at once, not when the next delta would have come
+    // the fault takes effect at once: skip the pause before the next delta
     if (step.do === 'pause' && begun && events !== undefined && seen >= events) continue
     yield step
   }
   return undefined
 }
 
-function* following(first: Step, rest: Iterator<Step>): Steps {
+function* resumed(first: Step, rest: Iterator<Step>): Steps {
   yield first
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }
 
-function* noting(steps: Steps, note: (response: Json) => void): Steps {
+function* observed(steps: Steps, note: (response: Json) => void): Steps {
   for (const step of steps) {
     if (step.do === 'event' && isJson(step.data) && isJson(step.data.response)) note(step.data.response)
     yield step
   }
 }
 
-/** Whether an event says that an answer, or one of its choices, is finished. */
-function isEnding({ data }: EventStep): boolean {
+/** Whether an event is the last one of a response, or finishes a choice. */
+function isFinal({ data }: EventStep): boolean {
   if (!isJson(data)) return data === '[DONE]'
-  if (ENDINGS.includes(data.type)) return true
+  if (FINAL_EVENTS.includes(data.type)) return true
   const choices = Array.isArray(data.choices) ? data.choices : []
   return choices.some((choice) => isJson(choice) && typeof choice.finish_reason === 'string')
 }

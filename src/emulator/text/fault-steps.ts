@@ -10,49 +10,49 @@ import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
 
 const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
 
-/** What the faults that strike a call with a key make of its answer; `sound` is not begun before its first step is asked for. */
-export function faultySteps(sound: Steps, strikes: readonly Strike[], call: Call, key: string): Steps {
+/** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
+export function faultySteps(normal: Steps, strikes: readonly Strike[], call: Call, key: string): Steps {
   const late = strikes.filter(({ fault }) => !isEarly(fault))
-  const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), sound)
-  // breaks count the events that were meant, not what other faults add to them
+  const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), normal)
+  // `cut`, `error-event` and `silence` count the original events, without those that other faults add
   const broken = late.reduce(faultyEvents, late.reduce(breaking, work))
   const events = late.reduce((steps, strike) => leaking(steps, strike, key), broken)
-  const answer = late.reduce(afterWork, late.reduce(faultyBytes, encoded(events)))
-  // the first that was added comes first, and may end the call
-  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(beforeWork, answer)
+  const answer = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
+  // the fault that was added first applies first, and can end the call
+  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, answer)
 }
 
-/** Whether a fault strikes before the work. */
+/** Whether a fault takes effect before the response is generated. */
 function isEarly(fault: FaultKind): boolean {
   if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
   if (fault.kind === 'hold') return fault.when !== 'after'
   return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
-function* beforeWork(steps: Steps, { fault, hit, released }: Strike): Steps {
+function* withEarlyFault(steps: Steps, { fault, hit, released }: Strike): Steps {
   hit()
   if (fault.kind === 'refuse') return yield { do: 'end', how: 'reset' }
   if (fault.kind === 'hang') return yield forever
   if (fault.kind === 'hold') yield { do: 'wait', until: () => released }
   if (fault.kind === 'delay') yield { do: 'sleep', ms: fault.ms }
-  yield* planned(fault) ?? steps
+  yield* fixedResponse(fault) ?? steps
 }
 
-function* afterWork(steps: Steps, { fault, hit, released }: Strike): Steps {
+function* withLateFault(steps: Steps, { fault, hit, released }: Strike): Steps {
   const { kind } = fault
   if (kind !== 'reset-after' && kind !== 'hang' && kind !== 'hold' && kind !== 'status') return yield* steps
-  // the first step is there when the work is done
+  // reading the first step generates the response
   const rest = steps[Symbol.iterator]()
   const first = rest.next()
   hit()
   if (kind === 'reset-after') return yield { do: 'end', how: 'reset' }
   if (kind === 'hang') return yield forever
-  if (kind === 'status') return yield* planned(fault) ?? []
+  if (kind === 'status') return yield* fixedResponse(fault) ?? []
   yield { do: 'wait', until: () => released }
   for (let step = first; !step.done; step = rest.next()) yield step.value
 }
 
-function planned(fault: FaultKind): Steps | undefined {
+function fixedResponse(fault: FaultKind): Steps | undefined {
   if (fault.kind === 'redirect') {
     return [{ do: 'head', status: fault.status ?? 302, headers: { location: fault.location, 'content-length': '0' } }]
   }

@@ -1,84 +1,88 @@
 import type { Call } from '../calls.ts'
 
-/** What a scripted answer sends next: text or bytes as they are, or a wait for ms or for a promise. */
+/** One step of a scripted response: text or bytes to send unchanged, or a wait in ms or for a promise. */
 export type ScriptChunk = string | Uint8Array | { readonly wait: number | Promise<unknown> }
 
-/** An answer given by the byte, in the place of a generated one. */
+/** A scripted response, sent byte for byte in place of a generated one. */
 export interface Script {
   /** default 200 */
   readonly status?: number
   /** default `content-type: text/event-stream` */
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** sent one by one, no faster than the caller reads; may be endless. Absent: no body */
+  /** body chunks, sent one by one with backpressure; may be endless. Absent: no body */
   readonly chunks?: Iterable<ScriptChunk>
-  /** how it ends: `close` tidily (default), `cut` (FIN before the body is whole), `reset` */
+  /** how it ends: `close` (default) completes the response, `cut` closes the connection (FIN) before the body is complete, `reset` resets it */
   readonly end?: 'close' | 'cut' | 'reset'
 }
 
-/** How many events pass before something happens; absent: all but the one that ends the answer. */
+/** The number of events before the fault takes effect; absent: all events before the final one. */
 interface AfterEvents {
   readonly events?: number
 }
 
 /**
- * Ways in which generated text goes wrong on its way. By default they strike text calls that generate, of both protocols;
- * what is about events leaves plain answers alone, but `cut` and `silence` strike these in the middle of their body.
+ * The kinds of faults of text generation. By default they apply to all calls that generate, in both APIs. Faults of events
+ * do not change a non-streaming response, but `cut` and `silence` take effect in the middle of its body.
  */
 export type TextFaultKind =
-  /** answers this, whatever was asked */
+  /** responds with this script */
   | { readonly kind: 'script'; readonly script: Script | ((call: Call) => Script) }
   /**
-   * breaks off: `how` is `fin` (default; the connection closes in the middle of the body), `reset`, or `clean`, which looks
-   * like an end. `inside` breaks the next event in two
+   * ends the response early. `how`: `fin` (default) closes the connection within the body, `reset` resets it, `clean`
+   * completes the body. `inside`: sends the first half of the next event before that
    */
   | ({ readonly kind: 'cut'; readonly how?: 'fin' | 'reset' | 'clean'; readonly inside?: boolean } & AfterEvents)
   /**
-   * sends an error under status 200 and ends; `events` defaults to 0. `data`: `data: {"error":…}` (default), `event`: the same
-   * as `event: error`, in the form of the protocol, `failed`: `response.failed` on responses, else as `data`
+   * sends an error with status 200 and ends the stream; `events` defaults to 0. `form`: `data` (default) sends
+   * `data: {"error":…}`; `event` sends an `event: error` in the format of the API; `failed` sends `response.failed` in the
+   * Responses API, and is the same as `data` in chat completions
    */
   | ({
       readonly kind: 'error-event'
       readonly form?: 'data' | 'event' | 'failed'
       readonly error?: object
-      /** whether `[DONE]` follows; default no */
+      /** whether `[DONE]` follows; default false */
       readonly done?: boolean
     } & AfterEvents)
-  /** stalls until `release`, or for `ms`: after so many events (default 0, that is after the headers), or before the headers */
+  /** sends nothing until `release`, or for `ms`: after this number of events (default 0: after the headers), or before the headers */
   | { readonly kind: 'silence'; readonly events?: number | 'headers'; readonly ms?: number }
-  /** leaves `[DONE]` out */
+  /** omits `[DONE]` */
   | { readonly kind: 'no-done' }
-  /** ends with one `[DONE]` on both protocols */
+  /** ends with exactly one `[DONE]` in both APIs */
   | { readonly kind: 'done' }
+  /** ends with two `[DONE]` events */
   | { readonly kind: 'done-twice' }
-  /** a comment before every event; default `: ping` */
+  /** sends an SSE comment before every event; default `: ping` */
   | { readonly kind: 'comments'; readonly text?: string }
-  /** names every event that has no name, after its `object` */
+  /** gives every event without an `event` field its `object` as name */
   | { readonly kind: 'named-events' }
-  /** an event `keepalive` before every event */
+  /** sends a `keepalive` event before every event */
   | { readonly kind: 'keepalive-events' }
-  /** `data:` without anything before every event */
+  /** sends an empty `data:` line before every event */
   | { readonly kind: 'empty-data-lines' }
-  /** lines end with CR LF, or with CR */
+  /** ends lines with CR LF (default) or CR */
   | { readonly kind: 'crlf'; readonly ending?: '\r\n' | '\r' }
-  /** sends pieces of 1 to `bytes` bytes, default 3, each by itself */
+  /** splits the body into separate writes of 1 to `bytes` bytes, default 3 */
   | { readonly kind: 'split'; readonly bytes?: number }
-  /** a byte order mark in front of the body */
+  /** sends a byte order mark before the body */
   | { readonly kind: 'bom' }
+  /** omits the Content-Type header */
   | { readonly kind: 'no-content-type' }
-  /** answers as if `stream` were false */
+  /** responds with JSON although the request streams */
   | { readonly kind: 'json-to-stream' }
-  /** answers as if `stream` were true */
+  /** responds with a stream although the request does not stream */
   | { readonly kind: 'sse-to-plain' }
-  /** chat: what was used so far on every chunk */
+  /** chat: adds the usage so far to every chunk */
   | { readonly kind: 'usage-on-every-chunk' }
+  /** omits the usage */
   | { readonly kind: 'no-usage' }
-  /** chat: the deltas of tool calls do not say which call they belong to */
+  /** chat: omits `index` in the deltas of tool calls */
   | { readonly kind: 'tool-delta-without-index' }
-  /** responses: no deltas of arguments, only the whole */
+  /** responses: omits the deltas of function call arguments; only the `done` events have them */
   | { readonly kind: 'arguments-only-in-done' }
-  /** fields that no protocol knows, one of them a number beyond 2^53 */
+  /** adds unknown fields, one of them a number above 2^53 */
   | { readonly kind: 'extra-fields' }
-  /** chat: the last thought comes in the chunk of the first word */
+  /** chat: puts the last reasoning delta into the chunk with the first content */
   | { readonly kind: 'reasoning-in-content-chunk' }
-  /** pads the first event to so many bytes; default 1 MiB */
+  /** pads the first event to `bytes` bytes; default 1 MiB */
   | { readonly kind: 'big-event'; readonly bytes?: number }

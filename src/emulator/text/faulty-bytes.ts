@@ -8,7 +8,7 @@ import { bytesOf, type Headers, type Steps } from './steps.ts'
 const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** What a fault makes of the head and the bytes of an answer, whose events are encoded already. */
+/** Applies a fault to the head and the bytes of a response. Its events must be encoded already. */
 export function* faultyBytes(steps: Steps, { fault, hit }: Strike): Steps {
   const changed = changedBytes(steps, fault)
   if (changed !== steps) hit()
@@ -30,11 +30,11 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
     case 'truncate':
       return truncated(steps, fault.keep)
     case 'gzip':
-      return coded(steps)
+      return gzipped(steps)
     case 'bom':
-      return marked(steps)
+      return withBom(steps)
     case 'crlf':
-      return bytewise(steps, (bytes) => endedWith(fault.ending ?? '\r\n', bytes))
+      return mapBytes(steps, (bytes) => withLineEnding(fault.ending ?? '\r\n', bytes))
     case 'split':
       return split(steps, fault.bytes ?? 3)
     default:
@@ -49,7 +49,7 @@ function* hostile(steps: Steps, { status, page }: Extract<FaultKind, { readonly 
   }
 }
 
-/** Adds headers, replaces them, or takes them away. */
+/** Adds, replaces or removes (undefined) headers. */
 function* withHeaders(steps: Steps, changes: { readonly [Name in string]?: string | string[] }): Steps {
   for (const step of steps) {
     if (step.do !== 'head') yield step
@@ -64,7 +64,7 @@ function headersWith(headers: Headers, changes: { readonly [Name in string]?: st
   )
 }
 
-/** Another body in the place of the one that there is, whose time it takes. */
+/** Replaces the body and keeps the timing of the original one. */
 function* replaced(steps: Steps, body: string | Uint8Array, headers: Headers, status?: number): Steps {
   const bytes = bytesOf(body)
   for (const step of steps) {
@@ -78,32 +78,32 @@ function* replaced(steps: Steps, body: string | Uint8Array, headers: Headers, st
   }
 }
 
-/** The first bytes, in a body that announces more of them. The whole is made before anything is sent, to know its half. */
+/** Sends the first bytes of a body that announces more. It generates the whole body first, to know its length. */
 function* truncated(steps: Steps, keep?: number): Steps {
-  const { before, bytes } = collected(steps)
-  const most = Math.min(keep ?? bytes.length >> 1, bytes.length)
-  yield* withHeaders(before, { 'content-length': String(bytes.length + 1) })
-  yield bytesOf(bytes.subarray(0, most))
+  const { others, bytes } = collected(steps)
+  const length = Math.min(keep ?? bytes.length >> 1, bytes.length)
+  yield* withHeaders(others, { 'content-length': String(bytes.length + 1) })
+  yield bytesOf(bytes.subarray(0, length))
   yield { do: 'end', how: 'cut' }
 }
 
-function* coded(steps: Steps): Steps {
-  const { before, bytes } = collected(steps)
+function* gzipped(steps: Steps): Steps {
+  const { others, bytes } = collected(steps)
   const body = gzipSync(bytes)
-  yield* withHeaders(before, { 'content-encoding': 'gzip', 'content-length': String(body.length) })
+  yield* withHeaders(others, { 'content-encoding': 'gzip', 'content-length': String(body.length) })
   yield bytesOf(body)
 }
 
-/** All bytes as one, and all that comes with them. */
-function collected(steps: Steps): { readonly before: Steps; readonly bytes: Uint8Array } {
+/** Joins all bytes of the body, and returns the other steps separately. */
+function collected(steps: Steps): { readonly others: Steps; readonly bytes: Uint8Array } {
   const all = [...steps]
   return {
-    before: all.filter((step) => step.do !== 'bytes'),
+    others: all.filter((step) => step.do !== 'bytes'),
     bytes: Buffer.concat(all.flatMap((step) => (step.do === 'bytes' ? [step.bytes] : []))),
   }
 }
 
-function* marked(steps: Steps): Steps {
+function* withBom(steps: Steps): Steps {
   let first = true
   for (const step of steps) {
     const length = step.do === 'head' && step.headers['content-length']
@@ -116,26 +116,26 @@ function* marked(steps: Steps): Steps {
   }
 }
 
-function bytewise(steps: Steps, change: (bytes: Uint8Array) => Uint8Array): Steps {
+function mapBytes(steps: Steps, change: (bytes: Uint8Array) => Uint8Array): Steps {
   return (function* () {
     for (const step of steps) yield step.do === 'bytes' ? bytesOf(change(step.bytes)) : step
   })()
 }
 
-// byte for byte, since a cut may have left half a character
-function endedWith(ending: string, bytes: Uint8Array): Uint8Array {
+// works on bytes (latin1), because a `cut` can end within a character
+function withLineEnding(ending: string, bytes: Uint8Array): Uint8Array {
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', ending), 'latin1')
 }
 
-function* split(steps: Steps, most: number): Steps {
+function* split(steps: Steps, maxBytes: number): Steps {
   let pieces = 0
   for (const step of steps) {
     if (step.do !== 'bytes') yield step
     for (let at = 0; step.do === 'bytes' && at < step.bytes.length; ) {
-      const size = 1 + ((pieces++ * 7) % most)
+      const size = 1 + ((pieces++ * 7) % maxBytes)
       yield bytesOf(step.bytes.subarray(at, at + size))
       at += size
-      // leaves the loop, so that each piece is written by itself
+      // yields to the event loop, so that each piece is a separate write
       yield { do: 'wait', until: () => tick() }
     }
   }

@@ -6,7 +6,7 @@ import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps
 const DONE = '[DONE]'
 const MIB = 1_048_576
 
-/** What a fault makes of the events of a stream. */
+/** Applies a fault to the events of a stream. */
 export function faultyEvents(steps: Steps, strike: Strike): Steps {
   const change = CHANGES[strike.fault.kind]
   return change === undefined ? steps : changed(steps, strike, change)
@@ -33,14 +33,14 @@ const CHANGES: { readonly [Kind in FaultKind['kind']]?: Change } = {
       return [{ ...event, name: name ?? object ?? 'message' }]
     }),
   'keepalive-events': (steps) =>
-    numbered(mapped(steps, (event) => [eventOf({ type: 'keepalive', ...numberOf(event) }, 'keepalive'), event])),
+    renumbered(mapped(steps, (event) => [eventOf({ type: 'keepalive', ...numberOf(event) }, 'keepalive'), event])),
   'empty-data-lines': (steps) => mapped(steps, (event) => [bytesOf('data:\n\n'), event]),
   'no-usage': (steps) => mapped(steps, withoutUsage),
   'tool-delta-without-index': withoutIndex,
   'arguments-only-in-done': (steps) =>
-    numbered(mapped(steps, (event) => (typeOf(event) === 'response.function_call_arguments.delta' ? [] : [event]))),
+    renumbered(mapped(steps, (event) => (typeOf(event) === 'response.function_call_arguments.delta' ? [] : [event]))),
   'extra-fields': (steps) => mapped(steps, (event) => [withExtras(event)]),
-  'reasoning-in-content-chunk': thoughtWithWord,
+  'reasoning-in-content-chunk': reasoningWithContent,
   'big-event': (steps, fault) => {
     let left = (fault.kind === 'big-event' && fault.bytes) || MIB
     return mapped(steps, (event) => {
@@ -69,8 +69,8 @@ function* withDone(steps: Steps, times: number): Steps {
   for (let n = 0; streams && n < times; n++) yield eventOf(DONE)
 }
 
-/** Events numbered anew where they have numbers, after some were added or taken out. */
-function numbered(steps: Steps): Steps {
+/** Renumbers `sequence_number` after events were added or removed. */
+function renumbered(steps: Steps): Steps {
   let next = 0
   return mapped(steps, (event) => {
     if (!isJson(event.data) || !('sequence_number' in event.data)) return [event]
@@ -95,7 +95,7 @@ function withoutUsage(event: EventStep): EventStep[] {
   return [{ ...event, data: { ...rest, response: { ...rest.response, usage: null } } }]
 }
 
-/** Calls come one after the other, since nothing else says which one a delta belongs to. */
+/** Removes `index` from tool call deltas. It sends the calls one after the other, because deltas no longer identify their call. */
 function* withoutIndex(steps: Steps): Steps {
   const held = new Map<unknown, EventStep[]>()
   for (const step of steps) {
@@ -113,7 +113,7 @@ function* withoutIndex(steps: Steps): Steps {
   }
 }
 
-function* thoughtWithWord(steps: Steps): Steps {
+function* reasoningWithContent(steps: Steps): Steps {
   let held: EventStep | undefined
   let merged = false
   for (const step of steps) {
@@ -142,7 +142,7 @@ function withExtras(event: EventStep): EventStep {
   const [choice] = Array.isArray(data.choices) ? data.choices : []
   const inside = isJson(choice) ? { choices: [{ ...choice, ...extra }, ...(data.choices as []).slice(1)] } : {}
   const deeper = withDelta({ ...event, data: { ...data, ...inside, ...extra } }, { ...deltaOf(event), ...extra })
-  // as text, because a number of JavaScript cannot be that long
+  // added as text, because a JavaScript number cannot represent it
   return { ...event, data: JSON.stringify(deeper.data).replace(/}$/, ',"x_number":12345678901234567890}') }
 }
 

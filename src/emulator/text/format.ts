@@ -2,11 +2,11 @@ import { type Json, type Reader, raise } from './reader.ts'
 import { absent } from './refusal.ts'
 import type { Nesting } from './tools.ts'
 
-/** The schema that an answer must satisfy: undefined for plain text, empty for any JSON object. */
+/** The JSON Schema of the response format: undefined for plain text, empty for any JSON object. */
 export function schemaIn(format: Reader | undefined, nesting: Nesting): Json | undefined {
   if (format === undefined) return undefined
-  const words = ['text', 'json_object', 'json_schema'] as const
-  const type = format.word('type', words) ?? raise(absent(format.path('type')))
+  const types = ['text', 'json_object', 'json_schema'] as const
+  const type = format.word('type', types) ?? raise(absent(format.path('type')))
   if (type !== 'json_schema') return type === 'text' ? undefined : {}
   const named =
     nesting === 'flat' ? format : (format.object('json_schema') ?? raise(absent(format.path('json_schema'))))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What belongs to one call: its number and its moment. */
+/** The number and the time of a call. Ids and timestamps derive from it. */
 export interface Occasion {
   /** 1 for the first call */
   readonly number: number
@@ -8,17 +8,17 @@ export interface Occasion {
   readonly at: number
 }
 
-/** An id such as `chatcmpl-…`; unique by call and place, and the same in every run. */
-export function idOf(prefix: string, { number }: Occasion, place = ''): string {
-  return prefix + digest(`${prefix}/${number}/${place}`).slice(0, 24)
+/** An id such as `chatcmpl-…`: unique for a call and a label, and the same in every run. */
+export function idOf(prefix: string, { number }: Occasion, label = ''): string {
+  return prefix + digest(`${prefix}/${number}/${label}`).slice(0, 24)
 }
 
-/** The backend that answers: one for each model, another for each seed. */
+/** The `system_fingerprint`, which depends on model and seed. */
 export function fingerprintOf(model: string, seed: number | undefined): string {
   return `fp_${digest(`${model}/${seed ?? ''}`).slice(0, 10)}`
 }
 
-/** Seconds since 1970. */
+/** The time of a call in seconds since 1970. */
 export function secondsOf({ at }: Occasion): number {
   return Math.floor(at / 1000)
 }

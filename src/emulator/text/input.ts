@@ -5,32 +5,32 @@ import type { Turn } from './prompt.ts'
 import { type Reader, raise } from './reader.ts'
 import { absent, refused, TextRefusal, wrongType, wrongValue } from './refusal.ts'
 
-/** Finds an item of the account. */
+/** Looks up an item of the account by id. */
 export type FindItem = (id: string) => Item | undefined
 
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const
 const CALLS: Readonly<Record<string, string>> = { function_call: 'arguments', custom_tool_call: 'input' }
 const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_output']
-/** Items that models hand out and take back; they say nothing new. */
-const SILENT: readonly string[] = ['reasoning', 'web_search_call']
-const TYPES = ['message', ...Object.keys(CALLS), ...OUTPUTS, ...SILENT, 'item_reference']
+/** Items that a model returns and accepts as input, but that have no text for the prompt. */
+const WITHOUT_TEXT: readonly string[] = ['reasoning', 'web_search_call']
+const TYPES = ['message', ...Object.keys(CALLS), ...OUTPUTS, ...WITHOUT_TEXT, 'item_reference']
 
-/** Reads `input` behind what was said before it. What refers to an item of the account becomes that item. */
+/** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
 export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, occasion: Occasion): Item[] {
   const items = itemsIn(request, 'input', find, occasion)
   const open = new Set(openCallsIn(earlier))
-  for (const { calls, answers } of items) {
-    if (calls !== undefined) open.add(calls)
-    if (answers !== undefined && !open.delete(answers)) {
-      throw refused('input', 'invalid_value', `No tool call found for function call output with call_id ${answers}.`)
+  for (const { callId, outputOf } of items) {
+    if (callId !== undefined) open.add(callId)
+    if (outputOf !== undefined && !open.delete(outputOf)) {
+      throw refused('input', 'invalid_value', `No tool call found for function call output with call_id ${outputOf}.`)
     }
   }
-  const [unanswered] = open
-  if (unanswered === undefined) return items
-  throw refused('input', 'invalid_value', `No tool output found for function call ${unanswered}.`)
+  const [missing] = open
+  if (missing === undefined) return items
+  throw refused('input', 'invalid_value', `No tool output found for function call ${missing}.`)
 }
 
-/** Reads a field that is a text or an array of items. */
+/** Reads a field that is a string or an array of items. */
 export function itemsIn(request: Reader, name: string, find: FindItem, occasion: Occasion): Item[] {
   const given = request.raw[name]
   if (given === undefined || given === null) throw absent(name)
@@ -52,17 +52,17 @@ function itemOf(item: Reader, find: FindItem, occasion: Occasion, index: number)
   const id = item.text('id') ?? inputIdOf(type, occasion, index)
   const shown = { ...messageFrame(occasion, index), ...item.raw, type, id }
   if (type === 'message') return { id, shown, turn: messageOf(item) }
-  if (SILENT.includes(type)) return { id, shown }
+  if (WITHOUT_TEXT.includes(type)) return { id, shown }
   if (OUTPUTS.includes(type)) {
     const turn = { role: 'tool' as const, ...contentOf(item, 'output', false, 'responses') }
-    return { id, shown, turn, answers: item.needed('call_id') }
+    return { id, shown, turn, outputOf: item.needed('call_id') }
   }
   const field = CALLS[type] ?? raise(wrongValue(item.path('type'), type, TYPES))
   const text = `${item.needed('name')}${item.needed(field)}`
-  return { id, shown, turn: { role: 'assistant', text, pieces: 0 }, calls: item.needed('call_id') }
+  return { id, shown, turn: { role: 'assistant', text, pieces: 0 }, callId: item.needed('call_id') }
 }
 
-/** A thought that does not bring its content along is looked up, like whatever is no more than an id. */
+/** Whether an item is only an id to look up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
 function isReference(item: Reader, type: string): boolean {
   if (type === 'item_reference') return true
   if (!item.has('type') && !item.has('role')) return item.has('id')

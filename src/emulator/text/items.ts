@@ -2,17 +2,17 @@ import { idOf, type Occasion } from './identity.ts'
 import type { Turn } from './prompt.ts'
 import type { Json } from './reader.ts'
 
-/** One item of the account: a message, a call, an output, as lists show it and as the model reads it. */
+/** One item of the account, such as a message, a tool call or its output. */
 export interface Item {
   readonly id: string
-  /** as lists show it, with its id */
+  /** the item object of the API, with its id */
   readonly shown: Json
-  /** absent: says nothing to the model */
+  /** its text for the prompt; absent: none */
   readonly turn?: Turn
-  /** id of the call that it is */
-  readonly calls?: string
-  /** id of the call whose output it is */
-  readonly answers?: string
+  /** for a tool call: its call id */
+  readonly callId?: string
+  /** for the output of a tool call: the id of that call */
+  readonly outputOf?: string
 }
 
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -25,25 +25,25 @@ export function inputIdOf(type: string, occasion: Occasion, index: number): stri
   return idOf(PREFIXES[type] ?? 'item_', occasion, `input/${index}`)
 }
 
-/** Calls among items that still want their output. */
+/** The ids of tool calls without an output. */
 export function openCallsIn(items: readonly Item[]): string[] {
-  const answered = new Set(items.flatMap(({ answers }) => answers ?? []))
-  return items.flatMap(({ calls }) => (calls === undefined || answered.has(calls) ? [] : [calls]))
+  const completed = new Set(items.flatMap(({ outputOf }) => outputOf ?? []))
+  return items.flatMap(({ callId }) => (callId === undefined || completed.has(callId) ? [] : [callId]))
 }
 
-/** What the model reads of items. */
+/** The messages of the items for the prompt. */
 export function turnsOf(items: readonly Item[]): Turn[] {
   return items.flatMap(({ turn }) => turn ?? [])
 }
 
-/** An item of an answer, for whoever continues it. */
+/** Converts an output item of a response, for requests that continue the response. */
 export function outputItem(shown: Json): Item {
   const { id, call_id, content } = shown
   const [part] = Array.isArray(content) ? content : []
-  const said = part?.text ?? part?.refusal ?? shown.arguments ?? shown.input
+  const text = part?.text ?? part?.refusal ?? shown.arguments ?? shown.input
   return {
     ...{ id: String(id), shown },
-    ...(typeof said === 'string' ? { turn: { role: 'assistant', text: said, pieces: 0 } } : {}),
-    ...(typeof call_id === 'string' ? { calls: call_id } : {}),
+    ...(typeof text === 'string' ? { turn: { role: 'assistant', text, pieces: 0 } } : {}),
+    ...(typeof call_id === 'string' ? { callId: call_id } : {}),
   }
 }

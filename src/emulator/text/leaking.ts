@@ -2,21 +2,21 @@ import type { Strike } from '../fault-registry.ts'
 import { leakingHeaders, leakingJson } from '../leak.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 
-/** What a `leak` makes of an answer to a call with this key; every other fault leaves it as it is. */
+/** Applies the fault `leak` to a response. `key`: the credential to leak. All other faults leave it unchanged. */
 export function* leaking(steps: Steps, { fault, hit }: Strike, key: string): Steps {
   if (fault.kind !== 'leak') return yield* steps
   hit()
-  // the length is known with the body, which comes next
+  // holds the head back: its Content-Length depends on the body, which is the next step
   let head: Extract<Step, { do: 'head' }> | undefined
   for (const step of steps) {
     if (step.do === 'head') {
       head = { ...step, headers: { ...step.headers, ...leakingHeaders(fault, key) } }
       continue
     }
-    const told = leakingStep(step, (json) => leakingJson(json, fault, key))
-    if (head !== undefined) yield withLength(head, step, told)
+    const changed = leakingStep(step, (json) => leakingJson(json, fault, key))
+    if (head !== undefined) yield withLength(head, step, changed)
     head = undefined
-    yield told
+    yield changed
   }
   if (head !== undefined) yield head
 }
@@ -27,7 +27,7 @@ function leakingStep(step: Step, change: (json: string) => string): Step {
   return { ...step, data: change(JSON.stringify(step.data)) }
 }
 
-/** A head that announces the new length where it announced that of the whole old body. */
+/** Updates Content-Length if it was the length of the original body. */
 function withLength(head: Extract<Step, { do: 'head' }>, before: Step, after: Step): Step {
   if (before.do !== 'bytes' || after.do !== 'bytes') return head
   if (head.headers['content-length'] !== String(before.bytes.length)) return head

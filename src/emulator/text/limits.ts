@@ -6,16 +6,16 @@ import { costOf } from './tokens.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
-/** The model of a request: 400 when none is named, 404 when there is no such model, or none in this protocol. */
+/** The model of a request. Throws 400 when it is missing, 404 when it does not exist or does not support this API. */
 export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model {
   const model = catalogue.find(request.needed('model') || raise(absent('model')))
   if (model[protocol]) return model
   const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
-  const words = `The model \`${model.id}\` is not supported with the ${api} API.`
-  throw new TextRefusal(404, words, { param: 'model', code: 'unsupported_api' })
+  const errorMessage = `The model \`${model.id}\` is not supported with the ${api} API.`
+  throw new TextRefusal(404, errorMessage, { param: 'model', code: 'unsupported_api' })
 }
 
-/** The effort of a request, which only models that reason know. */
+/** Whether the model generates reasoning. Throws 400 when the model does not support an effort. */
 export function readEffort(effort: string | undefined, param: string, { id, reasoning }: Model): boolean {
   if (effort !== undefined && reasoning === 'never') {
     throw refused(param, 'unsupported_parameter', `Unsupported parameter: '${param}' is not supported with \`${id}\`.`)
@@ -24,7 +24,7 @@ export function readEffort(effort: string | undefined, param: string, { id, reas
   return effort !== undefined && effort !== 'none' && effort !== 'minimal'
 }
 
-/** Checks what shapes chance, and reads whether the model is to reason. */
+/** Validates the sampling parameters, and reads whether the model generates reasoning. */
 export function readSampling(request: Reader, model: Model): { readonly reasons: boolean } {
   request.number('temperature', 0, model.maxTemperature)
   request.number('top_p', 0, 1)
@@ -38,16 +38,16 @@ export function readSampling(request: Reader, model: Model): { readonly reasons:
   return { reasons: readEffort(holder.word(field, EFFORTS), holder.path(field), model) }
 }
 
-/** Refuses a conversation that is longer than what the model can hold. */
+/** Throws 400 `context_length_exceeded` when the prompt exceeds the context of the model. */
 export function checkPrompt(prompt: Prompt, param: string): Prompt {
   const cost = costOf(prompt.turns)
-  const most = prompt.model.contextTokens
-  if (cost <= most) return prompt
-  const words = `This model's maximum context length is ${most} tokens. However, your messages resulted in ${cost} tokens.`
-  throw refused(param, 'context_length_exceeded', `${words} Please reduce the length of the messages.`)
+  const max = prompt.model.contextTokens
+  if (cost <= max) return prompt
+  const errorMessage = `This model's maximum context length is ${max} tokens. However, your messages resulted in ${cost} tokens.`
+  throw refused(param, 'context_length_exceeded', `${errorMessage} Please reduce the length of the messages.`)
 }
 
-/** Whether a request streams, and how. */
+/** Reads `stream` and `stream_options`. Throws 400 when the model does not support them. */
 export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
   const streams = request.flag('stream') ?? false
   if (streams && !model.streams) {
@@ -58,16 +58,16 @@ export function readStream(request: Reader, model: Model): { readonly streams: b
     )
   }
   const options = request.object('stream_options')
-  // names no field but in its words, as older programs of this kind do
+  // an error without `param`, as older OpenAI-compatible servers send it
   if (options !== undefined && !model.streamOptions) {
     throw new TextRefusal(400, 'Unrecognized request argument supplied: stream_options.')
   }
   if (options === undefined || streams) return { streams, options }
-  const words = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-  throw refused('stream_options', 'invalid_value', words)
+  const errorMessage = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+  throw refused('stream_options', 'invalid_value', errorMessage)
 }
 
-/** The tier that a call is served in. */
+/** The `service_tier` of the response. */
 export function readTier(request: Reader): string {
   const tier = request.word('service_tier', ['auto', 'default', 'flex', 'priority']) ?? 'auto'
   return tier === 'auto' ? 'default' : tier

@@ -2,8 +2,8 @@ import type { PlantedKind, TextObjects } from './objects.ts'
 import { isJson, type Reader } from './reader.ts'
 import { TextRefusal } from './refusal.ts'
 
-/** What each kind of object is called when it is missed. */
-const MISSED: Readonly<Record<PlantedKind, (id: string) => string>> = {
+/** The error message for an unknown object of each kind. */
+const NOT_FOUND: Readonly<Record<PlantedKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}.`,
   prompt: (id) => `Prompt with id '${id}' not found.`,
   container: (id) => `Container with id '${id}' not found.`,
@@ -11,33 +11,33 @@ const MISSED: Readonly<Record<PlantedKind, (id: string) => string>> = {
   audio: (id) => `Audio with id '${id}' not found.`,
 }
 
-/** Fields that name objects by their ids, wherever they stand. */
+/** Fields whose value is an id or a list of ids, at any depth. */
 const FIELDS: Readonly<Record<string, PlantedKind>> = {
   ...{ file_id: 'file', file_ids: 'file', vector_store_ids: 'vector_store' },
   ...{ container: 'container', container_id: 'container' },
 }
 
-/** Fields whose objects have an id that names something. */
+/** Fields whose value is an object with an `id`. */
 const HOLDERS: Readonly<Record<string, PlantedKind>> = { prompt: 'prompt', audio: 'audio' }
 
 const SEARCHED = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
 
-/** The names of the account's files, prompts, containers and the like that a request uses; one that the account does not have is 404. */
+/** The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown id. */
 export function namedIn(request: Reader, objects: TextObjects): string[] {
   return SEARCHED.flatMap((name) => [...idsIn(name, request.raw[name], name)]).map(({ kind, id, param }) => {
     const found = objects.planted(kind, id)
-    if (found === undefined) throw new TextRefusal(404, MISSED[kind](id), { param })
+    if (found === undefined) throw new TextRefusal(404, NOT_FOUND[kind](id), { param })
     return found.name
   })
 }
 
-interface Named {
+interface Reference {
   readonly kind: PlantedKind
   readonly id: string
   readonly param: string
 }
 
-function* idsIn(name: string, value: unknown, param: string): Iterable<Named> {
+function* idsIn(name: string, value: unknown, param: string): Iterable<Reference> {
   const kind = FIELDS[name]
   const holder = HOLDERS[name]
   if (kind !== undefined) {

@@ -4,24 +4,25 @@ import type { Item } from './items.ts'
 import type { Json } from './reader.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'
 
-/** Kinds of things that are put into the account from outside: nothing of the protocols makes them here. */
+/** Kinds of objects that a test adds. The emulated APIs reference them but cannot create them. */
 export const PLANTED = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
 
+/** A kind of object that a test adds. */
 export type PlantedKind = (typeof PLANTED)[number]
 
 const PREFIXES: Readonly<Record<PlantedKind, string>> = {
   ...{ file: 'file-', prompt: 'pmpt_', container: 'cntr_', vector_store: 'vs_', audio: 'audio_' },
 }
 
-/** Something that requests name by its id. */
+/** An object that a test has added, such as a file. Requests reference it by id. */
 export interface PlantedObject {
   readonly kind: PlantedKind
   readonly id: string
-  /** what answers say of it */
+  /** its name, which generated texts quote */
   readonly name: string
 }
 
-/** A conversation, and what was said in it. */
+/** A stored conversation. */
 export interface StoredConversation {
   readonly id: string
   /** ms since 1970 */
@@ -31,43 +32,46 @@ export interface StoredConversation {
   readonly responses: StoredResponse[]
 }
 
-/** What the account keeps of text generation. It knows no users: whoever has the key has all of it. */
+/** The stored objects of text generation. The account has no users: the key gives access to all objects. */
 export interface TextObjects {
-  /** keeps a response where it wants to be stored, and adds it to its conversation */
+  /** stores a response unless its request has `store: false`, and adds it to its conversation */
   keep(response: StoredResponse): void
   response(id: string): StoredResponse | undefined
   addConversation(conversation: Omit<StoredConversation, 'responses'>): StoredConversation
   conversation(id: string): StoredConversation | undefined
-  /** what was said in a conversation; a response adds to it when it ends */
+  /** the items of a conversation; those of a response belong to it once the response has ended */
   saidIn(conversation: StoredConversation): Item[]
-  /** what was said until a response ended, itself included */
+  /** the items up to and including a response */
   saidUntil(response: StoredResponse): Item[]
   item(id: string): Item | undefined
   planted(kind: PlantedKind, id: string): PlantedObject | undefined
   readonly stock: ObjectStock
 }
 
-/** The objects of the account, to look at and to change from behind. */
+/** Direct access to the stored objects of the account, without the API. */
 export interface ObjectStock {
-  /** Adds one, as if it had been made by another program with the same key; its id. Without an id it gets one that looks like its kind's. */
+  /** Adds an object, as if another client with the same key had created it, and returns its id. Default id: a new one in the format of the kind. */
   add(object: { readonly kind: PlantedKind; readonly id?: string; readonly name?: string }): string
-  /** everything, oldest first within each kind; expired responses and their items are gone */
+  /** all objects, oldest first within each kind; without expired responses and their items */
   list(): StockEntry[]
-  /** whether there was such a thing; items cannot be deleted by themselves */
+  /** Deletes an object; false when it does not exist. A single item cannot be deleted. */
   delete(id: string): boolean
+  /** deletes all objects */
   clear(): void
 }
 
+/** An entry of the list of stored objects. */
 export interface StockEntry {
   readonly kind: PlantedKind | 'response' | 'conversation' | 'item'
   readonly id: string
-  /** of an item: the response or conversation that it is in */
+  /** for an item: the id of its response or conversation */
   readonly of?: string
 }
 
-/** Beyond so many responses the oldest are forgotten, so that a long run does not fill the memory. */
-const MOST = 1000
+/** Maximum number of stored responses. The oldest are deleted first, so a long run needs bounded memory. */
+const MAX_RESPONSES = 1000
 
+/** Creates an empty set of stored objects. */
 export function createObjects({ clock, text: timeline }: Settings): TextObjects {
   const { responsesKeptMs } = timeline
   const responses = new Map<string, StoredResponse>()
@@ -75,21 +79,21 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
   const planted = new Map<string, PlantedObject>()
   let added = 0
 
-  function forget(): void {
+  function deleteExpired(): void {
     for (const [id, { at }] of responses) {
-      // in the order in which they were made, so the first that is young enough ends it
-      if (responses.size <= MOST && clock() - at < responsesKeptMs) return
+      // in order of creation: all responses after the first one that has not expired are younger
+      if (responses.size <= MAX_RESPONSES && clock() - at < responsesKeptMs) return
       responses.delete(id)
     }
   }
 
   function response(id: string): StoredResponse | undefined {
-    forget()
+    deleteExpired()
     return responses.get(id)
   }
 
   function itemsHeld(): { readonly item: Item; readonly of: string }[] {
-    forget()
+    deleteExpired()
     const under = (of: string, items: readonly Item[]) => items.map((item) => ({ item, of }))
     return [
       ...[...responses.values()].flatMap((one) => under(one.id, itemsOf(one))),
@@ -120,7 +124,7 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
       ]
     },
     delete: (id) => {
-      forget()
+      deleteExpired()
       return responses.delete(id) || conversations.delete(id) || planted.delete(id)
     },
     clear() {
@@ -135,7 +139,7 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
       const { stores, conversation = '' } = one.answer.request
       conversations.get(conversation)?.responses.push(one)
       if (stores) responses.set(one.id, one)
-      forget()
+      deleteExpired()
     },
     response,
     addConversation(conversation) {

@@ -1,39 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MODELS, type TextModel } from './catalogue.ts'
 
-/** How the emulated text generation behaves; everything has a default. */
+/** Options of the emulated text generation. Every option has a default. */
 export interface TextOptions {
   /** bearer key; default `emulator-text-key` */
   readonly key?: string
-  /** the catalogue; default a handful of models that differ in what they can do */
+  /** the models; default several models with different capabilities */
   readonly models?: readonly TextModel[]
-  /** ms that one token takes; default 0. A plain answer comes after all of its tokens' time */
+  /** ms for each generated token; default 0. A non-streaming response waits for the time of all its tokens */
   readonly msPerDelta?: number
-  /** waits so many ms, or until the signal is aborted; default real time */
+  /** waits `ms`, or until the signal is aborted; default real time */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** calls that generate, in any window of one minute by the emulator's clock; default no limit */
+  /** maximum number of calls that generate in any window of one minute of the emulator's clock; default no limit */
   readonly requestsPerMinute?: number
-  /** whether streams of responses end with `data: [DONE]`, as those of chat completions do; default false, as the original */
+  /** whether streams of the Responses API end with `data: [DONE]`, as those of chat completions do; default false, as at OpenAI */
   readonly doneOnResponses?: boolean
-  /** whether top-level fields that the protocol does not have are refused, as the original does; default false */
+  /** whether unknown top-level fields are rejected, as at OpenAI; default false */
   readonly refuseUnknown?: boolean
-  /** ms of the emulator's clock that a stored response is kept; default 30 days, as the original. Conversations are kept for ever */
+  /** lifetime of a stored response in ms of the emulator's clock; default 30 days, as at OpenAI. Conversations do not expire */
   readonly responsesKeptMs?: number
-  /** ms of the emulator's clock that a response with `background: true` waits before it begins; default 500 */
+  /** ms of the emulator's clock that a response with `background: true` stays `queued`; default 500 */
   readonly queuedMs?: number
-  /** ms of the emulator's clock that it then takes, however long it is; default 2000 */
+  /** ms of the emulator's clock that it then stays `in_progress`, independent of its length; default 2000 */
   readonly backgroundMs?: number
 }
 
-/** The options with every default in place. */
+/** The text options with all defaults applied. */
 export type TextSettings = Required<TextOptions>
 
+/** Applies the defaults. Throws a `RangeError` for a negative number. */
 export function textSettingsOf(options: TextOptions = {}): TextSettings {
   const settings: TextSettings = {
     key: 'emulator-text-key',
     models: MODELS,
     msPerDelta: 0,
-    // a signal cuts the wait short; whoever waits looks at it
+    // an abort ends the wait early; the caller checks the signal
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
     requestsPerMinute: Number.POSITIVE_INFINITY,
     doneOnResponses: false,

@@ -5,43 +5,43 @@ import type { ResponsesRequest } from './responses-request.ts'
 import { SOURCE } from './source.ts'
 import { logprobOf } from './tokens.ts'
 
-/** Something that happens to an item while it is made; item, place and number are added by whoever sends it. */
+/** A streaming event of an output item. `responseEvents` adds the item id, the output index and the sequence number. */
 export interface ItemEvent {
   readonly type: string
   readonly fields: object
-  /** whether it is a token that was generated */
+  /** whether it is a generated token */
   readonly counts?: boolean
 }
 
 /** One item of a response's output. */
 export interface OutputItem {
   readonly id: string
-  /** as it is announced */
+  /** the item in `response.output_item.added` */
   readonly opening: object
-  /** as it is in the end */
+  /** the complete item */
   readonly done: object
   readonly events: () => Iterable<ItemEvent>
 }
 
-/** The output of a response: a thought, a search, then a message or calls, one after the other. */
-export function outputOf(request: ResponsesRequest, made: Generation, occasion: Occasion): OutputItem[] {
-  const { reasoning, said, calls, finish } = made
+/** The output items of a response: reasoning, a web search call, then a message or tool calls. */
+export function outputOf(request: ResponsesRequest, generation: Generation, occasion: Occasion): OutputItem[] {
+  const { reasoning, text, calls, finish } = generation
   const search = request.prompt.searches && calls.length === 0
-  const message = calls.length === 0 && (said.length > 0 || finish === 'stop')
+  const message = calls.length === 0 && (text.length > 0 || finish === 'stop')
   return [
-    ...(reasoning.length > 0 ? [thoughtItem(request, reasoning, occasion)] : []),
+    ...(reasoning.length > 0 ? [reasoningItem(request, reasoning, occasion)] : []),
     ...(search ? [searchItem(request, occasion)] : []),
-    ...(message ? [messageItem(request, made, occasion)] : []),
+    ...(message ? [messageItem(request, generation, occasion)] : []),
     ...calls.map((call, index) => callItem(call, index, occasion)),
   ]
 }
 
-/** The id by which the nth call of a response is answered. */
+/** The `call_id` of the nth tool call of a response. */
 export function callIdOf(occasion: Occasion, index: number): string {
   return idOf('call_', occasion, String(index))
 }
 
-function thoughtItem({ include }: ResponsesRequest, reasoning: readonly string[], occasion: Occasion): OutputItem {
+function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string[], occasion: Occasion): OutputItem {
   const id = idOf('rs_', occasion)
   const text = reasoning.join('')
   const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
@@ -78,18 +78,18 @@ function searchItem({ prompt, include }: ResponsesRequest, occasion: Occasion): 
   }
 }
 
-function messageItem({ prompt }: ResponsesRequest, made: Generation, occasion: Occasion): OutputItem {
-  const { said, refuses, finish } = made
+function messageItem({ prompt }: ResponsesRequest, generation: Generation, occasion: Occasion): OutputItem {
+  const { text: tokens, refuses, finish } = generation
   const id = idOf('msg_', occasion)
-  const text = said.join('')
-  const shown = (tokens: readonly string[]) =>
+  const text = tokens.join('')
+  const logprobsOf = (tokens: readonly string[]) =>
     prompt.topLogprobs === undefined ? [] : tokens.map((token) => logprobOf(token, prompt.topLogprobs ?? 0))
   const from = prompt.searches ? text.indexOf(SOURCE.words) : -1
-  const place = { start_index: from, end_index: from + SOURCE.words.length, url: SOURCE.url, title: SOURCE.title }
-  const annotations = from < 0 ? [] : [{ type: 'url_citation', ...place }]
+  const citation = { start_index: from, end_index: from + SOURCE.words.length, url: SOURCE.url, title: SOURCE.title }
+  const annotations = from < 0 ? [] : [{ type: 'url_citation', ...citation }]
   const part = refuses
     ? { type: 'refusal', refusal: text }
-    : { type: 'output_text', text, annotations, logprobs: shown(said) }
+    : { type: 'output_text', text, annotations, logprobs: logprobsOf(tokens) }
   const empty = refuses ? { ...part, refusal: '' } : { ...part, text: '', annotations: [], logprobs: [] }
   const at = { content_index: 0 }
   const status = finish === 'length' ? 'incomplete' : 'completed'
@@ -98,21 +98,21 @@ function messageItem({ prompt }: ResponsesRequest, made: Generation, occasion: O
     ...{ id, opening: { ...base, status: 'in_progress', content: [] }, done: { ...base, status, content: [part] } },
     *events() {
       yield { type: 'response.content_part.added', fields: { ...at, part: empty } }
-      for (const delta of said) {
+      for (const delta of tokens) {
         const type = refuses ? 'response.refusal.delta' : 'response.output_text.delta'
-        yield { type, fields: { ...at, delta, ...(refuses ? {} : { logprobs: shown([delta]) }) }, counts: true }
+        yield { type, fields: { ...at, delta, ...(refuses ? {} : { logprobs: logprobsOf([delta]) }) }, counts: true }
       }
       for (const [annotation_index, annotation] of annotations.entries()) {
         yield { type: 'response.output_text.annotation.added', fields: { ...at, annotation_index, annotation } }
       }
       if (refuses) yield { type: 'response.refusal.done', fields: { ...at, refusal: text } }
-      else yield { type: 'response.output_text.done', fields: { ...at, text, logprobs: shown(said) } }
+      else yield { type: 'response.output_text.done', fields: { ...at, text, logprobs: logprobsOf(tokens) } }
       yield { type: 'response.content_part.done', fields: { ...at, part } }
     },
   }
 }
 
-function callItem({ tool, input, whole }: ToolCall, index: number, occasion: Occasion): OutputItem {
+function callItem({ tool, input, complete }: ToolCall, index: number, occasion: Occasion): OutputItem {
   const { kind, name } = tool
   const [prefix, type, field, event] =
     kind === 'function'
@@ -123,7 +123,7 @@ function callItem({ tool, input, whole }: ToolCall, index: number, occasion: Occ
   const text = input.join('')
   return {
     ...{ id, opening: { ...base, status: 'in_progress', [field]: '' } },
-    done: { ...base, status: whole ? 'completed' : 'incomplete', [field]: text },
+    done: { ...base, status: complete ? 'completed' : 'incomplete', [field]: text },
     *events() {
       for (const delta of input) yield { type: `response.${event}.delta`, fields: { delta }, counts: true }
       yield { type: `response.${event}.done`, fields: { [field]: text, ...(kind === 'function' ? { name } : {}) } }

@@ -1,7 +1,7 @@
 import type { Json } from './reader.ts'
 import { refused, wrongType, wrongValue } from './refusal.ts'
 
-/** A page of a list in the order of its making, by `limit` (default 20), `order` (default `desc`) and `after`, the id of an item. */
+/** One page of a list in order of creation, by `limit` (default 20), `order` (default `desc`) and `after`, an item id. */
 export function pageOf(items: readonly Json[], query: URLSearchParams): object {
   const limit = wholeIn(query, 'limit', 1, 100) ?? 20
   const order = query.get('order') ?? 'desc'
@@ -15,14 +15,14 @@ export function pageOf(items: readonly Json[], query: URLSearchParams): object {
   return { object: 'list', data, ...ends, has_more: at + 1 + limit < ordered.length }
 }
 
-/** A whole number in a query. */
-export function wholeIn(query: URLSearchParams, name: string, least: number, most: number): number | undefined {
+/** An integer query parameter from `min` to `max`; undefined when absent. */
+export function wholeIn(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
   const given = query.get(name)
   if (given === null) return undefined
   if (!/^-?\d{1,15}$/.test(given)) throw wrongType(name, 'an integer', given)
   const value = Number(given)
-  if (value >= least && value <= most) return value
-  const [side, sign, bound] = value < least ? ['below min', '>=', least] : ['above max', '<=', most]
-  const words = `Invalid '${name}': integer ${side}imum value. Expected a value ${sign} ${bound}, but got ${value} instead.`
-  throw refused(name, `integer_${side.replace(' ', '_')}_value`, words)
+  if (value >= min && value <= max) return value
+  const [side, sign, bound] = value < min ? ['below min', '>=', min] : ['above max', '<=', max]
+  const errorMessage = `Invalid '${name}': integer ${side}imum value. Expected a value ${sign} ${bound}, but got ${value} instead.`
+  throw refused(name, `integer_${side.replace(' ', '_')}_value`, errorMessage)
 }

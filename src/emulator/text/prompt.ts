@@ -1,47 +1,48 @@
 import type { Model } from './catalogue.ts'
 import type { Json } from './reader.ts'
 
-/** One message of a conversation, whatever protocol it came in. */
+/** One message of a conversation, independent of the API. */
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly text: string
-  /** images, videos and files, which are counted but not looked at */
+  /** number of images, videos and files; their content is ignored */
   readonly pieces: number
 }
 
-/** A tool that the caller offers. */
+/** A tool of the request. */
 export interface Tool {
   readonly kind: 'function' | 'custom'
   readonly name: string
-  /** JSON Schema of the arguments; of functions only */
+  /** JSON Schema of the arguments, for functions only */
   readonly schema: Json
 }
 
-/** What a caller wants generated, whatever protocol it asked in. */
+/** The input of text generation, independent of the API. */
 export interface Prompt {
   readonly model: Model
   readonly turns: readonly Turn[]
-  /** what came from the account and not with the request: answers quote it */
-  readonly recalled: readonly string[]
+  /** data of the account that the request references; generated texts quote it */
+  readonly referenced: readonly string[]
   readonly tools: readonly Tool[]
-  /** whether the model may, must not or must call, or what it must call */
+  /** whether the model can, must not or must call a tool, or the name of the tool that it must call */
   readonly choice: 'auto' | 'none' | 'required' | { readonly name: string }
-  /** whether it may call more than one tool at once */
+  /** whether it can make more than one tool call */
   readonly parallel: boolean
   /** undefined: plain text; an empty schema: any JSON object */
   readonly schema: Json | undefined
   readonly maxTokens: number
   readonly stops: readonly string[]
-  /** how many answers */
+  /** number of choices */
   readonly count: number
+  /** whether it generates reasoning first */
   readonly reasons: boolean
-  /** searches the web first */
+  /** whether it makes a web search first */
   readonly searches: boolean
-  /** how many alternatives each token is shown with; undefined: no probabilities at all */
+  /** number of alternatives for each token; undefined: no log probabilities */
   readonly topLogprobs: number | undefined
 }
 
-/** What the last message of a kind says; empty when there is none. */
+/** The text of the last message with a role; empty when there is none. */
 export function lastSaid({ turns }: Pick<Prompt, 'turns'>, role: Turn['role']): string {
   return turns.findLast((turn) => turn.role === role)?.text ?? ''
 }

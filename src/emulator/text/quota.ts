@@ -2,56 +2,57 @@ import type { TextSettings } from './options.ts'
 import { TextRefusal } from './refusal.ts'
 
 const MINUTE = 60_000
-/** What the headers announce where no limit is set. */
-const PLENTY = { requests: 10_000, tokens: 2_000_000 }
+/** The limits in the headers when no limit is set. */
+const DEFAULT_LIMITS = { requests: 10_000, tokens: 2_000_000 }
 
-/** Counts calls and tokens per minute. */
+/** Rate limiter for calls, and counter of tokens, per minute. */
 export interface Quota {
-  /** Notes a call, or refuses it with 429; refused calls are not counted. */
+  /** Counts a call, or throws 429. Rejected calls do not count. */
   take(model: string): void
-  /** notes what an answer cost */
+  /** counts the tokens of a response */
   spend(tokens: number): void
-  /** `x-ratelimit-*` as they stand */
+  /** the current `x-ratelimit-*` headers */
   headers(): Record<string, string>
 }
 
+/** Creates the rate limiter. `clock` returns ms since 1970. */
 export function createQuota({ requestsPerMinute }: TextSettings, clock: () => number): Quota {
   let taken: number[] = []
   let spent: { readonly at: number; readonly tokens: number }[] = []
-  const limit = Number.isFinite(requestsPerMinute) ? requestsPerMinute : PLENTY.requests
+  const limit = Number.isFinite(requestsPerMinute) ? requestsPerMinute : DEFAULT_LIMITS.requests
 
   /** ms until the window is empty again */
   const reset = (times: readonly number[]) => Math.max(0, (times.at(-1) ?? -MINUTE) + MINUTE - clock())
 
-  function settle(): void {
+  function dropExpired(): void {
     const now = clock()
     taken = taken.filter((at) => now - at < MINUTE)
     spent = spent.filter(({ at }) => now - at < MINUTE)
   }
 
   function headers(): Record<string, string> {
-    settle()
+    dropExpired()
     const tokens = spent.reduce((sum, one) => sum + one.tokens, 0)
     return {
       'x-ratelimit-limit-requests': String(limit),
       'x-ratelimit-remaining-requests': String(Math.max(0, limit - taken.length)),
       'x-ratelimit-reset-requests': `${reset(taken)}ms`,
-      'x-ratelimit-limit-tokens': String(PLENTY.tokens),
-      'x-ratelimit-remaining-tokens': String(Math.max(0, PLENTY.tokens - tokens)),
+      'x-ratelimit-limit-tokens': String(DEFAULT_LIMITS.tokens),
+      'x-ratelimit-remaining-tokens': String(Math.max(0, DEFAULT_LIMITS.tokens - tokens)),
       'x-ratelimit-reset-tokens': `${reset(spent.map(({ at }) => at))}ms`,
     }
   }
 
   return {
     take(model) {
-      settle()
+      dropExpired()
       if (taken.length < requestsPerMinute) return void taken.push(clock())
       const wait = Math.max(1, (taken[0] ?? clock()) + MINUTE - clock())
-      const words =
+      const errorMessage =
         `Rate limit reached for ${model} on requests per min (RPM): Limit ${limit}, Used ${taken.length}, Requested 1. ` +
         `Please try again in ${wait}ms.`
       const retry = { 'retry-after': String(Math.ceil(wait / 1000)), 'retry-after-ms': String(wait) }
-      throw new TextRefusal(429, words, { type: 'requests', code: 'rate_limit_exceeded', headers: retry })
+      throw new TextRefusal(429, errorMessage, { type: 'requests', code: 'rate_limit_exceeded', headers: retry })
     },
     spend: (tokens) => void spent.push({ at: clock(), tokens }),
     headers,

@@ -3,29 +3,33 @@ import { absent, refused, wrongType, wrongValue } from './refusal.ts'
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Reads the fields of an object; what does not fit is refused with its path. Null counts as absent. */
+/** Reads and validates the fields of an object. Its methods throw 400 with the path of the field. Null counts as absent. */
 export interface Reader {
   readonly raw: Json
   /** the path of a field */
   path(name: string): string
   has(name: string): boolean
   text(name: string): string | undefined
+  /** a required string */
   needed(name: string): string
   flag(name: string): boolean | undefined
-  /** a number in a range, both ends included */
-  number(name: string, least: number, most: number): number | undefined
-  /** a whole number in a range, both ends included */
-  whole(name: string, least: number, most: number): number | undefined
+  /** a number from `min` to `max` */
+  number(name: string, min: number, max: number): number | undefined
+  /** an integer from `min` to `max` */
+  whole(name: string, min: number, max: number): number | undefined
+  /** one of the given words */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
   object(name: string): Reader | undefined
   /** the objects of an array; empty when absent */
   objects(name: string): Reader[]
 }
 
+/** Whether a value is a JSON object. */
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A reader of an object. `at`: the path of the object in the request; default the request itself. */
 export function readerOf(raw: Json, at = ''): Reader {
   const path = (name: string) => (at === '' ? name : `${at}.${name}`)
   const value = (name: string) => raw[name] ?? undefined
@@ -36,14 +40,14 @@ export function readerOf(raw: Json, at = ''): Reader {
     throw wrongType(path(name), expected, given)
   }
 
-  function number(name: string, least: number, most: number, sort = 'decimal'): number | undefined {
-    const given = typed(name, sort === 'integer' ? 'an integer' : 'a decimal', isNumber)
+  function number(name: string, min: number, max: number, type = 'decimal'): number | undefined {
+    const given = typed(name, type === 'integer' ? 'an integer' : 'a decimal', isNumber)
     if (given === undefined) return undefined
-    if (sort === 'integer' && !Number.isInteger(given)) throw wrongType(path(name), 'an integer', given)
-    const [side, sign, bound] = given < least ? ['below min', '>=', least] : ['above max', '<=', most]
-    if (given >= least && given <= most) return given
-    const words = `Invalid '${path(name)}': ${sort} ${side}imum value. Expected a value ${sign} ${bound}, but got ${given} instead.`
-    throw refused(path(name), `${sort}_${side.replace(' ', '_')}_value`, words)
+    if (type === 'integer' && !Number.isInteger(given)) throw wrongType(path(name), 'an integer', given)
+    const [side, sign, bound] = given < min ? ['below min', '>=', min] : ['above max', '<=', max]
+    if (given >= min && given <= max) return given
+    const words = `Invalid '${path(name)}': ${type} ${side}imum value. Expected a value ${sign} ${bound}, but got ${given} instead.`
+    throw refused(path(name), `${type}_${side.replace(' ', '_')}_value`, words)
   }
 
   return {
@@ -54,7 +58,7 @@ export function readerOf(raw: Json, at = ''): Reader {
     needed: (name) => typed(name, 'a string', isText) ?? raise(absent(path(name))),
     flag: (name) => typed(name, 'a boolean', isFlag),
     number,
-    whole: (name, least, most) => number(name, least, most, 'integer'),
+    whole: (name, min, max) => number(name, min, max, 'integer'),
     word(name, words) {
       const given = typed(name, `one of ${words.map((word) => `'${word}'`).join(', ')}`, isText)
       if (given === undefined) return undefined
@@ -67,14 +71,15 @@ export function readerOf(raw: Json, at = ''): Reader {
     objects(name) {
       const given = typed(name, 'an array of objects', isList) ?? []
       return given.map((item, index) => {
-        const place = `${path(name)}[${index}]`
-        if (!isJson(item)) throw wrongType(place, 'an object', item)
-        return readerOf(item, place)
+        const itemPath = `${path(name)}[${index}]`
+        if (!isJson(item)) throw wrongType(itemPath, 'an object', item)
+        return readerOf(item, itemPath)
       })
     },
   }
 }
 
+/** Throws an error within an expression. */
 export function raise(error: Error): never {
   throw error
 }

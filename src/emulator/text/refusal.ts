@@ -1,15 +1,15 @@
-/** What an error of the text protocols says beside its message. */
+/** The fields of an error beside its message. */
 export interface RefusalDetails {
-  /** path of the offending field, such as `messages[0].role` */
+  /** path of the invalid field, such as `messages[0].role` */
   readonly param?: string
-  /** a word for programs, such as `model_not_found` */
+  /** error code, such as `model_not_found` */
   readonly code?: string
   /** default `invalid_request_error` */
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error as the upstream words it: `{"error":{"message","type","param","code"}}`. */
+/** An error response of the text APIs: `{"error":{"message","type","param","code"}}`. */
 export class TextRefusal extends Error {
   override readonly name = 'TextRefusal'
 
@@ -27,17 +27,17 @@ export class TextRefusal extends Error {
   }
 }
 
-/** 400 for a field. */
+/** 400 for an invalid field. */
 export function refused(param: string, code: string, message: string): TextRefusal {
   return new TextRefusal(400, message, { param, code })
 }
 
-/** 400 for a field that must be there. */
+/** 400 for a missing required field. */
 export function absent(param: string): TextRefusal {
   return refused(param, 'missing_required_parameter', `Missing required parameter: '${param}'.`)
 }
 
-/** 400 for a field of another JSON type. */
+/** 400 for a field with the wrong JSON type. */
 export function wrongType(param: string, expected: string, value: unknown): TextRefusal {
   return refused(
     param,
@@ -46,7 +46,7 @@ export function wrongType(param: string, expected: string, value: unknown): Text
   )
 }
 
-/** 400 for a value that is none of the words that are allowed. */
+/** 400 for a value that is not one of the supported values. */
 export function wrongValue(param: string, value: unknown, words: readonly string[]): TextRefusal {
   const known = words.map((word) => `'${word}'`).join(', ')
   return refused(

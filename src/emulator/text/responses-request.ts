@@ -12,27 +12,27 @@ import { type Json, type Reader, readerOf } from './reader.ts'
 import { refused } from './refusal.ts'
 import { chosen, searchesIn, toolsOf } from './tools.ts'
 
-/** A responses request that was found to make sense. */
+/** A validated Responses request. */
 export interface ResponsesRequest {
   readonly raw: Json
   readonly prompt: Prompt
-  /** what was said before its input */
+  /** the items before its input */
   readonly earlier: readonly Item[]
   readonly input: readonly Item[]
-  /** id of the conversation that it is in */
+  /** id of its conversation */
   readonly conversation: string | undefined
   readonly streams: boolean
   readonly background: boolean
   readonly obfuscates: boolean
   readonly tier: string
   readonly stores: boolean
-  /** extras that were asked for */
+  /** the `include` parameter: additional output data */
   readonly include: readonly string[]
 }
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Reads a responses request by the rules of the protocol, of its model and of the account; throws a `TextRefusal`. */
+/** Validates a Responses request against the API, its model and the account's objects. Throws a `TextRefusal`. */
 export function readResponses(
   body: Json,
   catalogue: Catalogue,
@@ -55,10 +55,10 @@ export function readResponses(
   const choice = chosen(request, tools, 'flat')
   const top = request.whole('top_logprobs', 0, 20)
   const instructions = request.text('instructions')
-  const said = instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, pieces: 0 }]
+  const systemTurns = instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, pieces: 0 }]
   const prompt: Prompt = {
-    ...{ model, turns: [...said, ...turnsOf(earlier), ...turnsOf(input)], tools, choice },
-    recalled: [...recalledFrom([...earlier, ...referred]), ...namedIn(request, objects)],
+    ...{ model, turns: [...systemTurns, ...turnsOf(earlier), ...turnsOf(input)], tools, choice },
+    referenced: [...recalledFrom([...earlier, ...referred]), ...namedIn(request, objects)],
     parallel: request.flag('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('text')?.object('format'), 'flat'),
     maxTokens: request.whole('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,

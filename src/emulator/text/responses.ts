@@ -5,22 +5,22 @@ import type { ResponsesRequest } from './responses-request.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { responsesUsage, type Usage } from './usage.ts'
 
-/** All that is needed to word a response. */
+/** The input of the serialization of a response. */
 export interface ResponsesAnswer {
   readonly request: ResponsesRequest
-  readonly made: Generation
+  readonly generation: Generation
   readonly usage: Usage
   readonly occasion: Occasion
 }
 
-/** The response object in its end. */
+/** The complete response object. */
 export function responseOf(answer: ResponsesAnswer): object {
-  return { ...frameOf(answer), ...endOf(answer, itemsOf(answer)) }
+  return { ...commonFields(answer), ...endOf(answer, itemsOf(answer)) }
 }
 
-/** The same as a stream of events; `done`: with `[DONE]` at its end. */
+/** Streams the response as events. `done`: whether it ends with `[DONE]`. */
 export function* responseEvents(answer: ResponsesAnswer, done: boolean): Steps {
-  const frame = frameOf(answer)
+  const common = commonFields(answer)
   const items = itemsOf(answer)
   let number = 0
   const event = (type: string, fields: object) => eventOf({ type, sequence_number: number++, ...fields }, type)
@@ -33,33 +33,33 @@ export function* responseEvents(answer: ResponsesAnswer, done: boolean): Steps {
     yield event('response.output_item.added', { output_index, item: item.opening })
     for (const { type, fields, counts } of item.events()) {
       const padding = counts && answer.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
-      const made = event(type, { item_id: item.id, output_index, ...fields, ...padding })
-      if (counts) yield* delta(made)
-      else yield made
+      const itemEvent = event(type, { item_id: item.id, output_index, ...fields, ...padding })
+      if (counts) yield* delta(itemEvent)
+      else yield itemEvent
     }
     yield event('response.output_item.done', { output_index, item: item.done })
   }
   const end = endOf(answer, items)
-  yield event(`response.${end.status}`, { response: { ...frame, ...end } })
+  yield event(`response.${end.status}`, { response: { ...common, ...end } })
   if (done) yield eventOf('[DONE]')
 }
 
-/** The id that a response of this call has. */
+/** The id of the response of a call. */
 export function responseIdOf(occasion: Occasion): string {
   return idOf('resp_', occasion)
 }
 
-/** The response object before there is any output. */
+/** The response object before it has output. */
 export function startedOf(answer: ResponsesAnswer, status: string): object {
-  return { ...frameOf(answer), status }
+  return { ...commonFields(answer), status }
 }
 
-function itemsOf({ request, made, occasion }: ResponsesAnswer): OutputItem[] {
-  return outputOf(request, made, occasion)
+function itemsOf({ request, generation, occasion }: ResponsesAnswer): OutputItem[] {
+  return outputOf(request, generation, occasion)
 }
 
-function endOf({ made, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
-  const cut = made.finish === 'length'
+function endOf({ generation, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
+  const cut = generation.finish === 'length'
   return {
     status: cut ? 'incomplete' : 'completed',
     incomplete_details: cut ? { reason: 'max_output_tokens' } : null,
@@ -68,8 +68,8 @@ function endOf({ made, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
   }
 }
 
-/** What stands in a response from its beginning: mostly the request, with its defaults. */
-function frameOf({ request, occasion }: ResponsesAnswer): object {
+/** The fields of a response that are known at its start: mostly the parameters of the request, with defaults. */
+function commonFields({ request, occasion }: ResponsesAnswer): object {
   const { raw, prompt, tier, stores, background, conversation } = request
   const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
   return {

@@ -3,10 +3,10 @@ import type { Received } from '../shape.ts'
 import { isJson, type Json } from './reader.ts'
 import { TextRefusal } from './refusal.ts'
 
-/** Where text generation lives. */
+/** Base path of text generation. */
 export const TEXT_PATH = '/v1'
 
-/** Names of the calls of the text protocols. */
+/** The actions of the text APIs. */
 export type TextAction =
   | 'CreateChatCompletion'
   | 'ListModels'
@@ -20,32 +20,32 @@ export type TextAction =
   | 'GetConversation'
   | 'DeleteConversation'
 
-/** Whether a target belongs to text generation. */
+/** Whether a request target belongs to text generation. */
 export function isText(target: string): boolean {
   return /^\/v1(?:[/?]|$)/.test(target)
 }
 
 interface Route {
   readonly action: TextAction
-  /** of what the path names, unescaped; empty when it names nothing */
+  /** id in the path, percent-decoded; empty when the path has none */
   readonly id: string
 }
 
-/** The actions of a path by their method. */
+/** The actions of a path by HTTP method. */
 type Methods = Readonly<Record<string, TextAction>>
 
 const RESPONSE: Methods = { GET: 'GetResponse', DELETE: 'DeleteResponse' }
 const CONVERSATION: Methods = { GET: 'GetConversation', DELETE: 'DeleteConversation' }
 
-interface Place {
+interface Resource {
   readonly methods: Methods
   readonly id: string
 }
 
-/** What is at a target; undefined when there is nothing. */
-function placeOf(target: string): Place | undefined {
+/** The resource of a request target; undefined when no path matches. */
+function resourceOf(target: string): Resource | undefined {
   const model = target.split('?')[0]?.match(/^\/v1\/models\/([^/]+)$/)?.[1]
-  // ids of models have slashes in them
+  // ids of models can contain slashes (percent-encoded)
   if (model !== undefined) return { methods: { GET: 'GetModel' }, id: unescaped(model) }
   const [, collection, id = '', part, ...more] = pathParts(target)
   switch ([collection, id === '' ? '' : '{id}', part, ...more].filter(Boolean).join('/')) {
@@ -70,27 +70,27 @@ function placeOf(target: string): Place | undefined {
   }
 }
 
-/** The action of a request; empty when it means none. */
+/** The action of a request; empty when no action matches. */
 export function actionOf({ method, target }: Received): TextAction | '' {
-  return placeOf(target)?.methods[method] ?? ''
+  return resourceOf(target)?.methods[method] ?? ''
 }
 
-/** What a request means, after the checks that come before every other: key, path, method. */
+/** Checks key, path and method of a request, in this order, and returns its action. Throws 401, 404 or 405. */
 export function admitted(request: Received, key: string): Route {
   const { method, target, headers } = request
   const given = headers.authorization ?? ''
   if (!/^Bearer +\S+$/i.test(given)) {
-    const words = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."
-    throw new TextRefusal(401, words, { code: 'invalid_api_key' })
+    const errorMessage = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."
+    throw new TextRefusal(401, errorMessage, { code: 'invalid_api_key' })
   }
   if (given.replace(/^Bearer +/i, '') !== key) {
     throw new TextRefusal(401, 'Incorrect API key provided.', { code: 'invalid_api_key' })
   }
-  const place = placeOf(target)
-  if (place === undefined) {
+  const resource = resourceOf(target)
+  if (resource === undefined) {
     throw new TextRefusal(404, `Invalid URL (${method} ${target.split('?')[0]})`, { code: 'unknown_url' })
   }
-  const { methods, id } = place
+  const { methods, id } = resource
   const action = methods[method]
   if (action !== undefined) return { action, id }
   throw new TextRefusal(405, `Not allowed to ${method} on ${target.split('?')[0]}.`, {
@@ -98,12 +98,12 @@ export function admitted(request: Received, key: string): Route {
   })
 }
 
-/** The JSON object that a body is. */
+/** Parses the JSON object in the body. Throws 415 for another content type, 400 for invalid JSON. */
 export function bodyOf({ headers, bytes }: Received): Json {
   const type = headers['content-type'] ?? ''
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
-    const words = `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`
-    throw new TextRefusal(415, words, { code: 'unsupported_content_type' })
+    const errorMessage = `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`
+    throw new TextRefusal(415, errorMessage, { code: 'unsupported_content_type' })
   }
   const body = parsed(bytes)
   if (isJson(body)) return body

@@ -1,6 +1,7 @@
 import { isJson, type Json } from './reader.ts'
 
-const DEEP = 6
+/** The depth from which recursive schemas must end. */
+const MAX_DEPTH = 6
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
@@ -17,9 +18,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 /**
- * A value that satisfies a JSON Schema, the same in every run. Known: type (also a list, also null), const, enum, properties
- * with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of numbers, lengths and
- * formats of strings. Patterns are not. `hint` is what strings say.
+ * A value that satisfies a JSON Schema, the same in every run. Supported: type (also a list, also null), const, enum,
+ * properties with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of numbers,
+ * lengths and formats of strings. Not supported: pattern. `hint`: the content of strings.
  */
 export function sampleOf(schema: unknown, hint: string, root: unknown = schema, depth = 0): unknown {
   if (!isJson(schema)) return hint
@@ -29,8 +30,8 @@ export function sampleOf(schema: unknown, hint: string, root: unknown = schema, 
   if (typeof schema.$ref === 'string') return into(referred(schema.$ref, root))
   const { anyOf, oneOf, allOf } = schema
   const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
-  // what refers to itself must come to an end, and mostly does so in its last choice
-  if (choices) return into(depth > DEEP ? choices.at(-1) : choices[0])
+  // a recursive schema must end; usually its last choice is the one without recursion
+  if (choices) return into(depth > MAX_DEPTH ? choices.at(-1) : choices[0])
   if (Array.isArray(allOf))
     return into(merged([{ ...schema, allOf: undefined }, ...allOf.map((part) => resolved(part, root))]))
   switch (typeOf(schema)) {
@@ -65,8 +66,8 @@ function objectFor({ properties, required }: Json, into: (part: unknown, name: s
 
 function arrayFor({ items, prefixItems, minItems }: Json, into: (part: unknown) => unknown, depth: number): unknown[] {
   const first = Array.isArray(prefixItems) ? prefixItems : []
-  const least = typeof minItems === 'number' ? minItems : 0
-  const length = Math.max(first.length, least, items !== undefined && depth <= DEEP ? 1 : 0)
+  const minLength = typeof minItems === 'number' ? minItems : 0
+  const length = Math.max(first.length, minLength, items !== undefined && depth <= MAX_DEPTH ? 1 : 0)
   return Array.from({ length }, (_, index) => into(first[index] ?? items))
 }
 
@@ -84,11 +85,11 @@ function textFor({ format, minLength, maxLength }: Json, hint: string): string {
   const known = FORMATS[String(format)]
   if (known !== undefined) return known
   if (minLength === undefined && maxLength === undefined) return hint
-  const least = typeof minLength === 'number' ? minLength : 0
-  const most = typeof maxLength === 'number' ? maxLength : Math.max(200, least)
-  // some count code points and some UTF-16 units, so there must be as many of either
+  const min = typeof minLength === 'number' ? minLength : 0
+  const max = typeof maxLength === 'number' ? maxLength : Math.max(200, min)
+  // validators count code points or UTF-16 units: use only characters for which both counts are equal
   const characters = [...hint].map((character) => (character.length > 1 ? '·' : character))
-  return characters.join('').padEnd(least, '·').slice(0, most)
+  return characters.join('').padEnd(min, '·').slice(0, max)
 }
 
 function referred(ref: string, root: unknown): unknown {

@@ -1,7 +1,7 @@
 import type { Fault, Faults } from '../faults.ts'
 import type { TextFaultKind } from './faults.ts'
 
-/** The fields that each kind of text fault cannot do without. */
+/** The required fields of each kind of text fault. */
 export const TEXT_NEEDED: Readonly<Record<TextFaultKind['kind'], Readonly<Record<string, 'object'>>>> = {
   script: { script: 'object' },
   cut: {},
@@ -31,12 +31,12 @@ export const TEXT_NEEDED: Readonly<Record<TextFaultKind['kind'], Readonly<Record
 
 const LIST_KINDS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
 
-/** A switchboard whose faults strike by default only what they are about: text faults generation, list faults lists of the library. */
+/** A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and assets. */
 export function scoped(faults: Faults): Faults {
-  return { ...faults, add: (fault) => faults.add(scopedFault(fault)) }
+  return { ...faults, add: (fault) => faults.add(withDefaultAction(fault)) }
 }
 
-function scopedFault(fault: Fault): Fault {
+function withDefaultAction(fault: Fault): Fault {
   if (Object.hasOwn(TEXT_NEEDED, fault.kind)) {
     return { ...fault, shape: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
   }

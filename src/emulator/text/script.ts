@@ -5,7 +5,7 @@ import { bytesOf, type Step, type Steps } from './steps.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
-/** The answer that a script prescribes, in the place of the one that there would be. */
+/** Replaces a response by its script. Faults of other kinds leave it unchanged. */
 export function* scripted(steps: Steps, { fault, hit }: Strike, call: Call): Steps {
   if (fault.kind !== 'script') return yield* steps
   hit()

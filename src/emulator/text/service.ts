@@ -19,17 +19,18 @@ import { createdInBackground, responseCalls } from './stored-calls.ts'
 import { checkKnown } from './unknown-fields.ts'
 import { usageOf } from './usage.ts'
 
-/** How an answer is to be given, whatever was asked. */
+/** Overrides of how a response is generated. */
 export interface Manner {
   /** overrides `stream` of the request */
   readonly streams?: boolean
-  /** usage so far on every chunk */
-  readonly counting?: boolean
+  /** chat: adds the usage so far to every chunk */
+  readonly usageOnEveryChunk?: boolean
 }
 
-/** Does the work of text calls. */
+/** Handles requests to the text APIs. */
 export type Service = (request: Received, occasion: Occasion, manner: Manner) => Steps
 
+/** Creates the service of an account. */
 export function createService(settings: Settings, objects: TextObjects): Service {
   const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
@@ -40,8 +41,8 @@ export function createService(settings: Settings, objects: TextObjects): Service
     const { action, id } = admitted(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
-    const about = objectCalls[action]
-    if (about !== undefined) return about(id, new URLSearchParams(request.target.split(/\?(.*)/s)[1]))
+    const objectCall = objectCalls[action]
+    if (objectCall !== undefined) return objectCall(id, new URLSearchParams(request.target.split(/\?(.*)/s)[1]))
     const body = bodyOf(request)
     if (action === 'CreateConversation') return createConversation(body, objects, occasion)
     quota.take(String(body.model))
@@ -50,37 +51,39 @@ export function createService(settings: Settings, objects: TextObjects): Service
     return (protocol === 'chat' ? chat : responses)(body, occasion, manner)
   }
 
-  function chat(body: Json, occasion: Occasion, { streams, counting }: Manner): Steps {
-    const asked = readChat(body, catalogue, objects)
-    const generations = generate(asked.prompt)
-    const usage = usageOf(asked.prompt, generations)
+  function chat(body: Json, occasion: Occasion, { streams, usageOnEveryChunk }: Manner): Steps {
+    const validated = readChat(body, catalogue, objects)
+    const generations = generate(validated.prompt)
+    const usage = usageOf(validated.prompt, generations)
     quota.spend(usage.input + usage.output)
-    const answer = { request: asked, generations, usage, occasion, counting }
-    return (streams ?? asked.streams) ? streamSteps(chunksOf(answer)) : plain(completionOf(answer), usage.output)
+    const answer = { request: validated, generations, usage, occasion, usageOnEveryChunk }
+    return (streams ?? validated.streams)
+      ? streamSteps(chunksOf(answer))
+      : nonStreaming(completionOf(answer), usage.output)
   }
 
   function responses(body: Json, occasion: Occasion, { streams }: Manner): Steps {
-    const asked = readResponses(body, catalogue, objects, occasion)
-    const [made] = generate(asked.prompt)
-    if (made === undefined) throw new Error('nothing was generated')
-    const usage = usageOf(asked.prompt, [made])
+    const validated = readResponses(body, catalogue, objects, occasion)
+    const [generation] = generate(validated.prompt)
+    if (generation === undefined) throw new Error('nothing was generated')
+    const usage = usageOf(validated.prompt, [generation])
     quota.spend(usage.input + usage.output)
-    const answer = { request: asked, made, usage, occasion }
+    const answer = { request: validated, generation, usage, occasion }
     const stored = storedOf(answer)
     objects.keep(stored)
-    if (asked.background) return createdInBackground(stored, settings, objects)
-    return (streams ?? asked.streams)
+    if (validated.background) return createdInBackground(stored, settings, objects)
+    return (streams ?? validated.streams)
       ? streamSteps(responseEvents(answer, text.doneOnResponses))
-      : plain(responseOf(answer), usage.output)
+      : nonStreaming(responseOf(answer), usage.output)
   }
 
   return function* (request, occasion, manner) {
-    for (const step of workOf(request, occasion, manner)) {
+    for (const step of stepsOf(request, occasion, manner)) {
       yield step.do === 'head' ? { ...step, headers: { ...headersFor(occasion), ...step.headers } } : step
     }
   }
 
-  function workOf(request: Received, occasion: Occasion, manner: Manner): Steps {
+  function stepsOf(request: Received, occasion: Occasion, manner: Manner): Steps {
     try {
       return perform(request, occasion, manner)
     } catch (error) {
@@ -100,7 +103,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
   }
 }
 
-function* plain(answer: object, tokens: number): Steps {
+function* nonStreaming(answer: object, tokens: number): Steps {
   yield { do: 'pause', deltas: tokens }
   yield* jsonSteps(200, answer)
 }

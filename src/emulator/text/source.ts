@@ -1,4 +1,4 @@
-/** What a search of the web finds, whatever it looks for. */
+/** The only result of every web search. */
 export const SOURCE = {
   words: '(emulated.example)',
   title: 'Emulated results',

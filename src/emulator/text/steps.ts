@@ -1,41 +1,45 @@
-/** Response headers; a list is sent as several lines. */
+/** Response headers. An array is sent as several header lines. */
 export type Headers = Readonly<Record<string, string | string[]>>
 
-/** One thing that an answer does on the wire. */
+/** One step of a response on the connection. */
 export type Step =
-  /** sends status and headers; nothing is sent before it */
+  /** sends status and headers; always the first step that sends data */
   | { readonly do: 'head'; readonly status: number; readonly headers: Headers }
-  /** sends an event; a string as it is, anything else as JSON */
+  /** sends an event; `data` is a string, or a value to serialize as JSON */
   | { readonly do: 'event'; readonly name?: string; readonly data: unknown }
   | { readonly do: 'bytes'; readonly bytes: Uint8Array }
-  /** takes the time of so many deltas */
+  /** waits for the time of this number of deltas */
   | { readonly do: 'pause'; readonly deltas: number }
+  /** waits `ms` */
   | { readonly do: 'sleep'; readonly ms: number }
+  /** waits for a promise */
   | { readonly do: 'wait'; readonly until: () => Promise<unknown> }
-  /** ends the connection: `cut` closes it (FIN) before the body is whole, `reset` resets it. Without it, a body ends tidily */
+  /** ends the connection: `cut` closes it (FIN) before the body is complete, `reset` resets it. Without this step, the response completes */
   | { readonly do: 'end'; readonly how: 'cut' | 'reset' }
 
-/** All that an answer does, computed when it is asked for: nothing is generated for a caller that has left. */
+/** The steps of a response. They are generated lazily, so nothing is generated for a caller that has disconnected. */
 export type Steps = Iterable<Step>
 
-/** An event on its way out. */
+/** A step that sends an event. */
 export type EventStep = Extract<Step, { do: 'event' }>
 
-/** A delta of a stream: takes its time, then is sent. */
+/** Waits for the time of one delta, then sends the event. */
 export function* delta(event: EventStep): Steps {
   yield { do: 'pause', deltas: 1 }
   yield event
 }
 
+/** A step that sends an event. */
 export function eventOf(data: unknown, name?: string): EventStep {
   return name === undefined ? { do: 'event', data } : { do: 'event', name, data }
 }
 
+/** A step that sends text or bytes. */
 export function bytesOf(content: string | Uint8Array): Step {
   return { do: 'bytes', bytes: typeof content === 'string' ? Buffer.from(content) : content }
 }
 
-/** An answer of JSON with its length. */
+/** A JSON response with Content-Length. */
 export function* jsonSteps(status: number, value: unknown, headers: Headers = {}): Steps {
   const bytes = Buffer.from(JSON.stringify(value))
   const type = { 'content-type': 'application/json', 'content-length': String(bytes.length) }
@@ -43,19 +47,19 @@ export function* jsonSteps(status: number, value: unknown, headers: Headers = {}
   yield { do: 'bytes', bytes }
 }
 
-/** A stream of events. */
+/** A response with a stream of events. */
 export function* streamSteps(events: Steps): Steps {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
   yield { do: 'head', status: 200, headers }
   yield* events
 }
 
-/** Events as the bytes they are; what are bytes already stays. */
+/** Encodes events as bytes. Other steps stay unchanged. */
 export function* encoded(steps: Steps): Steps {
   for (const step of steps) yield step.do === 'event' ? bytesOf(textOf(step)) : step
 }
 
-/** An event in the form of a stream. */
+/** Serializes an event in the `text/event-stream` format. */
 export function textOf({ name, data }: EventStep): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }

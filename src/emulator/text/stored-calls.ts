@@ -8,34 +8,34 @@ import type { TextAction } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { followed, hasEnded, isBackground, responseAt, type StoredResponse } from './stored.ts'
 
-/** What a call about an object of the account does, from the object's id and the query. */
+/** Handlers of the calls that address a stored object, by action. They receive the object's id and the query. */
 export type ObjectCalls = { readonly [Action in TextAction]?: (id: string, query: URLSearchParams) => Steps }
 
-/** The answer to a call that begins a response in the background. */
+/** The response to a request that creates a response in the background. */
 export function createdInBackground(response: StoredResponse, { text, clock }: Settings, objects: TextObjects): Steps {
   if (!response.answer.request.streams) return jsonSteps(200, responseAt(response, clock(), text))
   return streamSteps(followed(response, -1, { clock, text, objects }))
 }
 
-/** The calls about responses that are kept. */
+/** The handlers of calls that address a stored response. */
 export function responseCalls({ text, clock }: Settings, objects: TextObjects): ObjectCalls {
   function found(id: string): StoredResponse {
     checkId('response_id', id, 'resp')
     return objects.response(id) ?? raise(new TextRefusal(404, `Response with id '${id}' not found.`))
   }
 
-  const shown = (response: StoredResponse) => jsonSteps(200, responseAt(response, clock(), text))
+  const currentState = (response: StoredResponse) => jsonSteps(200, responseAt(response, clock(), text))
 
   return {
     GetResponse(id, query) {
       const response = found(id)
-      if (query.get('stream') !== 'true') return shown(response)
+      if (query.get('stream') !== 'true') return currentState(response)
       if (isBackground(response) && response.answer.request.streams) {
         const after = wholeIn(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
         return streamSteps(followed(response, after, { clock, text, objects }))
       }
-      const words = "Only a response that was created with 'background' and 'stream' can be streamed."
-      throw refused('stream', 'invalid_value', words)
+      const errorMessage = "Only a response that was created with 'background' and 'stream' can be streamed."
+      throw refused('stream', 'invalid_value', errorMessage)
     },
     DeleteResponse(id) {
       objects.stock.delete(found(id).id)
@@ -45,7 +45,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
       const response = found(id)
       if (!isBackground(response)) throw new TextRefusal(400, 'Cannot cancel a synchronous response.')
       if (!hasEnded(response, clock(), text)) response.cancelled = true
-      return shown(response)
+      return currentState(response)
     },
     ListInputItems(id, query) {
       const { earlier, input } = found(id)

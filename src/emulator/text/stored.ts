@@ -3,30 +3,31 @@ import type { Json } from './reader.ts'
 import { type ResponsesAnswer, responseEvents, responseIdOf, responseOf, startedOf } from './responses.ts'
 import type { EventStep, Steps } from './steps.ts'
 
-/** How long a response that runs in the background takes, in ms of the emulator's clock. */
+/** The duration of a background response, in ms of the emulator's clock. */
 export interface Timeline {
-  /** until it begins */
+  /** time in status `queued` */
   readonly queuedMs: number
-  /** from its beginning to its end */
+  /** time in status `in_progress` */
   readonly backgroundMs: number
 }
 
-/** A response that the account keeps. */
+/** A response that the account stores. */
 export interface StoredResponse {
   readonly id: string
   /** ms since 1970 */
   readonly at: number
   readonly answer: ResponsesAnswer
-  /** what was said before its input */
+  /** the items before its input */
   readonly earlier: readonly Item[]
   readonly input: readonly Item[]
   readonly output: readonly Item[]
   cancelled?: boolean
 }
 
-/** Ms between two looks at the clock, while a stream waits for what runs in the background. */
-const LOOK_MS = 5
+/** Poll interval in ms while a stream waits for a background response. */
+const POLL_MS = 5
 
+/** The stored form of a response. */
 export function storedOf(answer: ResponsesAnswer): StoredResponse {
   const { request, occasion } = answer
   const { output } = responseOf(answer) as { readonly output: readonly Json[] }
@@ -36,17 +37,18 @@ export function storedOf(answer: ResponsesAnswer): StoredResponse {
   }
 }
 
+/** Whether a response runs in the background. */
 export function isBackground({ answer }: StoredResponse): boolean {
   return answer.request.background
 }
 
-/** Whether a response has come to its end; one that was cancelled has no output. */
+/** Whether a response is complete. A cancelled response never completes and has no output. */
 export function hasEnded(stored: StoredResponse, now: number, { queuedMs, backgroundMs }: Timeline): boolean {
   if (stored.cancelled) return false
   return !isBackground(stored) || now >= stored.at + queuedMs + backgroundMs
 }
 
-/** The response object as it is at a moment. */
+/** The response object at a point in time (`now`: ms since 1970). */
 export function responseAt(stored: StoredResponse, now: number, timeline: Timeline): object {
   const { answer, at, cancelled } = stored
   if (cancelled) return startedOf(answer, 'cancelled')
@@ -54,30 +56,30 @@ export function responseAt(stored: StoredResponse, now: number, timeline: Timeli
   return startedOf(answer, now < at + timeline.queuedMs ? 'queued' : 'in_progress')
 }
 
-/** What the stream of a response follows. */
+/** The dependencies of a stream of a background response. */
 export interface Following {
   readonly clock: () => number
   readonly text: Timeline & { readonly doneOnResponses: boolean }
-  /** where it has to be kept as long as it is followed */
+  /** the stored objects; the stream ends when the response is deleted */
   readonly objects: { response(id: string): StoredResponse | undefined }
 }
 
-/** The stream of a response that runs in the background, behind an event; it follows as the response grows, until it ends or is cancelled. */
+/** Streams a background response after the event number `after`. It waits for new events until the response completes or is cancelled. */
 export function* followed(stored: StoredResponse, after: number, { clock, text, objects }: Following): Steps {
   const steps = [...responseEvents(stored.answer, text.doneOnResponses)]
   const events = steps.filter((step): step is EventStep => step.do === 'event')
   for (const [number, event] of events.entries()) {
     const due = stored.at + dueAfter(number, events.length, text)
     while (clock() < due) {
-      // the protocol has no event that says so
+      // the API has no event for a cancelled or deleted response
       if (stored.cancelled || objects.response(stored.id) !== stored) return
-      yield { do: 'sleep', ms: LOOK_MS }
+      yield { do: 'sleep', ms: POLL_MS }
     }
     if (number > after) yield event
   }
 }
 
-/** `created` and `queued` come at once, `in_progress` when it begins, the others evenly until its end. */
+/** The time of an event: `created` and `queued` at once, `in_progress` after `queuedMs`, the others evenly during `backgroundMs`. */
 function dueAfter(number: number, events: number, { queuedMs, backgroundMs }: Timeline): number {
   return number < 2 ? 0 : queuedMs + (backgroundMs * (number - 2)) / Math.max(1, events - 3)
 }

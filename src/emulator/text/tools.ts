@@ -2,21 +2,21 @@ import type { Prompt, Tool } from './prompt.ts'
 import { type Reader, raise } from './reader.ts'
 import { absent, refused, wrongType } from './refusal.ts'
 
-/** Chat completions nest a tool's definition (`{type, function: {…}}`), responses do not. */
+/** Chat completions nest a tool's definition (`{type, function: {…}}`); the Responses API does not. */
 export type Nesting = 'nested' | 'flat'
 
-const MOST = 128
+const MAX_TOOLS = 128
 const CHOICES = ['auto', 'none', 'required'] as const
 const SEARCHES = ['web_search', 'web_search_preview'] as const
-/** What the upstream runs itself. */
+/** Tools that the upstream runs itself. */
 const HOSTED = [...SEARCHES, 'file_search', 'code_interpreter'] as const
 
-/** The tools that the caller runs. */
+/** The tools of the request that the caller runs. */
 export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
   const given = request.objects('tools')
-  if (given.length > MOST) {
-    const words = `Invalid 'tools': array too long. Expected an array with maximum length ${MOST}, but got ${given.length}.`
-    throw refused('tools', 'array_above_max_length', words)
+  if (given.length > MAX_TOOLS) {
+    const errorMessage = `Invalid 'tools': array too long. Expected an array with maximum length ${MAX_TOOLS}, but got ${given.length}.`
+    throw refused('tools', 'array_above_max_length', errorMessage)
   }
   return given.flatMap((tool) => {
     const kinds =
@@ -33,25 +33,25 @@ export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
   })
 }
 
-/** Whether the upstream's own search is offered. */
+/** Whether the request has a web search tool. */
 export function searchesIn(request: Reader): boolean {
   return request.objects('tools').some((tool) => SEARCHES.some((type) => type === tool.raw.type))
 }
 
-/** What `tool_choice` says. */
+/** Reads `tool_choice`. */
 export function chosen(request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] {
   const given = request.raw.tool_choice ?? undefined
   if (given === undefined) return 'auto'
   if (!request.has('tools')) {
-    const words = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
-    throw refused('tool_choice', 'invalid_value', words)
+    const errorMessage = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+    throw refused('tool_choice', 'invalid_value', errorMessage)
   }
   if (typeof given === 'string') return request.word('tool_choice', CHOICES) ?? 'auto'
   const choice = request.object('tool_choice') ?? raise(wrongType('tool_choice', 'a string or an object', given))
   const kind = choice.needed('type')
   if (kind === 'allowed_tools' || HOSTED.some((type) => type === kind)) return 'auto'
-  const held = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(absent(choice.path(kind))))
-  const name = held.needed('name')
+  const definition = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(absent(choice.path(kind))))
+  const name = definition.needed('name')
   if (tools.some((tool) => tool.name === name)) return { name }
   throw refused('tool_choice', 'invalid_value', `Tool choice '${name}' not found in 'tools' parameter.`)
 }

@@ -2,13 +2,14 @@ import { type Generation, tokensIn } from './generation.ts'
 import type { Prompt } from './prompt.ts'
 import { costOf } from './tokens.ts'
 
-/** What an answer cost, in tokens. */
+/** The token counts of a response. */
 export interface Usage {
   readonly input: number
   readonly output: number
   readonly reasoning: number
 }
 
+/** Counts the tokens of a prompt and its generated outputs. */
 export function usageOf({ turns, tools }: Prompt, generations: readonly Generation[]): Usage {
   const { all, reasoning } = tokensIn(generations)
   return {
@@ -18,7 +19,7 @@ export function usageOf({ turns, tools }: Prompt, generations: readonly Generati
   }
 }
 
-/** Usage in the form of chat completions. */
+/** The usage object of chat completions. */
 export function chatUsage({ input, output, reasoning }: Usage): object {
   return {
     ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
@@ -30,7 +31,7 @@ export function chatUsage({ input, output, reasoning }: Usage): object {
   }
 }
 
-/** Usage in the form of responses. */
+/** The usage object of the Responses API. */
 export function responsesUsage({ input, output, reasoning }: Usage): object {
   return {
     ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
