@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { doors } from './sources.ts'
 
-/** What can be imported from each subpath, sorted: a change here is a change of the package's surface. */
+/** The sorted exports of each subpath. A change here is a change of the public API. */
 const surface: Readonly<Record<string, readonly string[]>> = {
   '.': ['Problem', 'assetLibrary', 'createAudit', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
   './metrics': ['createMetrics', 'metrics'],
@@ -79,15 +79,15 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-describe('the surface is pinned', () => {
+describe('the public API', () => {
   for (const [subpath, names] of Object.entries(surface)) {
     const file = doors().get(subpath)
-    test.skipIf(file === undefined || !existsSync(file))(`${subpath} exports just these names`, async () => {
+    test.skipIf(file === undefined || !existsSync(file))(`${subpath} exports exactly these names`, async () => {
       expect(Object.keys(await import(file ?? '')).sort()).toEqual([...names].sort())
     })
   }
 
-  test('every subpath leads to a door', () => {
+  test('every subpath leads to an entry file', () => {
     for (const [subpath, file] of doors()) {
       expect(`${subpath} ${file.replace(/^.*\/(?=(?:plugins|src)\/)/, '')}`).toMatch(
         /^\.(?:\/[a-z-]+)? (?:plugins\/[a-z-]+|src|src\/[a-z-]+)\/index\.ts$/,

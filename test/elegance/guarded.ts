@@ -5,19 +5,19 @@ import { paginationNormalizer } from 'sluice/pagination-normalizer'
 import { textGeneration } from 'sluice/text-generation'
 import { webSession } from 'sluice/web-session'
 
-/** How long it takes to find out that nobody is known. */
+/** Whether `identify` returns at once or later (a promise) that the caller is unknown. */
 export type Moment = 'at once' | 'late'
 
-/** A host app with a route behind each macro that guards, which knows nobody. `ran` is told when a handler has been let run. */
+/** A host app with a route behind each guarding macro. Every caller is unknown. `ran` is called when a handler runs. */
 export const guardedHost = (moment: Moment, ran: (route: string) => void) => {
-  const nobody: Identify = () => (moment === 'late' ? later() : undefined)
+  const unknown: Identify = () => (moment === 'late' ? later() : undefined)
   const later = async () => {
     await new Promise((resolve) => setTimeout(resolve))
     return undefined
   }
-  const answer = ({ route }: { route: string }) => {
+  const handler = ({ route }: { route: string }) => {
     ran(route)
-    return 'let in'
+    return 'ran'
   }
   const owners = {
     group: later,
@@ -40,14 +40,14 @@ export const guardedHost = (moment: Moment, ran: (route: string) => void) => {
   }
   return new Elysia()
     .use(apiToken({ store: { ownerOf: later, revision: async () => 1 } }))
-    .use(ownership({ store: owners, identify: nobody }))
-    .use(paginationNormalizer({ secrets: ['page-secret'], identify: nobody }))
-    .use(textGeneration({ upstreams: [{ url: 'http://upstream.invalid/v1' }], identify: nobody }))
+    .use(ownership({ store: owners, identify: unknown }))
+    .use(paginationNormalizer({ secrets: ['page-secret'], identify: unknown }))
+    .use(textGeneration({ upstreams: [{ url: 'http://upstream.invalid/v1' }], identify: unknown }))
     .use(webSession({ store: sessions, publicUrl: 'https://sluice.example', secrets: ['session-secret'] }))
-    .get('/token', answer, { token: true })
-    .get('/caller', answer, { caller: true })
-    .get('/groups/:group', answer, { ownsGroup: 'group' })
-    .get('/assets/:asset', answer, { ownsAsset: 'asset' })
-    .get('/examined/:asset', answer, { examinesAsset: 'asset' })
-    .get('/session', answer, { session: true })
+    .get('/token', handler, { token: true })
+    .get('/caller', handler, { caller: true })
+    .get('/groups/:group', handler, { ownsGroup: 'group' })
+    .get('/assets/:asset', handler, { ownsAsset: 'asset' })
+    .get('/examined/:asset', handler, { examinesAsset: 'asset' })
+    .get('/session', handler, { session: true })
 }

@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The host app as a bundler makes it that changes how functions look. */
+/** The host app after a bundler that rewrites functions. */
 const minified = async (format: 'esm' | 'cjs'): Promise<GuardedHost> => {
   const entrypoint = join(import.meta.dir, 'guarded.ts')
   const outdir = join(folder, format)
@@ -29,13 +29,13 @@ const hosts: readonly (readonly [string, () => Promise<GuardedHost>])[] = [
   ['minified, as CommonJS', () => minified('cjs')],
 ]
 
-/** Routes with a guard, each with a path that leads there. */
+/** The routes that have a guard. */
 const guardedRoutes = ({ routes }: ReturnType<GuardedHost>) =>
   routes.filter(({ hooks }) => [hooks.beforeHandle].flat().some((hook) => hook !== undefined))
 
 for (const [how, load] of hosts) {
   for (const moment of moments) {
-    test(`${how}: no guarded route runs for nobody who is known ${moment}`, async () => {
+    test(`${how}: no guarded route runs for an unknown caller, identified ${moment}`, async () => {
       const ran: string[] = []
       const app = (await load())(moment, (route) => ran.push(route))
       const routes = guardedRoutes(app)
@@ -52,10 +52,10 @@ for (const [how, load] of hosts) {
 }
 
 /**
- * Elysia 1.4 waits for a hook that is an `async` function, and for any other one whose source looks as if it had something to wait for (`isAsync` in its compose.ts): an
- * expression that a transpiler writes otherwise is not waited for, and the route runs without its guard.
+ * Elysia 1.4 awaits a hook that is an `async` function. For any other hook it searches the source for signs of a promise (`isAsync` in its compose.ts).
+ * A transpiler may remove these signs: then Elysia does not await the hook, and the route runs without its guard.
  */
-test('every guard is an async function: nobody has to guess from its source', () => {
+test('every guard is an async function, so that Elysia awaits it', () => {
   for (const { method, path, hooks } of guardedRoutes(guardedHost('late', () => undefined))) {
     const kinds = [hooks.beforeHandle].flat().map((hook) => (typeof hook === 'function' ? hook : hook?.fn))
     expect([method, path, ...kinds.map((guard) => guard?.constructor.name)]).toEqual([

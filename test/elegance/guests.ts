@@ -4,7 +4,7 @@ import { type ListRules, paginationNormalizer } from 'sluice/pagination-normaliz
 import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
 import { MemoryStore } from '../ownership/memory.ts'
 
-/** Asks an app that listens nowhere; `user` stands for a credential. */
+/** Sends a request to an app without a socket. */
 export const ask = async (
   app: { handle(request: Request): Promise<Response> },
   path: string,
@@ -19,10 +19,10 @@ export const ask = async (
   }
 }
 
-export const refusal = (status: number, message: string) =>
+export const errorBody = (status: number, message: string) =>
   [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
 
-/** A header says who somebody is: the host app's own way. */
+/** The host app's own authentication: a header names the user. */
 export const identify: Identify = (request) => {
   const user = request.headers.get('x-user')
   return user ? { user } : undefined
@@ -30,7 +30,7 @@ export const identify: Identify = (request) => {
 
 export const as = (user: string) => ({ headers: { 'x-user': user } })
 
-/** Tokens of one user, and one of them. */
+/** An `apiToken` plugin that knows one user, and the headers with his token. */
 export const tokensOf = (user: string) => {
   const token = createToken()
   const store: TokenStore = {
@@ -40,8 +40,8 @@ export const tokensOf = (user: string) => {
   return { plugin: () => apiToken({ store }), headers: { authorization: `Bearer ${token}` } }
 }
 
-/** Groups and assets of one user, who comes with any credential. */
-export const possessionsOf = (user: string) => {
+/** An `ownership` plugin whose store has one group and one asset of the user. */
+export const ownershipOf = (user: string) => {
   const store = new MemoryStore()
   store.add({ id: `g-${user}`, user })
   store.places.set(`a-${user}`, `g-${user}`)
@@ -52,7 +52,7 @@ export const list: ListRules = { endpoint: 'list', filters: { Name: { kind: 'tex
 
 export const pagesSignedBy = (secret: string) => () => paginationNormalizer({ secrets: [secret] })
 
-/** An upstream in memory that says its own name. */
+/** An `upstreamProxy` plugin whose upstream responds with its name. */
 export const upstreamNamed = (name: string) => () =>
   upstreamProxy(
     createUpstream({

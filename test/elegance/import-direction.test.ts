@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { codeOf, importsOf, sources } from './sources.ts'
 
-/** Imports that break a rule, as `file -> import`. */
+/** Imports that violate a rule, as `file -> import`. */
 const breaches = (folder: string, allowed: (path: string, to: string, typeOnly: boolean) => boolean) =>
   sources(folder).flatMap((source) =>
     importsOf(source)
@@ -11,19 +11,19 @@ const breaches = (folder: string, allowed: (path: string, to: string, typeOnly: 
 
 const inside = (to: string) => /^(?:plugins|src|test|examples)\//.test(to)
 
-describe('imports point one way', () => {
-  test('there are sources to look at, and their imports are seen', () => {
+describe('the direction of imports', () => {
+  test('the test finds sources and their imports', () => {
     const found = sources('plugins').flatMap(importsOf)
     expect(found.length).toBeGreaterThan(30)
     expect(found.map(({ to }) => to)).toContain('plugins/shared/problem.ts')
     expect(found.map(({ to }) => to)).toContain('elysia')
   })
 
-  test('shared imports nothing but shared', () => {
+  test('shared imports only shared', () => {
     expect(breaches('plugins/shared', (_, to) => !inside(to) || to.startsWith('plugins/shared/'))).toEqual([])
   })
 
-  test('a plugin imports itself, shared, and the doors of other plugins', () => {
+  test('a plugin imports its own files, shared, and the index files of other plugins', () => {
     const own = (path: string) => path.split('/').slice(0, 2).join('/')
     const allowed = (path: string, to: string) =>
       !inside(to) ||
@@ -37,11 +37,11 @@ describe('imports point one way', () => {
     expect(breaches('src', (_, to) => !/^(?:test|examples)\//.test(to))).toEqual([])
   })
 
-  test('examples know the package only by its name', () => {
+  test('examples import the package only by its name', () => {
     expect(breaches('examples', (_, to) => !inside(to) || to.startsWith('examples/'))).toEqual([])
   })
 
-  test('only doors and assemblies know Elysia', () => {
+  test('only index files and assemblies import Elysia', () => {
     const knows = /^(?:plugins\/[^/]+\/index|src\/(?:gateway|account|app|health|documentation))\.ts$/
     for (const folder of ['plugins', 'src']) {
       expect(breaches(folder, (path, to, typeOnly) => to !== 'elysia' || typeOnly || knows.test(path))).toEqual([])
@@ -49,7 +49,7 @@ describe('imports point one way', () => {
   })
 })
 
-describe('the world is entered by the entries alone', () => {
+describe('access to the runtime', () => {
   const entries = /^src\/(?:config|server|admin|demo)(?:\/.*)?\.ts$|^src\/emulator\/main\.ts$/
 
   const naming = (pattern: RegExp, except?: RegExp) =>
@@ -57,11 +57,11 @@ describe('the world is entered by the entries alone', () => {
       .filter((source) => pattern.test(codeOf(source)) && !except?.test(source.path))
       .map(({ path }) => path)
 
-  test('no environment, argument or exit outside the entries', () => {
+  test('only entry files use the environment, arguments and exit', () => {
     expect(naming(/\bprocess\s*\.\s*(?:env|argv|exit)\b/, entries)).toEqual([])
   })
 
-  test('no runtime global outside the entries', () => {
+  test('only entry files use runtime globals', () => {
     expect(naming(/\b(?:Bun|Deno)\s*\./, entries)).toEqual([])
   })
 
@@ -73,7 +73,7 @@ describe('the world is entered by the entries alone', () => {
     ).toEqual([])
   })
 
-  test('comments may mention what code may not', () => {
+  test('comments and strings are no code', () => {
     expect(codeOf({ path: '', text: "/** Bun.serve */\nx() // Deno.serve\nconst a = 'https://b'" })).toBe(
       "\nx() \nconst a = 'https://b'",
     )

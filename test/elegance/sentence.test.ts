@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Source, sources } from './sources.ts'
 
-/** The messages of the asset library document. One with a number or a field may come from a template. */
+/** The messages of the asset library document. A template may build those with a number or a field. */
 const sentences = [
   'Name is required',
   /\bmust be at most \$\{\w+\} characters/,
@@ -20,7 +20,7 @@ const sentences = [
   'method not allowed',
 ] as const
 
-/** Everything that can be shipped; the emulator speaks for somebody else, and documentation quotes. */
+/** The sources of the package, without the emulator, which has the upstream's messages, and without the documentation, which quotes. */
 const shipped = sources('plugins', 'src').filter(
   ({ path }) => !path.startsWith('src/emulator/') && path !== 'src/documentation.ts',
 )
@@ -30,7 +30,7 @@ const occurrences = (sentence: string | RegExp, { path, text }: Source): readonl
   return [...text.matchAll(new RegExp(pattern, 'g'))].map(() => path)
 }
 
-describe('every sentence stands once in the sources', () => {
+describe('the sources contain each message once', () => {
   for (const sentence of sentences) {
     test(String(sentence), () => {
       expect(shipped.flatMap((source) => occurrences(sentence, source))).toHaveLength(1)

@@ -3,13 +3,13 @@ import { dirname, join, normalize } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
 
-/** A source file, by its path from the root of the repository. */
+/** A source file. Its path is relative to the root of the repository. */
 export interface Source {
   readonly path: string
   readonly text: string
 }
 
-/** All TypeScript below some folders; none where a folder does not exist. */
+/** All TypeScript files in some folders. A missing folder has none. */
 export const sources = (...folders: readonly string[]): readonly Source[] =>
   folders.flatMap((folder) => list(folder)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
@@ -25,7 +25,7 @@ const list = (folder: string): readonly string[] => {
 }
 
 export interface Import {
-  /** As written; for a relative one, the path from the root. */
+  /** The specifier. A relative one is resolved from the root of the repository. */
   readonly to: string
   readonly typeOnly: boolean
 }
@@ -47,7 +47,7 @@ const resolve = (path: string, to: string): string => (to.startsWith('.') ? norm
 export const codeOf = ({ text }: Source): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 
-/** The doors of the package: subpath of `exports` to the file behind it. */
+/** The `exports` of the package: the file for each subpath. */
 export const doors = (): ReadonlyMap<string, string> => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, { bun: string }>

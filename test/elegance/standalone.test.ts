@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { toResponse } from 'sluice/upstream-proxy'
-import { as, ask, list, pagesSignedBy, possessionsOf, refusal, tokensOf, upstreamNamed } from './guests.ts'
+import { as, ask, errorBody, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './guests.ts'
 
-describe('each plugin does its whole job in a stranger’s app', () => {
+describe('each plugin works alone in any Elysia app', () => {
   test('api-token', async () => {
     const { plugin, headers } = tokensOf('ann')
     const app = new Elysia()
@@ -11,20 +11,20 @@ describe('each plugin does its whole job in a stranger’s app', () => {
       .get('/me', ({ identity }) => identity.user, { token: true })
       .get('/open', () => 'open')
     expect(await ask(app, '/me', { headers })).toEqual([200, 'ann'])
-    expect(await ask(app, '/me')).toEqual(refusal(401, 'not authenticated'))
+    expect(await ask(app, '/me')).toEqual(errorBody(401, 'not authenticated'))
     expect(await ask(app, '/open')).toEqual([200, 'open'])
   })
 
   test('ownership', async () => {
     const app = new Elysia()
-      .use(possessionsOf('ann')())
+      .use(ownershipOf('ann')())
       .get('/me', ({ user }) => user, { caller: true })
       .get('/groups/:group', ({ group, user }) => `${user} ${group.id}`, { ownsGroup: 'group' })
       .delete('/groups/:group/assets/:asset', ({ asset }) => asset.id, { ownsAsset: 'asset' })
       .get('/assets/:asset', ({ asset }) => String(asset.evidence), { examinesAsset: 'asset' })
       .get('/misnamed/:group', () => 'never', { ownsGroup: 'id' })
-    const notMine = refusal(403, 'group_id does not belong to your asset groups')
-    const notMyAsset = refusal(403, 'asset not found in your asset group')
+    const notMine = errorBody(403, 'group_id does not belong to your asset groups')
+    const notMyAsset = errorBody(403, 'asset not found in your asset group')
     expect(await ask(app, '/me', as('ann'))).toEqual([200, 'ann'])
     expect(await ask(app, '/groups/g-ann', as('ann'))).toEqual([200, 'ann g-ann'])
     expect(await ask(app, '/groups/g%2Dann', as('ann'))).toEqual([200, 'ann g-ann'])
@@ -38,7 +38,7 @@ describe('each plugin does its whole job in a stranger’s app', () => {
     expect(await ask(app, '/assets/a-ann', as('ann'))).toEqual([200, 'undefined'])
     expect(await ask(app, '/assets/a-none', as('ann'))).toEqual(notMyAsset)
     for (const path of ['/me', '/groups/g-ann', '/assets/a-ann', '/misnamed/x']) {
-      expect(await ask(app, path)).toEqual(refusal(401, 'not authenticated'))
+      expect(await ask(app, path)).toEqual(errorBody(401, 'not authenticated'))
     }
   })
 
@@ -54,8 +54,8 @@ describe('each plugin does its whole job in a stranger’s app', () => {
       200,
       { items: items.slice(2), totalCount: 3, nextToken: '' },
     ])
-    expect(await ask(app, '/list?Name=sixsix')).toEqual(refusal(400, 'Name must be at most 5 characters'))
-    expect(await ask(app, '/list?PageSize=0')).toEqual(refusal(400, 'PageSize must be an integer from 1 to 100'))
+    expect(await ask(app, '/list?Name=sixsix')).toEqual(errorBody(400, 'Name must be at most 5 characters'))
+    expect(await ask(app, '/list?PageSize=0')).toEqual(errorBody(400, 'PageSize must be an integer from 1 to 100'))
   })
 
   test('upstream-proxy', async () => {

@@ -4,7 +4,7 @@ import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 import { codeOf, sources } from './sources.ts'
 
-/** The asset library's table of contents: method, path, and the macro that guards it. */
+/** The route table of the asset library: method, path, and guarding macro. */
 const table = [
   ['POST', '/assets/groups', 'caller'],
   ['GET', '/assets/groups', 'caller'],
@@ -22,7 +22,7 @@ const table = [
 
 const prefix = '/api/media/proxy'
 
-/** A gateway whose upstream is never to be reached. */
+/** A gateway that records its upstream calls. */
 const start = () => {
   const calls: string[] = []
   const app = gateway({
@@ -46,8 +46,8 @@ const start = () => {
   return { app, ask, calls }
 }
 
-describe('the gateway is the table of contents', () => {
-  test('its chain reads as the table, guard by guard', () => {
+describe('the route table of the gateway', () => {
+  test('the source has exactly these routes and guards', () => {
     const [source] = sources('src').filter(({ path }) => path === 'src/gateway.ts')
     const routes = /\.(get|post|put|patch|delete)\('([^']*)',[^{]*?\{ (\w+):/g
     const read = [...codeOf(source ?? { path: '', text: '' }).matchAll(routes)]
@@ -56,9 +56,9 @@ describe('the gateway is the table of contents', () => {
     expect(read.sort()).toEqual(table.map((row) => [...row]).sort())
   })
 
-  test('every route that is not a refusal is in the table', () => {
+  test('every guarded route of the app is in the table', () => {
     const { app } = start()
-    // The refusals of other methods and unknown paths are told apart by having no guard.
+    // Routes for 404 and 405 have no guard.
     const guarded = app.routes
       .filter((route) => [route.hooks.beforeHandle].flat().some((hook) => hook !== undefined))
       .map((route) => `${route.method} ${route.path.slice(prefix.length)}`)
@@ -67,7 +67,7 @@ describe('the gateway is the table of contents', () => {
   })
 
   for (const [method, path, guard] of table) {
-    test(`${method} ${path} lets nobody in without a credential`, async () => {
+    test(`${method} ${path} requires authentication`, async () => {
       const { ask, calls } = start()
       const response = await ask(method, path)
       expect(response.status).toBe(401)
@@ -78,19 +78,19 @@ describe('the gateway is the table of contents', () => {
       expect(calls).toEqual([])
     })
 
-    const refusal = {
+    const errorBody = {
       caller: undefined,
       ownsGroup: 'group_id does not belong to your asset groups',
       ownsAsset: 'asset not found in your asset group',
       examinesAsset: 'asset not found in your asset group',
     }[guard]
-    if (refusal === undefined) continue
-    test(`${method} ${path} refuses what is not the caller's`, async () => {
+    if (errorBody === undefined) continue
+    test(`${method} ${path} rejects a foreign object`, async () => {
       const { ask, calls } = start()
       const response = await ask(method, path, true, method === 'PUT' || method === 'PATCH' ? '{}' : undefined)
       expect([response.status, await response.json()]).toEqual([
         403,
-        { success: false, error: { message: refusal, type: 'media_proxy_error' } },
+        { success: false, error: { message: errorBody, type: 'media_proxy_error' } },
       ])
       expect(calls.filter((call) => !call.startsWith('GET '))).toEqual([])
     })
@@ -99,7 +99,7 @@ describe('the gateway is the table of contents', () => {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
   for (const path of new Set(table.map(([, path]) => path))) {
     const allowed: string[] = table.filter((row) => row[1] === path).map(([method]) => method)
-    test(`${path} answers every other method with 405 and Allow`, async () => {
+    test(`${path} responds to every other method with 405 and Allow`, async () => {
       const { ask } = start()
       for (const method of methods.filter((name) => !allowed.includes(name))) {
         const response = await ask(method, path)
@@ -109,7 +109,7 @@ describe('the gateway is the table of contents', () => {
       }
     })
 
-    test(`HEAD ${path} tells nothing without a credential`, async () => {
+    test(`HEAD ${path} requires authentication`, async () => {
       const { ask, calls } = start()
       const response = await ask('HEAD', path)
       expect([401, 405]).toContain(response.status)
@@ -118,7 +118,7 @@ describe('the gateway is the table of contents', () => {
   }
 
   for (const path of ['', '/', '/asset', '/assets/a/b', '/assets//', '/assets/groups/a/b', '/%61ssets']) {
-    test(`${path || 'the prefix'} is unknown, and says so in the document's shape`, async () => {
+    test(`${path || 'the prefix'} is 404 in the documented format`, async () => {
       const { ask } = start()
       for (const method of ['GET', 'POST', 'DELETE', 'PROPFIND']) {
         const response = await ask(method, path)
@@ -131,7 +131,7 @@ describe('the gateway is the table of contents', () => {
     })
   }
 
-  test('an encoded word of the table is data, not the word', async () => {
+  test('an encoded path segment is data and selects no route', async () => {
     const { ask, calls } = start()
     for (const path of ['/assets/%67roups', '/assets/group%73']) {
       for (const method of ['GET', 'DELETE']) {

@@ -5,7 +5,7 @@ import { textGeneration } from 'sluice/text-generation'
 import { as, ask, identify } from './guests.ts'
 import { codeOf, sources } from './sources.ts'
 
-/** The text generation document's table of contents. */
+/** The route table of text generation. */
 const table = [
   ['POST', '/chat/completions'],
   ['POST', '/responses'],
@@ -17,7 +17,7 @@ const table = [
   ['GET', '/models/:model'],
 ] as const
 
-/** Text generation before an upstream that says its own name. */
+/** Text generation with an upstream that responds with its name. */
 const textOf = (name: string) =>
   textGeneration({
     upstreams: [{ url: `http://${name}.invalid/v1` }],
@@ -32,8 +32,8 @@ const shape = (message: string, type: string, code: string | null = null) => ({
   error: { message, type, param: null, code },
 })
 
-describe('text generation is the table of contents of its document', () => {
-  test('its chain reads as the table, guard by guard', () => {
+describe('the route table of text generation', () => {
+  test('the source has exactly these routes, all guarded', () => {
     const [source] = sources('plugins/text-generation').filter(({ path }) => path.endsWith('/index.ts'))
     const code = codeOf(source ?? { path: '', text: '' })
     const routes = /\.(get|post|put|patch|delete)\(\s*'([^']*)',[\s\S]*?\{\s*generates: true/g
@@ -42,7 +42,7 @@ describe('text generation is the table of contents of its document', () => {
     )
   })
 
-  test('every route that is not a refusal is guarded', () => {
+  test('every guarded route of the app is in the table', () => {
     const app = textOf('one')
     const guarded = app.routes
       .filter((route) => [route.hooks.beforeHandle].flat().some((hook) => hook !== undefined))
@@ -51,7 +51,7 @@ describe('text generation is the table of contents of its document', () => {
   })
 
   for (const [method, path] of table) {
-    test(`${method} ${path} lets nobody in without a credential, in the shape of the protocol`, async () => {
+    test(`${method} ${path} requires authentication, with an error in OpenAI's format`, async () => {
       expect(await ask(textOf('one'), `/v1${path.replace(/:\w+/, 'm')}`, { method })).toEqual([
         401,
         shape('not authenticated', 'authentication_error', 'invalid_api_key'),
@@ -74,12 +74,12 @@ describe('text generation is the table of contents of its document', () => {
   })
 })
 
-describe('two of a kind live in one app and answer differently', () => {
-  const twins = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
+describe('two instances with different options work in one app', () => {
+  const both = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
 
   test('text-generation', async () => {
     const part = (prefix: string, name: string) => new Elysia({ prefix }).use(textOf(name))
-    const app = twins(part('/one', 'first'), part('/two', 'second'))
+    const app = both(part('/one', 'first'), part('/two', 'second'))
     expect(await ask(app, '/one/v1/models/m', as('ann'))).toEqual([200, { id: 'first', object: 'model' }])
     expect(await ask(app, '/two/v1/models/m', as('ann'))).toEqual([200, { id: 'second', object: 'model' }])
   })
@@ -89,28 +89,28 @@ describe('two of a kind live in one app and answer differently', () => {
       new Elysia({ prefix })
         .use(sseRelay({ onEnd: () => new TextEncoder().encode(`data: ${more}\n\n`) }))
         .get('/', ({ relay }) => relay(streamOf(name)))
-    const app = twins(part('/one', 'a', 'end of one'), part('/two', 'b', 'end of two'))
+    const app = both(part('/one', 'a', 'end of one'), part('/two', 'b', 'end of two'))
     expect(await ask(app, '/one')).toEqual([200, 'data: a\n\ndata: end of one\n\n'])
     expect(await ask(app, '/two')).toEqual([200, 'data: b\n\ndata: end of two\n\n'])
   })
 })
 
-test('a plugin used by a plugin used by a plugin guards its own, and leaves its neighbours alone', async () => {
-  const ground = new Elysia({ prefix: '/ground' })
+test('a plugin nested in two other plugins guards its own routes only', async () => {
+  const inner = new Elysia({ prefix: '/inner' })
     .use(textOf('deep'))
     .use(sseRelay())
     .get('/stream', ({ relay }) => relay(streamOf('deep')))
     .get('/neighbour', () => 'open')
-  const first = new Elysia({ name: 'first', prefix: '/first' }).use(ground).get('/neighbour', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/neighbour', () => 'open')
   const app = new Elysia().use(first).get('/v1', () => 'mine')
-  expect(await ask(app, '/first/ground/v1/models/m', as('ann'))).toEqual([200, { id: 'deep', object: 'model' }])
-  expect((await ask(app, '/first/ground/v1/models/m'))[0]).toBe(401)
-  expect(await ask(app, '/first/ground/stream')).toEqual([200, 'data: deep\n\n'])
-  for (const [path, answer] of [
+  expect(await ask(app, '/first/inner/v1/models/m', as('ann'))).toEqual([200, { id: 'deep', object: 'model' }])
+  expect((await ask(app, '/first/inner/v1/models/m'))[0]).toBe(401)
+  expect(await ask(app, '/first/inner/stream')).toEqual([200, 'data: deep\n\n'])
+  for (const [path, body] of [
     ['/v1', 'mine'],
     ['/first/neighbour', 'open'],
-    ['/first/ground/neighbour', 'open'],
+    ['/first/inner/neighbour', 'open'],
   ]) {
-    expect(await ask(app, path ?? '')).toEqual([200, answer])
+    expect(await ask(app, path ?? '')).toEqual([200, body])
   }
 })

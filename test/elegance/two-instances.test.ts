@@ -4,17 +4,17 @@ import { toResponse } from 'sluice/upstream-proxy'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { as, ask, identify, list, pagesSignedBy, possessionsOf, tokensOf, upstreamNamed } from './guests.ts'
+import { as, ask, identify, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './guests.ts'
 
-/** Two apps of one kind side by side in a third. */
-const twins = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
+/** Both apps in a third one. */
+const both = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
 
-describe('two of a kind live in one app and answer differently', () => {
+describe('two instances with different options work in one app', () => {
   test('api-token', async () => {
     const [ann, bob] = [tokensOf('ann'), tokensOf('bob')]
     const part = (prefix: string, { plugin }: typeof ann) =>
       new Elysia({ prefix }).use(plugin()).get('/me', ({ identity }) => identity.user, { token: true })
-    const app = twins(part('/one', ann), part('/two', bob))
+    const app = both(part('/one', ann), part('/two', bob))
     expect(await ask(app, '/one/me', ann)).toEqual([200, 'ann'])
     expect(await ask(app, '/two/me', bob)).toEqual([200, 'bob'])
     expect((await ask(app, '/two/me', ann))[0]).toBe(401)
@@ -23,8 +23,8 @@ describe('two of a kind live in one app and answer differently', () => {
 
   test('ownership', async () => {
     const part = (prefix: string, user: string) =>
-      new Elysia({ prefix }).use(possessionsOf(user)()).get('/:id', ({ group }) => group.id, { ownsGroup: 'id' })
-    const app = twins(part('/one', 'ann'), part('/two', 'bob'))
+      new Elysia({ prefix }).use(ownershipOf(user)()).get('/:id', ({ group }) => group.id, { ownsGroup: 'id' })
+    const app = both(part('/one', 'ann'), part('/two', 'bob'))
     expect(await ask(app, '/one/g-ann', as('ann'))).toEqual([200, 'g-ann'])
     expect(await ask(app, '/two/g-bob', as('bob'))).toEqual([200, 'g-bob'])
     expect((await ask(app, '/two/g-ann', as('ann')))[0]).toBe(403)
@@ -40,7 +40,7 @@ describe('two of a kind live in one app and answer differently', () => {
       new Elysia({ prefix })
         .use(pagesSignedBy(secret)())
         .get('/', ({ listing }) => listing.page(items, 'ann'), { lists: list })
-    const app = twins(part('/one', 'first'), part('/two', 'second'))
+    const app = both(part('/one', 'first'), part('/two', 'second'))
     const [, page] = await ask(app, '/one?PageSize=1')
     const { nextToken } = page as { nextToken: string }
     expect(await ask(app, `/one?PageSize=1&NextToken=${nextToken}`)).toMatchObject([200, { items: [{ id: 'a' }] }])
@@ -52,12 +52,12 @@ describe('two of a kind live in one app and answer differently', () => {
       new Elysia({ prefix })
         .use(upstreamNamed(name)())
         .get('/', async ({ upstream }) => toResponse(await upstream.send({ action: 'GetAsset', id: 'a' })))
-    const app = twins(part('/one', 'first'), part('/two', 'second'))
+    const app = both(part('/one', 'first'), part('/two', 'second'))
     expect(await ask(app, '/one')).toEqual([200, { Result: { from: 'first' } }])
     expect(await ask(app, '/two')).toEqual([200, { Result: { from: 'second' } }])
   })
 
-  test('one after the other, in one and the same app, each for what comes after it', async () => {
+  test('in one chain each instance applies to the routes after it', async () => {
     const [ann, bob] = [tokensOf('ann'), tokensOf('bob')]
     const tokens = new Elysia()
       .use(ann.plugin())
@@ -69,9 +69,9 @@ describe('two of a kind live in one app and answer differently', () => {
       [200, 'bob'],
     ])
     const owners = new Elysia()
-      .use(possessionsOf('ann')())
+      .use(ownershipOf('ann')())
       .get('/one/:id', ({ group }) => group.id, { ownsGroup: 'id' })
-      .use(possessionsOf('bob')())
+      .use(ownershipOf('bob')())
       .get('/two/:id', ({ group }) => group.id, { ownsGroup: 'id' })
     expect([await ask(owners, '/one/g-ann', as('ann')), await ask(owners, '/two/g-bob', as('bob'))]).toEqual([
       [200, 'g-ann'],
@@ -112,7 +112,7 @@ describe('two of a kind live in one app and answer differently', () => {
         fetch: async () => Response.json({ Result: { Items: [{ Id: `g-${user}`, Name: segment }] } }),
       })
     }
-    const app = twins(part('media', 'ann'), part('video', 'bob'))
+    const app = both(part('media', 'ann'), part('video', 'bob'))
     expect(await ask(app, '/api/media/proxy/assets/groups', as('ann'))).toMatchObject([
       200,
       { Result: { Items: [{ Name: 'media' }] } },

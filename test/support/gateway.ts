@@ -10,11 +10,11 @@ import { createFront } from '../../src/front.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 
-/** A caller of the gateway: an authenticated way to ask it. */
+/** A user of the gateway, who sends authenticated requests. */
 export interface User {
   readonly id: string
   readonly token: string
-  /** Asks below `/api/media/proxy`, the path as it stands. A body that is no string is sent as JSON, also with GET. */
+  /** Sends a request to a path below `/api/media/proxy`, without normalizing it. A body that is not a string is sent as JSON, also with GET. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
@@ -22,7 +22,7 @@ export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly json: any
 }
 
@@ -37,7 +37,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly store?: Store
   readonly emulator?: EmulatorOptions | Emulator
   readonly kindOf?: (emulator: Emulator) => MediaKind
-  /** Stands between the socket and the app. */
+  /** Wraps the request handler of the app. */
   readonly around?: (handle: Handle) => Handle
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
@@ -46,7 +46,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly metricsToken?: string
 }
 
-/** A gateway on a real socket, before an emulated upstream without rate limits, on a database in memory unless told otherwise. */
+/** Starts a gateway on a real socket. Defaults: an emulated upstream without rate limits, and a database in memory. */
 export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
   const given = options.emulator
   const emulator = given && 'faults' in given ? given : await startEmulator({ limits: {}, processingMs: 0, ...given })
@@ -122,18 +122,18 @@ export const userAt = (url: string, id: string, token: string): User => ({
       },
       body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
     }
-    // `fetch` sends no body with GET, and makes sense of paths before it sends them.
+    // `fetch` rejects a GET with a body, and normalizes paths.
     if ((method === 'GET' && body !== undefined) || hasOddSegments(path)) return askRaw(url, target, given)
     const response = await fetch(url + target, { ...given, redirect: 'manual' })
     return replyOf(response.status, response.headers, await response.text())
   },
 })
 
-/** Words of databases, runtimes and sockets: none has a place in an error. */
+/** Words of databases, runtimes and sockets. No error response may contain them. */
 export const inside =
   /sqlite|postgres|\bselect\b|\binsert\b|SQL|constraint|ECONN|ENOTFOUND|socket|fetch|127\.0\.0\.1|localhost|TypeError|RangeError|SyntaxError|undefined|\[object|node:|\.ts\b|\bat \w+ \(|Unexpected|JSON\.parse|stack/i
 
-/** Sends a request exactly as it is written, over a socket of its own. */
+/** Sends a request without normalization, over a new connection. */
 export const askRaw = (
   url: string,
   target: string,
@@ -143,13 +143,13 @@ export const askRaw = (
     const { hostname, port } = new URL(url)
     const length = given.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(given.body)) }
     const headers = { ...length, ...given.headers }
-    const sent = request({ hostname, port, path: target, method: given.method, headers, agent }, (answer) => {
+    const sent = request({ hostname, port, path: target, method: given.method, headers, agent }, (response) => {
       const chunks: Uint8Array[] = []
-      answer.on('data', (chunk: Uint8Array) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
-        const pairs = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as [string, string])
-        resolve(replyOf(answer.statusCode ?? 0, new Headers(pairs), Buffer.concat(chunks).toString()))
+      response.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const pairs = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
+        resolve(replyOf(response.statusCode ?? 0, new Headers(pairs), Buffer.concat(chunks).toString()))
       })
     })
     sent.on('error', reject)

@@ -4,18 +4,18 @@ import { globSync } from 'node:fs'
 const root = new URL('../../', import.meta.url).pathname
 
 export interface ServerProcess {
-  /** Where it listens. */
+  /** Its base URL. */
   readonly url: string
   readonly pid: number
-  /** All it has written to standard output and to standard error. */
+  /** Its standard output and standard error so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Resolves with the exit status, null after a signal. */
+  /** Resolves with the exit status. Null: a signal ended it. */
   readonly ended: Promise<number | null>
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** What a process printed that ended before it listened. */
+/** The server process ended before it listened. */
 export class NotListening extends Error {
   constructor(
     readonly status: number | null,
@@ -27,7 +27,7 @@ export class NotListening extends Error {
 }
 
 const running = new Set<ChildProcess>()
-// A test process that ends, however, takes its servers with it.
+// No server outlives the test process.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
@@ -37,7 +37,7 @@ const commands = {
   deno: () => [denoBinary(), 'run', '-A', 'src/server.ts'],
 } as const
 
-/** The program itself: signals do not pass the script that npm puts before it. */
+/** The binary of Deno. The wrapper script of the npm package does not forward signals. */
 export const denoBinary = (): string => {
   const [found] = globSync('node_modules/@deno/*/deno', { cwd: root })
   if (!found) throw new Error('deno is not installed')
@@ -46,7 +46,7 @@ export const denoBinary = (): string => {
 
 export type Runtime = keyof typeof commands
 
-/** The default server as its own process, on a free port. Rejects with NotListening when it ends before it listens. */
+/** Starts the default server in a process, on a free port. Rejects with `NotListening` when it ends before it listens. */
 export const startServer = (
   environment: Record<string, string | undefined>,
   runtime: Runtime = 'bun',

@@ -5,14 +5,14 @@ import { freshDatabase, type TestDatabase } from './database.ts'
 import { type User, userAt } from './gateway.ts'
 import { type Runtime, type ServerProcess, startServer } from './server.ts'
 
-/** What default servers, as processes of their own, work with: a database, an emulated upstream, and users. All of it ends together. */
+/** Default servers in separate processes, with a database, an emulated upstream and users. Disposing it stops and removes all. */
 export interface Workplace extends AsyncDisposable {
   readonly emulator: Emulator
   readonly store: Store
-  /** Settings of a server on this database and upstream. */
+  /** Environment variables for a server with this database and upstream. */
   readonly environment: Readonly<Record<string, string>>
   start(environment?: Record<string, string | undefined>, runtime?: Runtime): Promise<ServerProcess>
-  /** A user with a token, who can ask any of the servers. */
+  /** Adds a user with a token. `at` gives him as a client of one of the servers. */
   addUser(name: string): Promise<{ readonly id: string; readonly token: string; at(server: ServerProcess): User }>
 }
 

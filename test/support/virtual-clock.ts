@@ -1,6 +1,6 @@
 import type { Clock } from '../../plugins/shared/clock.ts'
 
-/** Time that passes only when it is told to. */
+/** A clock that only a test advances. */
 export class VirtualClock implements Clock {
   #now = 1_000_000
   readonly #timers = new Set<{ readonly time: number; readonly run: () => void }>()
@@ -17,12 +17,12 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => this.at(this.#now + ms, resolve))
   }
 
-  /** Timers that are set. */
+  /** The number of active timers. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** Lets so many milliseconds pass, and everything happen that is due in them, in order. */
+  /** Advances the clock by `ms` milliseconds and runs the timers that are due, in order. */
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
@@ -37,5 +37,5 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** When everything has been done that waits for no timer. */
+/** Resolves when all pending work that waits for no timer is done. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
