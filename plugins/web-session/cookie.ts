@@ -3,32 +3,32 @@ import { cookie } from '@elysiajs/cookie'
 
 export interface CookieOptions {
   readonly name: string
-  /** The first signs, all verify. */
+  /** The first secret signs; every secret verifies. */
   readonly secrets: readonly [string, ...string[]]
-  /** Whether browsers come by https. */
+  /** Whether the cookie gets the `Secure` attribute. */
   readonly secure: () => boolean
 }
 
-/** Signed cookies of one name. */
+/** Signed cookies with one name. */
 export interface Cookies {
-  /** The value of the request's cookie, if it has just one of that name and its signature is right. */
+  /** The value of the request's cookie. Undefined unless the request has exactly one of that name, with a valid signature. */
   read(request: Request): string | undefined
-  /** The values of all its cookies of that name with a right signature. */
+  /** The values of all cookies of that name with a valid signature. */
   readAll(request: Request): readonly string[]
-  /** A `Set-Cookie` header (RFC 6265 section 4.1). */
+  /** The `Set-Cookie` header for a value (RFC 6265 section 4.1). */
   issue(value: string, maxAgeSeconds: number): string
-  /** The `Set-Cookie` header that makes a browser forget it. */
+  /** The `Set-Cookie` header that makes the browser delete the cookie. */
   clear(): string
 }
 
 export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies => {
-  const verdicts = secrets.map(verdictOf)
+  const verifiers = secrets.map(verifierOf)
   const unsign = (signed: string): string | undefined =>
-    shape.test(signed) ? verdicts.map((verdict) => verdict(signed)).find((value) => value !== undefined) : undefined
+    pattern.test(signed) ? verifiers.map((verify) => verify(signed)).find((value) => value !== undefined) : undefined
   const write = (content: string, maxAgeSeconds: number) =>
     `${name}=${content}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure() ? '; Secure' : ''}`
 
-  const named = (request: Request): readonly string[] =>
+  const signedValues = (request: Request): readonly string[] =>
     (request.headers.get('cookie') ?? '')
       .split(';')
       .map((pair) => pair.trim())
@@ -37,12 +37,12 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
 
   return {
     read(request) {
-      const [only, second] = named(request)
-      // A neighbouring subdomain can set a second one, and nothing says which of two is ours.
-      return only === undefined || second !== undefined ? undefined : unsign(only)
+      const [first, second] = signedValues(request)
+      // A sibling subdomain can set a second cookie of that name. The request does not show which of the two is ours.
+      return first === undefined || second !== undefined ? undefined : unsign(first)
     },
     readAll: (request) =>
-      named(request)
+      signedValues(request)
         .map(unsign)
         .filter((value) => value !== undefined),
     issue: (value, maxAgeSeconds) => write(sign(value, secrets[0]), maxAgeSeconds),
@@ -50,18 +50,18 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
   }
 }
 
-/** A value of ours is base64url, its signature a SHA-256 in base64: no other text is worth computing anything for. */
-const shape = /^[\w-]{1,256}\.[A-Za-z0-9+/]{43}$/
+/** A base64url value with its HMAC-SHA-256 in base64. For any other text no HMAC is computed. */
+const pattern = /^[\w-]{1,256}\.[A-Za-z0-9+/]{43}$/
 
-/** In the format that the verdict below understands. */
+/** Signs a value in the format of `@elysiajs/cookie`, which verifies it below. */
 const sign = (value: string, secret: string): string =>
   `${value}.${createHmac('sha256', secret).update(value).digest('base64').replace(/=+$/, '')}`
 
 /**
- * The plugin's `unsignCookie`: the value, or undefined, never an exception, and compared in constant time. Its declared type has the wrong shape, and it
- * knows one secret, so there is one for each.
+ * Verifies a signed value with `unsignCookie` of `@elysiajs/cookie`, which compares in constant time and does not throw. Its declared type is
+ * wrong, hence the cast. It takes one secret, so there is one verifier for each.
  */
-const verdictOf = (secret: string) => {
+const verifierOf = (secret: string) => {
   const { unsignCookie } = cookie({ secret }).decorator as unknown as {
     unsignCookie(signed: string): { readonly valid: boolean; readonly value?: string }
   }

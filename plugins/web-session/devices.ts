@@ -4,24 +4,24 @@ import { readPublicUrl } from './origin.ts'
 import type { SessionOptions } from './session.ts'
 
 /**
- * Browsers that somebody has logged in from, each known by a signed cookie
- * (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies): what strangers do to a name does not lock these out.
+ * Device cookies: signed cookies of browsers from which a user has logged in
+ * (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Failed logins of others do not lock out such a browser.
  */
 export interface Devices {
-  /** The browser's id for that name. Undefined when nobody of that name has logged in from it. */
+  /** The browser's device id for a user name. Undefined when no user of that name has logged in from it. */
   idOf(request: Request, name: string): string | undefined
-  /** After a login: a new id for that name. The `Set-Cookie` header. */
+  /** Issues a new device id for a user name, after a login. Returns the `Set-Cookie` header. */
   issue(request: Request, name: string): string
 }
 
 const maxAgeSeconds = 365 * 86_400
-/** People who share a browser. */
-const mostNames = 8
-/** Characters of an id, and of the hash of a name: 96 bits each. */
-const part = 16
-const entryLength = 2 * part
+/** User names that one browser can hold an id for. */
+const maxNames = 8
+/** Length of an id, and of the hash of a name, in characters: 96 bits each. */
+const hashLength = 16
+const entryLength = 2 * hashLength
 
-/** The cookie is that of the session with `-device` at its end. It holds neither names nor anything to log in with. */
+/** Creates the device cookies. The cookie's name is that of the session cookie with `-device`; it contains no user name, and no session. */
 export const createDevices = ({
   secrets,
   publicUrl,
@@ -30,11 +30,11 @@ export const createDevices = ({
   const [first, ...others] = secrets
   const cookies = createCookies({
     name: `${cookieName}-device`,
-    // Of their own: what is signed as a session never passes for a device.
+    // Derived keys: a signed session value is never a valid device value.
     secrets: [derive(first), ...others.map(derive)],
     secure: () => readPublicUrl(publicUrl).protocol === 'https:',
   })
-  /** One for each name, newest first. */
+  /** The cookie's entries, each the hash of a name followed by the device id. Newest first. */
   const entriesOf = (request: Request): readonly string[] =>
     cookies
       .readAll(request)
@@ -46,17 +46,17 @@ export const createDevices = ({
       const hash = hashOf(name)
       return entriesOf(request)
         .find((entry) => entry.startsWith(hash))
-        ?.slice(part)
+        ?.slice(hashLength)
     },
     issue(request, name) {
       const hash = hashOf(name)
       const others = entriesOf(request).filter((entry) => !entry.startsWith(hash))
       const entry = hash + randomBytes(12).toString('base64url')
-      return cookies.issue([entry, ...others].slice(0, mostNames).join(''), maxAgeSeconds)
+      return cookies.issue([entry, ...others].slice(0, maxNames).join(''), maxAgeSeconds)
     },
   }
 }
 
 const derive = (secret: string): string => createHmac('sha256', secret).update('device').digest('base64url')
 
-const hashOf = (name: string): string => createHash('sha256').update(name).digest('base64url').slice(0, part)
+const hashOf = (name: string): string => createHash('sha256').update(name).digest('base64url').slice(0, hashLength)

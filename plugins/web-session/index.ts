@@ -25,33 +25,34 @@ export type { ThrottleOptions } from './throttle.ts'
 
 export interface WebSessionOptions extends SessionOptions {
   readonly store: SessionStore & AttemptStore
-  /** Where a request comes from, to count failures by address. Default: they are counted by name alone. Never a header that callers can set. */
+  /** The client address of a request, to count failures by network. Must not trust a header that callers can set. Default: failures are counted by name only. */
   readonly addressOf?: (request: Request) => string | undefined
   readonly throttle?: ThrottleOptions
-  /** Default: `verifyPassword`, for hashes from `hashPassword`. May throw a Problem, which is not counted as a failure. */
+  /** Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for hashes of `hashPassword`. */
   readonly verify?: Verify
-  /** Where the routes are. Default `/api/session`. */
+  /** Path of the routes. Default `/api/session`. */
   readonly path?: string
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log?: Log
-  /** Told of every login, logout, failure and lockout. Default: nobody is. */
+  /** Receives an event for every login, logout, failed login and lockout. Default: no audit. */
   readonly audit?: Audit
 }
 
 /**
- * Identifies callers by the session in their cookie, for other plugins. `SessionOptions` must be the ones that `webSession` has. Says nothing of the
- * origin: what changes something needs `requireSameOrigin` as well.
+ * Creates a function that identifies callers by their session cookie, for other plugins. It needs the same `SessionOptions` as `webSession`.
  *
- * The result throws Problem 500 when the store cannot be asked.
+ * It does not check the origin: a route that changes something needs `requireSameOrigin` as well. It throws Problem 500 when the store fails.
  */
 export const identifyBySession = (
   options: SessionOptions,
 ): ((request: Request) => Promise<SessionIdentity | undefined>) => createSessions(options).identify
 
 /**
- * Routes to log in (POST), to ask who one is (GET) and to log out (DELETE), and macro `session: true`: the route needs a session and gives
- * `identity`, else 401; unless it only reads, it also needs the public address's origin, else 403.
+ * Routes to log in (POST), to read the session's user (GET) and to log out (DELETE), and the macro `session`.
+ *
+ * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and OPTIONS also requires
+ * the origin of `publicUrl` (else 403).
  */
 export const webSession = (options: WebSessionOptions) => {
   const { store, publicUrl, segment = 'media', verify = verifyPassword, now = Date.now, audit = noAudit } = options
@@ -61,9 +62,9 @@ export const webSession = (options: WebSessionOptions) => {
   const render = renderProblems(problemBody(`${segment}_proxy_error`), options.log, audit)
 
   const guard = async (request: Request): Promise<SessionIdentity> => {
-    const found = await requireIdentity(sessions.identify, request)
-    if (!reading.has(request.method)) requireSameOrigin(request, publicUrl)
-    return found as SessionIdentity
+    const identity = await requireIdentity(sessions.identify, request)
+    if (!safeMethods.has(request.method)) requireSameOrigin(request, publicUrl)
+    return identity as SessionIdentity
   }
 
   const routes = new Elysia({ prefix: options.path ?? '/api/session' })
@@ -75,7 +76,7 @@ export const webSession = (options: WebSessionOptions) => {
         const { name } = credentials
         const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
         const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
-        // After the password, which says whether to name the address; counted and hashed like any other try.
+        // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
         const event = { action: 'session.fail', name } as const
         if (isForeign(request, publicUrl)) {
           const message = user ? otherAddress(publicUrl) : foreignOrigin
@@ -83,20 +84,20 @@ export const webSession = (options: WebSessionOptions) => {
         }
         const cookie = user && (await sessions.begin(request, user))
         if (!cookie) throw new Problem(401, 'wrong name or password', { event })
-        // Before anybody has the cookie: there is no session without a trace.
+        // Recorded before the response: no caller gets a session without an audit event.
         await audit.record({ action: 'session.login', user: user.id }, request)
-        return welcome({ user: user.id, name: user.name }, cookie, devices.issue(request, name))
+        return userResponse({ user: user.id, name: user.name }, cookie, devices.issue(request, name))
       },
       { parse: 'none' },
     )
-    .get('', async ({ request }) => welcome(await guard(request)))
+    .get('', async ({ request }) => userResponse(await guard(request)))
     .delete(
       '',
       async ({ request }) => {
         await guard(request)
         const cookie = await sessions.end(request)
         await audit.record({ action: 'session.logout' }, request)
-        return answer({}, cookie)
+        return success({}, cookie)
       },
       { parse: 'none' },
     )
@@ -111,12 +112,13 @@ export const webSession = (options: WebSessionOptions) => {
     .use(routes)
 }
 
-const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Safe methods (RFC 9110 section 9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-const welcome = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
-  answer({ user: { id, name } }, ...cookies)
+const userResponse = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
+  success({ user: { id, name } }, ...cookies)
 
-const answer = (content: object, ...cookies: readonly string[]): Response => {
+const success = (content: object, ...cookies: readonly string[]): Response => {
   const response = unkeptJson({ success: true, ...content })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response

@@ -1,34 +1,34 @@
 import { Problem } from '../shared/problem.ts'
 
 export interface LoginQueueOptions {
-  /** So much is done at a time. */
+  /** Jobs that run concurrently. */
   readonly atOnce: number
-  /** So much waits, of all flows together. */
-  readonly mostWaiting: number
-  /** What is thrown at those who find no room. */
+  /** Jobs that wait, of all flows together. */
+  readonly maxWaiting: number
+  /** Message of the Problem 503 for a job that is rejected because the queue is full. */
   readonly message: string
 }
 
-/** Who queues, where many do. */
+/** A source of jobs, such as a network or a user name. The queue serves all flows fairly. */
 export interface Flow {
   readonly name: string
-  /** Somebody of one's own, as far as that can be known: strangers, however many they are, make room for one at a time. Default false. */
+  /** Whether the caller has logged in from this browser before. When the queue is full, unknown flows yield to a known flow sooner. Default false. */
   readonly known?: boolean
 }
 
-interface Waiting {
+interface WaitingJob {
   readonly start: () => void
-  readonly refuse: (problem: Problem) => void
+  readonly reject: (problem: Problem) => void
 }
 
 /**
- * Does a few things at a time, in turn for each flow of those who wait. When there is no more room, the flow with most in it makes room: no flow, however fast, keeps
- * another one out.
+ * A fair queue: runs a few jobs concurrently, and serves the waiting flows round robin. When the queue is full, it rejects a job of the
+ * longest flow. So no flow can keep another one out.
  */
 export class LoginQueue {
   readonly #options: LoginQueueOptions
-  /** The flow whose turn it is comes first. None is empty. */
-  readonly #flows = new Map<string, { readonly known: boolean; readonly queue: Waiting[] }>()
+  /** Flows with waiting jobs, the next one to be served first. No flow here is empty. */
+  readonly #flows = new Map<string, { readonly known: boolean; readonly jobs: WaitingJob[] }>()
   #waiting = 0
   #running = 0
 
@@ -36,64 +36,66 @@ export class LoginQueue {
     this.#options = options
   }
 
-  /** Rejects as `work` does, or with Problem 503 when there is no room, or no more. */
-  async run<Result>(flow: Flow, work: () => Promise<Result>): Promise<Result> {
-    await this.#turn(flow)
+  /** Runs a job. Rejects as `job` does, or with Problem 503 when the queue is full or another flow displaces the waiting job. */
+  async run<Result>(flow: Flow, job: () => Promise<Result>): Promise<Result> {
+    await this.#acquire(flow)
     try {
-      return await work()
+      return await job()
     } finally {
-      this.#next()
+      this.#release()
     }
   }
 
-  #turn(flow: Flow): Promise<void> {
+  #acquire(flow: Flow): Promise<void> {
     if (this.#running < this.#options.atOnce) {
       this.#running++
       return Promise.resolve()
     }
-    return new Promise((start, refuse) => {
-      if (this.#waiting >= this.#options.mostWaiting && !this.#makeRoom(flow)) {
-        refuse(this.#full())
+    return new Promise((start, reject) => {
+      if (this.#waiting >= this.#options.maxWaiting && !this.#displaceJob(flow)) {
+        reject(this.#full())
         return
       }
       const { name, known = false } = flow
-      const queue = this.#flows.get(name)?.queue
-      if (queue) queue.push({ start, refuse })
-      else this.#flows.set(name, { known, queue: [{ start, refuse }] })
+      const jobs = this.#flows.get(name)?.jobs
+      if (jobs) jobs.push({ start, reject })
+      else this.#flows.set(name, { known, jobs: [{ start, reject }] })
       this.#waiting++
     })
   }
 
   /**
-   * Refuses the newest of the longest flow, unless that leaves it with fewer than the flow that wants its place; between a stranger and somebody known, one fewer is
-   * no reason to spare it.
+   * Rejects the newest job of the longest flow, to make room for a job of `flow`. Returns false when there is no such job.
+   *
+   * The longest flow must stay at least as long as `flow` becomes. When `flow` is known and the other is not, it may become one shorter.
    */
-  #makeRoom({ name, known = false }: Flow): boolean {
-    const has = this.#flows.get(name)?.queue.length ?? 0
-    let longest: { readonly name: string; readonly queue: Waiting[] } | undefined
+  #displaceJob({ name, known = false }: Flow): boolean {
+    const length = this.#flows.get(name)?.jobs.length ?? 0
+    let longest: { readonly name: string; readonly jobs: WaitingJob[] } | undefined
     for (const [name, other] of this.#flows) {
-      const enough = known && !other.known ? has : has + 1
-      if (other.queue.length <= enough || other.queue.length < (longest?.queue.length ?? 0)) continue
-      longest = { name, queue: other.queue }
+      const minLength = known && !other.known ? length : length + 1
+      if (other.jobs.length <= minLength || other.jobs.length < (longest?.jobs.length ?? 0)) continue
+      longest = { name, jobs: other.jobs }
     }
-    const last = longest?.queue.pop()
-    if (!longest || !last) return false
-    if (longest.queue.length === 0) this.#flows.delete(longest.name)
+    const newest = longest?.jobs.pop()
+    if (!longest || !newest) return false
+    if (longest.jobs.length === 0) this.#flows.delete(longest.name)
     this.#waiting--
-    last.refuse(this.#full())
+    newest.reject(this.#full())
     return true
   }
 
-  #next(): void {
+  /** Starts the next job, of the first flow; that flow moves to the end. */
+  #release(): void {
     const [first] = this.#flows
     if (!first) {
       this.#running--
       return
     }
     const [name, flow] = first
-    const next = flow.queue.shift()
+    const next = flow.jobs.shift()
     this.#flows.delete(name)
-    if (flow.queue.length > 0) this.#flows.set(name, flow)
+    if (flow.jobs.length > 0) this.#flows.set(name, flow)
     this.#waiting--
     next?.start()
   }

@@ -9,28 +9,32 @@ export interface Credentials {
   readonly password: string
 }
 
-const mostBodyBytes = 8_192
-const mostPasswordBytes = 1_024
+const maxBodyBytes = 8_192
+const maxPasswordBytes = 1_024
 
-/** Reads `{"name","password"}`. Throws Problem 415 for another content type, 413 beyond 8 KiB, 400 for anything else that is not like that. */
+/** Reads the body `{"name","password"}`. Throws Problem 415 for another content type, 413 above 8 KiB, 400 for any other body. */
 export const readCredentials = async (request: Request): Promise<Credentials> => {
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, mostBodyBytes)
+  const { json } = await readJsonBody(request, maxBodyBytes)
   const name = json.get('name')?.string()
   const password = json.get('password')?.string()
   if (name === undefined || password === undefined) throw new Problem(400, 'name and password must be strings')
-  if (Buffer.byteLength(password) > mostPasswordBytes) {
-    throw new Problem(400, `password must be at most ${mostPasswordBytes} bytes`)
+  if (Buffer.byteLength(password) > maxPasswordBytes) {
+    throw new Problem(400, `password must be at most ${maxPasswordBytes} bytes`)
   }
   return { name, password }
 }
 
-/** Whether a hash is that of the password. For no hash at all: false, after the same time. Of several flows that have to wait, none keeps another out. */
+/**
+ * Whether a hash is that of the password. For an undefined hash it returns false after the same time.
+ *
+ * `flow` identifies the caller to a fair queue, for an implementation that limits concurrent checks.
+ */
 export type Verify = (password: string, hash: string | undefined, flow: Flow) => Promise<boolean>
 
 /**
- * The user with that name and password; undefined for a wrong password, an unknown name, a disabled user and one without a password. The four do the same
- * and take the same time.
+ * The user with that name and password. Undefined for a wrong password, an unknown name, a disabled user, and a user without a password.
+ * These four cases do the same work, so the time does not tell them apart.
  */
 export const findUser = async (
   { name, password }: Credentials,
@@ -38,11 +42,11 @@ export const findUser = async (
   verify: Verify,
   flow: Flow,
 ): Promise<(LoginUser & { readonly password: string }) | undefined> => {
-  const user = storable(name) ? await fromStore(store.userByName(name)) : undefined
+  const user = isStorable(name) ? await fromStore(store.userByName(name)) : undefined
   const hash = user?.disabledAt === undefined ? user?.password : undefined
-  const right = await verify(password, hash, flow)
-  return right && user && hash !== undefined ? { ...user, password: hash } : undefined
+  const matches = await verify(password, hash, flow)
+  return matches && user && hash !== undefined ? { ...user, password: hash } : undefined
 }
 
-/** What no database keeps as it is, is nobody's name. */
-const storable = (name: string): boolean => name.isWellFormed() && !name.includes('\0')
+/** Whether a database can store the text unchanged. No user can have another name. */
+const isStorable = (name: string): boolean => name.isWellFormed() && !name.includes('\0')

@@ -1,16 +1,18 @@
 import { readAddress } from '../shared/address.ts'
 
-/** A network that an address lies in. */
+/** A network that contains a client address. */
 export interface Network {
-  /** Of one form for one network. */
+  /** Canonical name: the same text for every address in the network. */
   readonly name: string
-  /** How many single customers' worth of mistakes it may make. */
+  /** Factor for the number of failed logins that the network may make. */
   readonly share: number
 }
 
 /**
- * The networks that somebody may have all addresses of, smallest first. Of IPv6 that is never less than 64 bits (RFC 4291 section 2.5.1); customers get 56 or 48 bits
- * (RFC 6177 section 2). Of IPv4 it is the address itself, and the smallest network that is routed. Text that is no address is a network of its own.
+ * The networks of an address, smallest first. One attacker may control every address of such a network.
+ *
+ * IPv6: the /64, which is the smallest subnet (RFC 4291 section 2.5.1), the /56 and the /48, which customers get (RFC 6177 section 2). IPv4: the
+ * address, and the /24, which is the smallest routed network. Text that is not an address is a network of its own.
  */
 export const networksOf = (text: string): readonly Network[] => {
   const address = readAddress(text)
@@ -29,7 +31,7 @@ export const networksOf = (text: string): readonly Network[] => {
   ]
 }
 
-/** All eight of an IPv6 address, without leading zeros. */
+/** The eight groups of an IPv6 address, without leading zeros. */
 const groupsOf = (address: string): readonly string[] => {
   const [before = [], after = []] = address.split('::').map((half) => (half === '' ? [] : half.split(':')))
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after]

@@ -1,32 +1,33 @@
 import { refused } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
 
-/** The address that browsers use, such as `https://sluice.example`. A function where it is known only once the server listens. */
+/** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
 export type PublicUrl = string | (() => string)
 
-/** Throws TypeError when it is no address. */
+/** Parses the public address. Throws TypeError when it is not a URL. */
 export const readPublicUrl = (publicUrl: PublicUrl): URL =>
   new URL(typeof publicUrl === 'string' ? publicUrl : publicUrl())
 
 /**
- * Lets through only what a page of the public address sends: by `Origin` (RFC 6454), or `Sec-Fetch-Site` where there is none. For requests that change
- * something and that a cookie authenticates: a browser attaches the cookie whoever asks, and SameSite trusts every neighbouring subdomain.
+ * Throws Problem 403 unless a page of the public address sends the request. Reads `Origin` (RFC 6454), or `Sec-Fetch-Site` when there is no `Origin`.
  *
- * Throws Problem 403, also when both headers are missing.
+ * For requests that change something and that a cookie authenticates: a browser sends the cookie also for pages of other sites, and SameSite
+ * trusts every subdomain of the site. Throws also when both headers are missing.
  */
 export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void => {
   if (siteOf(request, publicUrl) !== 'same') throw new Problem(403, foreignOrigin, { event: refused('origin') })
 }
 
 /**
- * Whether a page of another address sends it; not so what says nothing of where it is from, as programs do. For a login, which no cookie authenticates, but which a
- * foreign page must not do either: its visitor would go on as somebody else.
+ * Whether a page of another origin sends the request. False for a request without both headers, as programs send it.
+ *
+ * For a login. No cookie authenticates it, but a foreign page must not log its visitor in as another user (login CSRF).
  */
 export const isForeign = (request: Request, publicUrl: PublicUrl): boolean => siteOf(request, publicUrl) === 'foreign'
 
 export const foreignOrigin = 'request comes from a foreign origin'
 
-/** For somebody who has proved to be one of ours, and uses an address that the operator did not name. */
+/** The message for a user who has sent the right password from an address that is not the public address. */
 export const otherAddress = (publicUrl: PublicUrl): string =>
   `this page is not at the address of this service: log in at ${readPublicUrl(publicUrl).origin}`
 
@@ -34,15 +35,15 @@ const siteOf = ({ headers }: Request, publicUrl: PublicUrl): 'same' | 'foreign' 
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
   if (origin !== null) return originsOf(publicUrl).includes(origin) ? 'same' : 'foreign'
-  // `none` is the person at the address bar, who changes nothing from there: no proof, but no stranger either.
+  // `none`: the user has entered the address or opened a bookmark. That is not a page of another origin, and proves nothing.
   if (site === null || site === 'none') return 'unknown'
   return site === 'same-origin' ? 'same' : 'foreign'
 }
 
-/** The names by which a browser reaches the machine that it runs on, and that nobody else can have (RFC 6761 section 6.3). No other name counts, wherever it leads. */
+/** Hosts of the loopback interface. A name that merely resolves to loopback does not count: only `localhost` is reserved (RFC 6761 section 6.3). */
 const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** The public address's own origin. On loopback, that of each name: people type any of them, and cookies keep to the name that was typed. */
+/** The origin of the public address. On loopback, the origins of all loopback hosts: users type any of them, and a cookie belongs to the one they typed. */
 const originsOf = (publicUrl: PublicUrl): readonly string[] => {
   const { protocol, hostname, port, origin } = readPublicUrl(publicUrl)
   if (!loopbackNames.includes(hostname)) return [origin]

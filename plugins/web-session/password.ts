@@ -3,46 +3,44 @@ import { argon2idAsync } from '@noble/hashes/argon2.js'
 import { type Flow, LoginQueue } from './login-queue.ts'
 
 /**
- * The hash of a password, in PHC string format: Argon2id, 19 MiB, 2 passes, 1 lane (RFC 9106; OWASP's least). The same on every runtime, so that any of them can check
- * what another has made.
+ * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP recommends.
  *
- * Throws TypeError for an empty password, Problem 503 when too many are being computed.
+ * Every runtime computes the same hash. Throws TypeError for an empty password, and Problem 503 when too many hashes are being computed.
  */
 export const hashPassword = async (password: string): Promise<string> => {
   if (password === '') throw new TypeError('a password must not be empty')
   const salt = crypto.randomBytes(16)
-  return write(usual, salt, await queue.run({ name: '' }, () => derive(usual, password, salt, 32)))
+  return format(defaultCost, salt, await queue.run({ name: '' }, () => derive(defaultCost, password, salt, 32)))
 }
 
 /**
- * Whether a hash is that of the password. False also for a hash that is not formed like one. Undefined is the hash of a user who does not exist: false, after the same
- * time.
+ * Whether a hash is that of the password. False for a malformed hash. For an undefined hash (an unknown user) it returns false after the same time.
  *
- * @param flow who has to wait when many are being computed: of several flows, none keeps another out
+ * Throws Problem 503 when too many hashes are being computed.
  *
- * Throws Problem 503 when too many are being computed.
+ * @param flow the caller, for the fair queue of waiting computations
  */
 export const verifyPassword = async (
   password: string,
   hash: string | undefined,
   flow: Flow = { name: '' },
 ): Promise<boolean> => {
-  const known = read(hash ?? unknownUser)
-  if (!known || password === '') return false
+  const expected = parse(hash ?? unknownUserHash)
+  if (!expected || password === '') return false
   const computed = await queue.run(flow, () =>
-    derive(known.cost, password, known.salt, known.key.length).catch(() => undefined),
+    derive(expected.cost, password, expected.salt, expected.key.length).catch(() => undefined),
   )
-  return computed !== undefined && crypto.timingSafeEqual(computed, known.key) && hash !== undefined
+  return computed !== undefined && crypto.timingSafeEqual(computed, expected.key) && hash !== undefined
 }
 
-/** What it costs: memory in KiB. */
+/** Cost parameters of Argon2id. Memory in KiB. */
 interface Cost {
   readonly memory: number
   readonly passes: number
   readonly parallelism: number
 }
 
-const usual: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
+const defaultCost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 
 interface Hash {
   readonly cost: Cost
@@ -52,7 +50,7 @@ interface Hash {
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
 
-const read = (hash: string): Hash | undefined => {
+const parse = (hash: string): Hash | undefined => {
   const [, memory, passes, parallelism, salt = '', key = ''] = phc.exec(hash) ?? []
   if (memory === undefined) return undefined
   return {
@@ -62,12 +60,12 @@ const read = (hash: string): Hash | undefined => {
   }
 }
 
-const write = ({ memory, passes, parallelism }: Cost, salt: Buffer, key: Buffer): string =>
+const format = ({ memory, passes, parallelism }: Cost, salt: Buffer, key: Buffer): string =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(key)}`
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 
-/** Node's interface (24.7), which Bun has and Deno has not; the types know neither. */
+/** `argon2` of `node:crypto` (Node 24.7). Bun has it, Deno does not, and the type declarations lack it. */
 type Argon2 = (
   algorithm: 'argon2id',
   options: Cost & { message: string; nonce: Buffer; tagLength: number },
@@ -75,9 +73,9 @@ type Argon2 = (
 ) => void
 const argon2 = Reflect.get(crypto, 'argon2') as Argon2 | undefined
 
-/** Rejects for costs that make no sense. */
+/** Computes the key. Rejects for invalid cost parameters. */
 const derive = async (cost: Cost, password: string, nonce: Buffer, tagLength: number): Promise<Buffer> => {
-  // One password, however a keyboard composes its letters (NIST SP 800-63B section 5.1.1.2).
+  // Keyboards compose the same letters differently: normalize them (NIST SP 800-63B section 5.1.1.2).
   const message = password.normalize('NFKC')
   if (argon2) {
     return new Promise((resolve, reject) => {
@@ -88,8 +86,8 @@ const derive = async (cost: Cost, password: string, nonce: Buffer, tagLength: nu
   return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen: tagLength }))
 }
 
-/** Each takes a tenth of a second of a processor and much memory: without a bound, logging in is an attack. */
-const queue = new LoginQueue({ atOnce: 2, mostWaiting: 32, message: 'too many passwords are being checked' })
+/** One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack. */
+const queue = new LoginQueue({ atOnce: 2, maxWaiting: 32, message: 'too many passwords are being checked' })
 
-/** Hash of nobody's password. */
-const unknownUser = write(usual, Buffer.alloc(16), Buffer.alloc(32))
+/** A hash that no password matches, to spend the same time on unknown users. */
+const unknownUserHash = format(defaultCost, Buffer.alloc(16), Buffer.alloc(32))

@@ -8,55 +8,55 @@ import type { LoginUser, SessionStore } from './store.ts'
 
 export interface SessionOptions {
   readonly store: SessionStore
-  /** Sign the cookie: the first signs, all verify. Give the same ones to every process. */
+  /** Secrets for the cookie's signature: the first signs, every one verifies. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
   /** The address that browsers use. With https, the cookie is `Secure`. */
   readonly publicUrl: PublicUrl
-  /** How long a session lives unused, to the minute. Milliseconds, default 30 minutes. */
+  /** A session ends after this time without a request, with a tolerance of at most a minute. Milliseconds, default 30 minutes. */
   readonly idleMs?: number
-  /** How long a session lives in any case. Milliseconds, default 12 hours. */
+  /** A session ends this time after the login, used or not. Milliseconds, default 12 hours. */
   readonly absoluteMs?: number
-  /** Sessions of one user; a login beyond them ends the oldest. From 1, default 20. */
+  /** Sessions that one user may have; one more login ends the oldest. From 1, default 20. */
   readonly maxSessions?: number
-  /** Name of the cookie, default `session`. Two plugins under one host name need two. */
+  /** Name of the cookie, default `session`. Two instances on one host need different names. */
   readonly cookieName?: string
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** The current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number
 }
 
-/** Who has a session. */
+/** The user of a session. */
 export interface SessionIdentity extends Identity {
-  /** The user's name, for people. */
+  /** The user's login name. */
   readonly name: string
 }
 
-/** Sessions, each known by 256 random bits in a cookie, of which only the hash is kept. */
+/** Sessions. The cookie holds a random id of 256 bits; the store holds only its hash. */
 export interface Sessions {
-  /** Undefined for no session, one that ended, a cookie that is not ours, or two. Throws Problem 500 when the store cannot be asked. */
+  /** The user of the request's session. Undefined without a valid session, and for two session cookies. Throws Problem 500 when the store fails. */
   identify(request: Request): Promise<SessionIdentity | undefined>
-  /** A new session, in place of any that the request has. The `Set-Cookie` header; undefined when the user was disabled meanwhile. */
+  /** Starts a session, and ends the request's own ones. Returns the `Set-Cookie` header; undefined when the user may no longer log in. */
   begin(request: Request, user: LoginUser & { readonly password: string }): Promise<string | undefined>
-  /** Ends what sessions the request has. The `Set-Cookie` header. */
+  /** Ends the request's sessions. Returns the `Set-Cookie` header. */
   end(request: Request): Promise<string>
 }
 
-const longestTouchMs = 60_000
+const maxTouchMs = 60_000
 
 /**
- * Nothing is remembered: every request asks the store, for one row by its key. So a session that was ended, wherever, is over at once, and a logout
- * costs no process what it remembers of tokens and groups. People do not click fast enough for it to matter.
+ * Creates the sessions. There is no cache: every request reads one row by its key. So the end of a session takes effect at once in every
+ * process. Only people in a browser use sessions, so the request rate is low.
  */
 export const createSessions = (options: SessionOptions): Sessions => {
   const { store, secrets, publicUrl, now = Date.now, cookieName = 'session' } = options
   const { idleMs = 1_800_000, absoluteMs = 43_200_000, maxSessions = 20 } = options
-  if (!(maxSessions >= 1)) throw new TypeError('a user must be able to have a session')
-  if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('a session must live for more than nothing')
-  // What is known of it already must be an address; a function is asked later.
+  if (!(maxSessions >= 1)) throw new TypeError('maxSessions must be at least 1')
+  if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('idleMs and absoluteMs must be above 0')
+  // Fail early for an invalid address. A function may not be able to return it yet.
   if (typeof publicUrl === 'string') readPublicUrl(publicUrl)
   const secure = () => readPublicUrl(publicUrl).protocol === 'https:'
   const cookies = createCookies({ name: cookieName, secrets, secure })
-  /** A use is written down when the last one written is older: reading must not cost a write each time. */
-  const touchMs = Math.min(longestTouchMs, Math.floor(idleMs / 30))
+  /** The store gets the new idle deadline at most this often, so that not every request costs a write. */
+  const touchMs = Math.min(maxTouchMs, Math.floor(idleMs / 30))
 
   const watch = new RevocationWatch({
     holds: async (hash) => {
@@ -117,10 +117,10 @@ class KnownSession implements SessionIdentity {
 
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
-/** Throws Problem 500 for what a store throws. */
-export const fromStore = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+/** Awaits a call of the store, and throws Problem 500 when it rejects. */
+export const fromStore = async <Value>(call: Promise<Value>): Promise<Value> => {
   try {
-    return await answer
+    return await call
   } catch (cause) {
     throw new Problem(500, 'session could not be checked', { cause })
   }

@@ -1,30 +1,31 @@
-/** The ports: what `web-session` asks of a store. Every method rejects when the store cannot be asked within its own deadline; none ever hangs. */
+/** The store ports of `web-session`. Every method rejects when the store does not respond within its own deadline; none hangs. */
 
-/** Somebody who may log in. Times are milliseconds since 1970. */
+/** A user who may log in. Times are milliseconds since 1970. */
 export interface LoginUser {
   readonly id: string
   readonly name: string
-  /** Hash of the password, as `verify` understands it; a user without one cannot log in. */
+  /** Hash of the password, in the format of `verify`. A user without one cannot log in. */
   readonly password?: string
-  /** A disabled user cannot log in either. */
+  /** When the user was disabled. A disabled user cannot log in. */
   readonly disabledAt?: number
 }
 
-/** A session that has begun. Times are milliseconds since 1970. */
+/** A session to be stored. Times are milliseconds since 1970. */
 export interface NewSession {
-  /** Hex SHA-256 of what the cookie says. */
+  /** Hex SHA-256 of the id in the cookie. */
   readonly hash: string
   /** Id of its user. */
   readonly user: string
-  /** The hash of the password that was given: with another password, the session is over. */
+  /** The user's password hash at the login. The session ends when the user gets another one. */
   readonly password: string
   readonly createdAt: number
-  /** When it ends unless it is used. Never after `endsAt`. */
+  /** When it ends unless a request extends it. Never after `endsAt`. */
   readonly idleUntil: number
-  /** When it ends in any case. */
+  /** When it ends, used or not. */
   readonly endsAt: number
 }
 
+/** A stored session. Times are milliseconds since 1970. */
 export interface Session {
   /** Id of its user. */
   readonly user: string
@@ -34,50 +35,57 @@ export interface Session {
   readonly endsAt: number
 }
 
+/** Stores users and their sessions. */
 export interface SessionStore {
-  /** The user of exactly that name, disabled ones too. */
+  /** The user with exactly that name, also when disabled. */
   userByName(name: string): Promise<LoginUser | undefined>
   /**
-   * Keeps a session, and ends those with the hashes given, and the user's oldest where there would be more than `most`, however many begin at once: all or nothing.
-   * False, and nothing, when there is no such user, or none that may log in by now.
+   * Adds a session, ends the sessions with the hashes `ended`, and ends the user's oldest sessions beyond `max`. One transaction, atomic
+   * across processes.
+   *
+   * Returns false, and changes nothing, when the user does not exist, is disabled, or has another password hash by now.
    */
-  addSession(session: NewSession, ended?: readonly string[], most?: number): Promise<boolean>
-  /** Undefined when it was ended, when its user is disabled, or has another password than the one it began with. One out of time may be returned. */
+  addSession(session: NewSession, ended?: readonly string[], max?: number): Promise<boolean>
+  /** The session with that hash. Undefined when it was ended, or its user is disabled or has another password hash. May return an expired session. */
   session(hash: string): Promise<Session | undefined>
-  /** Moves `idleUntil`, never back. */
+  /** Sets `idleUntil`, unless the stored one is later. */
   touchSession(hash: string, idleUntil: number): Promise<void>
   endSession(hash: string): Promise<void>
 }
 
-/** One try to log in, which is counted under every one of its keys. */
+/** A login attempt, which is counted by each of its counters. */
 export interface Attempt {
-  /** Random: marks what this attempt has counted. */
+  /** Random id, which marks the counts of this attempt. */
   readonly id: string
-  /** One to four, always in the same order of kinds: name, then networks, the smallest first. Of the first ones, more is counted when two race. */
+  /** One to four counters, always in the same order: the name, then the networks, the smallest first. When two attempts race, the first counters may count more. */
   readonly counters: readonly [Counter, ...Counter[]]
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
+/** A counter of failed logins. Durations are milliseconds. */
 export interface Counter {
-  /** A hash of what is counted. */
+  /** Hash of the name, device or network that is counted. */
   readonly key: string
-  /** So many failures have no consequence but the counting. From 1. */
+  /** Failures without a delay. From 1. */
   readonly free: number
-  /** The counter starts anew when there was no failure for so long. Milliseconds, more than `mostMs`. */
+  /** The count restarts at 0 after this time without a failure. Longer than `mostMs`. */
   readonly forgetMs: number
-  /** How long after the last free failure nothing is let through; doubled with every further one. Milliseconds. */
+  /** Delay after the last free failure. It doubles with every further failure. */
   readonly firstMs: number
-  /** The longest such delay. Milliseconds. */
+  /** The longest delay. */
   readonly mostMs: number
 }
 
+/** Counts failed logins. */
 export interface AttemptStore {
   /**
-   * Counts a failure in advance, under all the keys or none, in one step: of many at once no more get through than are free. Undefined when it was
-   * counted, else when one may come again (milliseconds since 1970). What is refused is not counted, so that a delay never grows while it lasts.
+   * Counts an attempt as failed before it runs, in all its counters or in none. Atomic: concurrent attempts cannot exceed the free failures.
+   *
+   * Returns undefined when it was counted, else when the delay ends (milliseconds since 1970). A rejected attempt is not counted, so attempts
+   * during a delay do not extend it.
    */
   takeAttempt(attempt: Attempt): Promise<number | undefined>
-  /** Takes back what the attempt has counted; all that was ever counted under the key `cleared`. */
+  /** Takes back the counts of the attempt. Resets the counter with the key `cleared`, where one is given. */
   returnAttempt(attempt: Attempt, cleared?: string): Promise<void>
 }

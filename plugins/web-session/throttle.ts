@@ -5,42 +5,45 @@ import { networksOf } from './networks.ts'
 import { fromStore } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'
 
-/** How many wrong passwords have no consequence. */
+/** How many failed logins have no delay. */
 export interface ThrottleOptions {
-  /** For one name, whether somebody has it or not, and once more for each browser that has logged in by it. Default 5. A right password begins anew. */
+  /** Failures for one name, of an existing user or not, and as many again for each device of that name. Default 5. A successful login resets the count. */
   readonly freePerName?: number
   /**
-   * From one address, for whatever names. Default 20: an office has one address and many who mistype. Of IPv6, 64 bits are one address; 56 bits have four times as
-   * many, and 48 bits, and 24 of IPv4, sixteen times.
+   * Failures from one address, for any names. Default 20, because many users of an office share one address. An IPv6 /64 counts as one
+   * address. An IPv6 /56 has four times as many, an IPv6 /48 and an IPv4 /24 sixteen times.
    */
   readonly freePerAddress?: number
 }
 
 const firstMs = 5_000
-/** Also the longest that strangers' tries can keep an unknown browser out at a time: what is refused does not count. */
-const mostMs = 900_000
-const rememberNameMs = 86_400_000
-const rememberNetworkMs = 3_600_000
+/** Attackers can lock out an unknown browser for at most this time at once, because a rejected attempt does not count. */
+const maxMs = 900_000
+const forgetNameMs = 86_400_000
+const forgetNetworkMs = 3_600_000
 
-/** Who tries to log in. */
+/** The caller of a login attempt. */
 export interface LoginCaller {
+  /** The user name in the request. */
   readonly name: string
-  /** Where the try comes from, if that is known. */
+  /** The client address, when it is known. */
   readonly address?: string
-  /** The browser's id for that name, if somebody of that name has logged in from it. */
+  /** The browser's device id for that name, when a user of that name has logged in from it. */
   readonly device?: string
 }
 
-/** Lets a try to log in happen, or not. */
+/** Limits failed logins. */
 export interface Throttle {
   /**
-   * Does `attempt` if it is the caller's turn: a known device by its own count; when that is used up, and from any other device, by those of the name and of
-   * the address's networks. The try counts as failed before it begins, so that no number of parallel ones gets further than as many in a row; what `attempt`
-   * finds takes that back. So does a rejection: nothing was tried.
+   * Runs `attempt` unless too many logins have failed. A known device has a counter of its own. Once that is used up, and for every other
+   * browser, the counters of the name and of the address's networks apply.
    *
-   * @param attempt gets the flow that the try belongs to where it has to queue
+   * The attempt counts as failed before it runs, so that parallel attempts get no further than sequential ones. A result of `attempt` takes the
+   * count back, and so does a rejection, because no password was checked.
    *
-   * Throws Problem 429 with Retry-After when it is too early, even for a right password.
+   * Throws Problem 429 with Retry-After during a delay, also for the right password.
+   *
+   * @param attempt gets the flow under which it waits for a password check
    */
   run<Result>(caller: LoginCaller, attempt: (flow: Flow) => Promise<Result | undefined>): Promise<Result | undefined>
 }
@@ -50,29 +53,30 @@ export const createThrottle = (
   now: () => number,
   { freePerName = 5, freePerAddress = 20 }: ThrottleOptions = {},
 ): Throttle => {
-  if (!(freePerName >= 1 && freePerAddress >= 1)) throw new TypeError('at least one failure has to be free')
+  if (!(freePerName >= 1 && freePerAddress >= 1))
+    throw new TypeError('freePerName and freePerAddress must be at least 1')
   const counter = (kind: 'name' | 'device' | 'network', text: string, free: number): Counter => {
-    const forgetMs = kind === 'network' ? rememberNetworkMs : rememberNameMs
-    return { key: keyOf(kind, text), free, forgetMs, firstMs, mostMs }
+    const forgetMs = kind === 'network' ? forgetNetworkMs : forgetNameMs
+    return { key: keyOf(kind, text), free, forgetMs, firstMs, mostMs: maxMs }
   }
 
-  /** What the try may be counted under: of the first that is open, it is. */
-  const waysOf = ({ name, address, device }: LoginCaller): readonly Way[] => {
+  /** The sets of counters that may admit the attempt. The first set without a delay counts it. */
+  const admissionsOf = ({ name, address, device }: LoginCaller): readonly Admission[] => {
     const networks = address === undefined ? [] : networksOf(address)
     const byName = counter('name', name, freePerName)
-    const unknown: Way = {
+    const unknown: Admission = {
       counters: [byName, ...networks.map((each) => counter('network', each.name, freePerAddress * each.share))],
       flow: { name: networks.at(-1)?.name ?? '' },
     }
     if (device === undefined) return [unknown]
-    // By the name, of which one may have any number of devices.
+    // The flow is that of the name: one user may have any number of devices.
     return [{ counters: [counter('device', device, freePerName)], flow: { name: byName.key, known: true } }, unknown]
   }
 
   const take = async (caller: LoginCaller): Promise<{ readonly counted: Attempt; readonly flow: Flow }> => {
     const time = now()
     let earliest = Number.POSITIVE_INFINITY
-    for (const { counters, flow } of waysOf(caller)) {
+    for (const { counters, flow } of admissionsOf(caller)) {
       const counted = { id: randomUUID(), counters, now: time }
       const blockedUntil = await fromStore(store.takeAttempt(counted))
       if (blockedUntil === undefined) return { counted, flow }
@@ -86,7 +90,7 @@ export const createThrottle = (
       const { counted, flow } = await take(caller)
       try {
         const result = await attempt(flow)
-        // What others have done to the name stays when a known device logs in.
+        // A login from a known device resets the device's counter, not the name's.
         if (result !== undefined) await fromStore(store.returnAttempt(counted, counted.counters[0].key))
         return result
       } catch (error) {
@@ -97,7 +101,7 @@ export const createThrottle = (
   }
 }
 
-interface Way {
+interface Admission {
   readonly counters: Attempt['counters']
   readonly flow: Flow
 }
@@ -108,5 +112,5 @@ const tooMany = (ms: number, name: string) =>
     event: { action: 'session.lockout', name },
   })
 
-/** Of one length, whatever was typed; a name that is nobody's, perhaps a password in the wrong field, is not kept. */
+/** A hash, so that the store keeps no entered name: it may be a password that a user typed into the wrong field. */
 const keyOf = (kind: string, text: string): string => createHash('sha256').update(`${kind}\n${text}`).digest('hex')

@@ -4,14 +4,14 @@ import { webSession } from '../../plugins/web-session/index.ts'
 import { openHouse } from './fixture.ts'
 
 describe('the cookie', () => {
-  test('is kept from scripts, other sites and plain http, and lives as long as its session can', async () => {
+  test('has HttpOnly, SameSite and Secure, and the lifetime of the session', async () => {
     const { login } = await openHouse()
     expect((await login()).headers.getSetCookie()[0]).toMatch(
       /^session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
   })
 
-  test('goes over http where that is the public address, which may be known only later', async () => {
+  test('is not Secure when the public address is http; publicUrl may be a function', async () => {
     let url = 'http://127.0.0.1:3000'
     const { login } = await openHouse({ publicUrl: () => url, absoluteMs: 60_000 })
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Max-Age=60; Path=/; HttpOnly; SameSite=Lax')
@@ -19,7 +19,7 @@ describe('the cookie', () => {
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Secure')
   })
 
-  test('may have another name', async () => {
+  test('has the configured name', async () => {
     const { login, whoIs } = await openHouse({ cookieName: '__Host-other' })
     const { cookie } = await login()
     expect(cookie).toStartWith('__Host-other=')
@@ -27,14 +27,14 @@ describe('the cookie', () => {
     expect((await whoIs(cookie.replace('__Host-other', 'session'))).status).toBe(401)
   })
 
-  test('is found among others', async () => {
+  test('is found among other cookies', async () => {
     const { login, whoIs } = await openHouse()
     const { cookie } = await login()
     expect((await whoIs(`a=b; ${cookie};c="d;=;;"`)).status).toBe(200)
     expect((await whoIs(`xsession=1; ${cookie}; sessions=2; session; =session`)).status).toBe(200)
   })
 
-  test('counts as none when there are two of its name, whichever comes first', async () => {
+  test('is rejected when the request has two cookies of its name, in any order', async () => {
     const { login, whoIs } = await openHouse()
     const [one, two] = [(await login()).cookie, (await login()).cookie]
     for (const cookies of [`${one}; ${two}`, `${one}; ${one}`, `${one}; session=x`, `session=; ${one}`]) {
@@ -42,7 +42,7 @@ describe('the cookie', () => {
     }
   })
 
-  test('is not a cookie’s when a header carries it otherwise', async () => {
+  test('is rejected in any other form', async () => {
     const { login, whoIs } = await openHouse()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
@@ -58,7 +58,7 @@ describe('the cookie', () => {
 })
 
 describe('secrets rotate', () => {
-  test('a cookie of an older secret works as long as that verifies; the first signs', async () => {
+  test('the first secret signs, and every secret verifies', async () => {
     const old = await openHouse({ secrets: ['old'] })
     const { cookie } = await old.login()
     const both = webSession({ ...old.options, secrets: ['new', 'middle', 'old'] })
@@ -81,13 +81,13 @@ describe('secrets rotate', () => {
 })
 
 describe('a forged cookie', () => {
-  test('is neither accepted nor a failure of the server, nor does it cost the store a question', async () => {
+  test('gets 401 without a query to the store', async () => {
     const { login, options } = await openHouse()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
-    let asked = 0
+    let queries = 0
     const session = (hash: string) => {
-      asked++
+      queries++
       return options.store.session(hash)
     }
     const app = webSession({ ...options, store: { ...options.store, session } })
@@ -95,13 +95,13 @@ describe('a forged cookie', () => {
       fc.constantFrom(...'ABCZabcz019-_.+/=;," %\\'),
       fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
     )
-    const place = fc.nat(value.length)
+    const index = fc.nat(value.length)
     const mutation = fc.oneof(
-      fc.tuple(place, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at + 1)),
-      fc.tuple(place, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at)),
-      place.map((at) => value.slice(0, at)),
-      place.map((at) => value.slice(at + 1)),
-      fc.tuple(place, place).map(([from, to]) => value.slice(from) + value.slice(0, to)),
+      fc.tuple(index, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at + 1)),
+      fc.tuple(index, character).map(([at, other]) => value.slice(0, at) + other + value.slice(at)),
+      index.map((at) => value.slice(0, at)),
+      index.map((at) => value.slice(at + 1)),
+      fc.tuple(index, index).map(([from, to]) => value.slice(from) + value.slice(0, to)),
       fc.string({ maxLength: 200 }),
     )
     const sendable = mutation.filter(
@@ -118,10 +118,10 @@ describe('a forged cookie', () => {
       }),
       { numRuns: 1_000, seed: 5 },
     )
-    expect(asked).toBe(0)
+    expect(queries).toBe(0)
   })
 
-  test('signed with an empty or the public part is none', async () => {
+  test('with an empty signature, or its id as signature, gets 401', async () => {
     const { login, whoIs } = await openHouse()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
@@ -130,7 +130,7 @@ describe('a forged cookie', () => {
     }
   })
 
-  test('of a hundred names and a megabyte of text is no failure', async () => {
+  test('repeated a hundred times, or of a megabyte, gets 401', async () => {
     const { whoIs } = await openHouse()
     for (const cookie of [
       'session=x;'.repeat(100),

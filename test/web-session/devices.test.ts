@@ -6,63 +6,63 @@ import { openHouse, publicUrl, type Shown } from './fixture.ts'
 const deviceOf = ({ headers }: Shown): string => headers.getSetCookie()[1]?.split(';', 1)[0] ?? ''
 const contentOf = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1)
 
-/** Statuses of so many logins in a row. */
+/** The statuses of `count` sequential logins. */
 const times = async (count: number, login: () => Promise<{ status: number }>) => {
   const statuses: number[] = []
-  for (let tries = 0; tries < count; tries++) statuses.push((await login()).status)
+  for (let attempt = 0; attempt < count; attempt++) statuses.push((await login()).status)
   return statuses
 }
 
-describe('a browser that somebody has logged in from', () => {
-  const from = (request: Request) => request.headers.get('x-from') ?? undefined
+describe('a browser from which a user has logged in', () => {
+  const addressOf = (request: Request) => request.headers.get('x-from') ?? undefined
 
-  test('lets them in while strangers keep the name shut, and the strangers stay out', async () => {
+  test('can log in while failed logins of others block the name; the others stay blocked', async () => {
     const { login, checked } = await openHouse()
     const cookie = deviceOf(await login())
     await times(50, () => login('ann', 'wrong'))
     expect((await login()).status).toBe(429)
-    const hashed = checked.length
+    const checksBefore = checked.length
     expect((await login('ann', 'right', { cookie })).status).toBe(200)
-    expect(checked).toHaveLength(hashed + 1)
-    // Their success is no reason to begin anew with the others.
+    expect(checked).toHaveLength(checksBefore + 1)
+    // The login from the known device does not reset the counter of the name.
     expect((await login()).status).toBe(429)
   })
 
-  test('lets them in from a network that strangers have used up', async () => {
-    const { login } = await openHouse({ addressOf: from, throttle: { freePerAddress: 1 } })
-    const here = { 'x-from': '192.0.2.1' }
-    const cookie = deviceOf(await login('ann', 'right', here))
-    await times(9, () => login('nobody', 'wrong', here))
-    expect((await login('ann', 'right', here)).status).toBe(429)
-    expect((await login('ann', 'right', { ...here, cookie })).status).toBe(200)
+  test('can log in from a network whose free failures are used up', async () => {
+    const { login } = await openHouse({ addressOf, throttle: { freePerAddress: 1 } })
+    const headers = { 'x-from': '192.0.2.1' }
+    const cookie = deviceOf(await login('ann', 'right', headers))
+    await times(9, () => login('nobody', 'wrong', headers))
+    expect((await login('ann', 'right', headers)).status).toBe(429)
+    expect((await login('ann', 'right', { ...headers, cookie })).status).toBe(200)
   })
 
-  test('lets them in while strangers of sixty networks wait for passwords to be checked', async () => {
-    const { login, store } = await openHouse({ addressOf: from, verify: verifyPassword })
+  test('can log in while logins from sixty other networks fill the queue of password checks', async () => {
+    const { login, store } = await openHouse({ addressOf, verify: verifyPassword })
     await store.addUser({ name: 'eve', password: await hashPassword('right'), createdAt: 1 })
     const cookie = deviceOf(await login('eve'))
-    const strangers = Array.from({ length: 60 }, (_, nth) => login(`n${nth}`, 'wrong', { 'x-from': `10.0.${nth}.1` }))
-    await Promise.any(strangers.map(async (stranger) => expect((await stranger).status).toBe(503)))
+    const others = Array.from({ length: 60 }, (_, nth) => login(`n${nth}`, 'wrong', { 'x-from': `10.0.${nth}.1` }))
+    await Promise.any(others.map(async (other) => expect((await other).status).toBe(503)))
     const [known, unknown] = await Promise.all([login('eve', 'right', { cookie }), login('eve')])
     expect([known.status, unknown.status]).toEqual([200, 503])
-    await Promise.all(strangers)
+    await Promise.all(others)
   })
 
-  test('has a count of its own, and is an unknown one when that is used up', async () => {
+  test('has its own counter, and counts as unknown when that is used up', async () => {
     const { login, checked, clock } = await openHouse()
     const cookie = deviceOf(await login())
     checked.length = 0
     const statuses = await times(12, () => login('ann', 'wrong', { cookie }))
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
     expect(checked).toHaveLength(10)
-    // Whichever of the two opens first says when to come again.
+    // Retry-After names the end of the shorter delay.
     expect((await login('ann', 'right', { cookie })).headers.get('retry-after')).toBe('5')
     clock.now += 5_000
     expect((await login('ann', 'right', { cookie })).status).toBe(200)
     expect(await times(5, () => login('ann', 'wrong', { cookie }))).toEqual(Array(5).fill(401))
   })
 
-  test('has a new id after each login: who has copied the old one does not use up the count of the new one', async () => {
+  test('gets a new id at each login: a copy of the old cookie does not use up the counter of the new one', async () => {
     const { login } = await openHouse()
     const stolen = deviceOf(await login())
     const cookie = deviceOf(await login('ann', 'right', { cookie: stolen }))
@@ -72,29 +72,29 @@ describe('a browser that somebody has logged in from', () => {
     expect((await login('ann', 'right', { cookie })).status).toBe(200)
   })
 
-  test('is known for the names that logged in from it, eight at most, and for no other one', async () => {
+  test('is known for the last eight names that logged in from it, and for no other name', async () => {
     const { login, addUser } = await openHouse()
-    const people = Array.from({ length: 9 }, (_, nth) => `person ${nth}`)
-    for (const name of [...people, 'bob']) await addUser(name, 'right')
+    const names = Array.from({ length: 9 }, (_, nth) => `person ${nth}`)
+    for (const name of [...names, 'bob']) await addUser(name, 'right')
     let cookie = ''
-    for (const name of people) cookie = deviceOf(await login(name, 'right', { cookie }))
-    for (const name of [...people, 'bob']) await times(6, () => login(name, 'wrong'))
+    for (const name of names) cookie = deviceOf(await login(name, 'right', { cookie }))
+    for (const name of [...names, 'bob']) await times(6, () => login(name, 'wrong'))
     const statuses = []
-    for (const name of [...people, 'bob']) statuses.push((await login(name, 'right', { cookie })).status)
+    for (const name of [...names, 'bob']) statuses.push((await login(name, 'right', { cookie })).status)
     expect(statuses).toEqual([429, ...Array(8).fill(200), 429])
   })
 
-  test('has no such cookie from a login that failed', async () => {
+  test('gets no device cookie from a failed login', async () => {
     const { login } = await openHouse()
     expect((await login('ann', 'wrong')).headers.getSetCookie()).toEqual([])
   })
 })
 
-describe('the cookie of a browser', () => {
-  const given = { secrets: ['new', 'old'], publicUrl } as const
-  const ask = (cookie: string) => new Request('http://localhost/', { headers: { cookie } })
+describe('the device cookie', () => {
+  const options = { secrets: ['new', 'old'], publicUrl } as const
+  const requestWith = (cookie: string) => new Request('http://localhost/', { headers: { cookie } })
 
-  test('stays for a year, out of reach of scripts, and holds no name', async () => {
+  test('lasts a year, is HttpOnly, and contains no name', async () => {
     const { login, addUser } = await openHouse()
     await addUser('a name like no other', 'right')
     const [, cookie = ''] = (await login('a name like no other')).headers.getSetCookie()
@@ -104,26 +104,27 @@ describe('the cookie of a browser', () => {
     expect(Buffer.from(contentOf(cookie), 'base64url').toString('latin1')).not.toContain('a name')
   })
 
-  test('is read with each of the secrets, and beside another one that a neighbour has set', () => {
-    const old = createDevices({ ...given, secrets: ['old'] })
-    const [cookie = ''] = old.issue(ask(''), 'ann').split(';', 1)
-    const id = old.idOf(ask(cookie), 'ann')
+  test('verifies with each secret, also beside an invalid cookie of that name', () => {
+    const old = createDevices({ ...options, secrets: ['old'] })
+    const [cookie = ''] = old.issue(requestWith(''), 'ann').split(';', 1)
+    const id = old.idOf(requestWith(cookie), 'ann')
     expect(id).toMatch(/^[\w-]{16}$/)
-    const devices = createDevices(given)
-    expect(devices.idOf(ask(cookie), 'ann')).toBe(id)
-    expect(devices.idOf(ask(`session-device=${'x'.repeat(32)}.${'y'.repeat(43)}; ${cookie}`), 'ann')).toBe(id)
-    expect(devices.idOf(ask(cookie), 'bob')).toBeUndefined()
-    expect(createDevices({ ...given, secrets: ['other'] }).idOf(ask(cookie), 'ann')).toBeUndefined()
+    const devices = createDevices(options)
+    expect(devices.idOf(requestWith(cookie), 'ann')).toBe(id)
+    const invalid = `session-device=${'x'.repeat(32)}.${'y'.repeat(43)}`
+    expect(devices.idOf(requestWith(`${invalid}; ${cookie}`), 'ann')).toBe(id)
+    expect(devices.idOf(requestWith(cookie), 'bob')).toBeUndefined()
+    expect(createDevices({ ...options, secrets: ['other'] }).idOf(requestWith(cookie), 'ann')).toBeUndefined()
   })
 
-  test('is not the session’s, nor the other way round, nor anything that is bent', async () => {
+  test('is not valid as a session cookie, nor a session cookie as a device cookie, nor a modified value', async () => {
     const { login, whoIs } = await openHouse()
     const reply = await login()
     const device = deviceOf(reply)
     expect((await whoIs(`session=${contentOf(device)}`)).status).toBe(401)
     await times(5, () => login('ann', 'wrong'))
     const [value = '', signature = ''] = contentOf(device).split('.')
-    for (const bent of [
+    for (const modified of [
       contentOf(reply.cookie),
       `${value}${value}.${signature}`,
       `${value.slice(0, 31)}.${signature}`,
@@ -132,34 +133,37 @@ describe('the cookie of a browser', () => {
       value,
       '',
     ]) {
-      expect([bent, (await login('ann', 'right', { cookie: `session-device=${bent}` })).status]).toEqual([bent, 429])
+      expect([modified, (await login('ann', 'right', { cookie: `session-device=${modified}` })).status]).toEqual([
+        modified,
+        429,
+      ])
     }
     expect((await login('ann', 'right', { cookie: device })).status).toBe(200)
   })
 })
 
-test('known and unknown names ask the store the same questions, and hash as often, until they are shut', async () => {
-  const asked: string[] = []
+test('an existing and an unknown name cause the same store calls and hashes, until they are blocked', async () => {
+  const calls: string[] = []
   const { options } = await openHouse()
-  const watched = Object.entries(options.store).map(([name, method]) => {
-    const watch = (...given: unknown[]) => {
-      asked.push(name)
-      return Reflect.apply(method, options.store, given)
+  const recorded = Object.entries(options.store).map(([name, method]) => {
+    const record = (...parameters: unknown[]) => {
+      calls.push(name)
+      return Reflect.apply(method, options.store, parameters)
     }
-    return [name, watch]
+    return [name, record]
   })
-  const store: typeof options.store = Object.fromEntries(watched)
+  const store: typeof options.store = Object.fromEntries(recorded)
   const { login, checked } = await openHouse({
     store,
     addressOf: (request) => request.headers.get('x-from') ?? undefined,
   })
-  const course = async (name: string, address: string) => {
-    asked.length = 0
+  const workOf = async (name: string, address: string) => {
+    calls.length = 0
     checked.length = 0
     await times(7, () => login(name, 'wrong', { 'x-from': address }))
-    return { asked: [...asked], hashes: checked.length }
+    return { calls: [...calls], hashes: checked.length }
   }
-  const unknown = await course('nobody', '2001:db8:1::1')
-  expect(unknown).toEqual(await course('ann', '2001:db8:2::1'))
-  expect([unknown.hashes, unknown.asked.length]).toEqual([5, 12])
+  const unknown = await workOf('nobody', '2001:db8:1::1')
+  expect(unknown).toEqual(await workOf('ann', '2001:db8:2::1'))
+  expect([unknown.hashes, unknown.calls.length]).toEqual([5, 12])
 })

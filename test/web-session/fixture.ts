@@ -8,7 +8,7 @@ import { openSqlite } from '../../src/store/sqlite.ts'
 import { tokens } from '../../src/store/tokens.ts'
 import { users } from '../../src/store/users.ts'
 
-/** Brings a new database to where users, tokens and sessions are. */
+/** Creates the tables of users, tokens and sessions in a new database. */
 export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))
 
 export const storeOn = (database: Database) => ({
@@ -21,13 +21,13 @@ export const storeOn = (database: Database) => ({
 
 export const publicUrl = 'https://sluice.test'
 
-/** Any answer, shown whole. */
+/** A response that has been read completely. */
 export interface Shown {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the answer is
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   readonly json: any
-  /** The cookie pair of a `Set-Cookie` header, to be sent back. */
+  /** The name and value of the first `Set-Cookie` header, as the browser sends them back. */
   readonly cookie: string
 }
 
@@ -42,7 +42,7 @@ export const showing = async (response: Response): Promise<Shown> => {
   return { status: response.status, headers: response.headers, json, cookie }
 }
 
-/** Asks an app that listens nowhere. A body that is not text goes out as JSON. */
+/** Sends a request to an app in process. A body that is not a string is sent as JSON. */
 export const ask = async (
   app: App,
   method: string,
@@ -63,7 +63,7 @@ export const ask = async (
   )
 }
 
-/** A password "is" its hash with a mark; every check is noted, with the hash that it was given. */
+/** A verifier without hashing: the hash of a password is the password after `#`. `checked` records the hash of every check. */
 export const quickVerify = () => {
   const checked: (string | undefined)[] = []
   const verify = async (password: string, hash: string | undefined) => {
@@ -73,7 +73,7 @@ export const quickVerify = () => {
   return { verify, checked }
 }
 
-/** Sessions on SQLite in memory, with a clock that stands still and one user, ann, whose password is `right`. */
+/** The plugin on SQLite in memory, with a clock that the test sets and one user, ann, with the password `right`. */
 export const openHouse = async (options: Partial<WebSessionOptions> = {}) => {
   const database = openSqlite(':memory:')
   await makeTables(database)
@@ -106,5 +106,5 @@ export const refusal = (message: string) => ({ success: false, error: { message,
 
 export const sameOrigin = { origin: publicUrl }
 
-/** A name that nobody has. */
+/** A random name of no user. */
 export const nobody = () => `nobody-${randomUUID()}`

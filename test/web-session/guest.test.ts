@@ -10,24 +10,24 @@ import type {
 import { webSession } from '../../plugins/web-session/index.ts'
 import { ask, openHouse, refusal } from './fixture.ts'
 
-/** A stranger's own storage: two maps, one user, and no counting of failures. */
-const strangersStore = (): SessionStore & AttemptStore => {
+/** A minimal store of a host app: one user, sessions in a map, and no counting of failures. */
+const minimalStore = (): SessionStore & AttemptStore => {
   const user: LoginUser = { id: '7', name: 'eve', password: 'plain' }
-  const kept = new Map<string, NewSession>()
+  const sessions = new Map<string, NewSession>()
   return {
     userByName: async (name) => (name === user.name ? user : undefined),
     async addSession(session, ended = []) {
-      for (const hash of ended) kept.delete(hash)
-      kept.set(session.hash, session)
+      for (const hash of ended) sessions.delete(hash)
+      sessions.set(session.hash, session)
       return true
     },
     async session(hash) {
-      const session = kept.get(hash)
+      const session = sessions.get(hash)
       return session && { ...session, name: user.name }
     },
     touchSession: async () => {},
     async endSession(hash) {
-      kept.delete(hash)
+      sessions.delete(hash)
     },
     takeAttempt: async () => undefined,
     returnAttempt: async () => {},
@@ -36,23 +36,23 @@ const strangersStore = (): SessionStore & AttemptStore => {
 
 const verify = async (password: string, hash: string | undefined) => password === hash
 
-const strangers = (more: Partial<WebSessionOptions> = {}) =>
-  webSession({ store: strangersStore(), verify, secrets: ['s'], publicUrl: 'http://localhost', ...more })
+const hostSession = (more: Partial<WebSessionOptions> = {}) =>
+  webSession({ store: minimalStore(), verify, secrets: ['s'], publicUrl: 'http://localhost', ...more })
 
 const eve = { name: 'eve', password: 'plain' }
 
-describe('in a stranger’s app', () => {
-  test('it does its whole job, with that app’s users and storage, and leaves the rest alone', async () => {
+describe('in a bare Elysia app', () => {
+  test('it works completely, with the users and the store of the app, and does not affect other routes', async () => {
     const app = new Elysia()
-      .use(strangers({ path: '/auth', segment: 'video' }))
+      .use(hostSession({ path: '/auth', segment: 'video' }))
       .get('/open', () => 'open')
       .get('/mine', ({ identity }) => `${identity.user} ${identity.name}`, { session: true })
       .get('/broken', () => {
         throw new Error('mine')
       })
       .post('/body', ({ body }) => body)
-    const refused = await ask(app, 'POST', '/auth', {}, { ...eve, password: 'x' })
-    expect([refused.status, refused.json]).toEqual([
+    const rejected = await ask(app, 'POST', '/auth', {}, { ...eve, password: 'x' })
+    expect([rejected.status, rejected.json]).toEqual([
       401,
       { success: false, error: { message: 'wrong name or password', type: 'video_proxy_error' } },
     ])
@@ -71,7 +71,7 @@ describe('in a stranger’s app', () => {
   })
 })
 
-describe('two in one app', () => {
+describe('two instances in one app', () => {
   test('have their own users, routes and secrets', async () => {
     const [one, two] = [
       await openHouse({ cookieName: 'one' }),
@@ -93,7 +93,7 @@ describe('two in one app', () => {
     expect((await ask(app, 'GET', '/two/me', renamed)).status).toBe(401)
   })
 
-  test('one after the other serve what comes after each', async () => {
+  test('each provide the macro for the routes after them', async () => {
     const [one, two] = [await openHouse({ cookieName: 'one' }), await openHouse({ cookieName: 'two', path: '/second' })]
     const app = new Elysia()
       .use(webSession(one.options))
@@ -108,11 +108,11 @@ describe('two in one app', () => {
   })
 })
 
-test('used by a plugin that a plugin uses, it guards its own, and only its own', async () => {
-  const ground = new Elysia({ prefix: '/ground' })
-    .use(strangers())
+test('nested two plugins deep, it guards its own routes and no others', async () => {
+  const inner = new Elysia({ prefix: '/ground' })
+    .use(hostSession())
     .get('/me', ({ identity }) => identity.name, { session: true })
-  const first = new Elysia({ name: 'first', prefix: '/first' }).use(ground).get('/neighbour', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/neighbour', () => 'open')
   const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/neighbour', () => 'open')
   const app = new Elysia()
     .get('/before', () => 'open')

@@ -8,7 +8,7 @@ import { ask, nobody, openHouse, refusal } from './fixture.ts'
 const wrong = refusal('wrong name or password')
 
 describe('a login', () => {
-  test('with the right password says who one is and sets two cookies: the session, and the browser’s own', async () => {
+  test('with the right password returns the user and sets two cookies: the session and the device', async () => {
     const { login, ann } = await openHouse()
     const reply = await login()
     expect([reply.status, reply.json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
@@ -16,18 +16,18 @@ describe('a login', () => {
     expect(reply.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('is told apart by nothing when it fails: wrong password, unknown name, disabled user, user without a password', async () => {
+  test('gets the same response for a wrong password, an unknown name, a disabled user and a user without a password', async () => {
     const { login, addUser, store } = await openHouse()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
     await addUser('robot')
     const replies = [await login('ann', 'wrong'), await login(nobody()), await login('gone'), await login('robot')]
-    const seen = replies.map(({ status, json, headers }) => JSON.stringify([status, json, [...headers].sort()]))
-    expect(new Set(seen).size).toBe(1)
+    const responses = replies.map(({ status, json, headers }) => JSON.stringify([status, json, [...headers].sort()]))
+    expect(new Set(responses).size).toBe(1)
     expect([replies[0]?.status, replies[0]?.json]).toEqual([401, wrong])
   })
 
-  test('computes a hash in each of these cases, and just one', async () => {
+  test('computes exactly one hash in each of these cases', async () => {
     const { login, addUser, store, checked } = await openHouse()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
@@ -39,7 +39,7 @@ describe('a login', () => {
     expect(checked).toEqual(['#right', undefined, undefined, undefined])
   })
 
-  test('with the hash that an administrator makes works without further ado', async () => {
+  test('works with a hash of hashPassword', async () => {
     const { login, store } = await openHouse({ verify: undefined })
     await store.addUser({ name: 'bob', password: await hashPassword('correct horse'), createdAt: 1 })
     expect((await login('bob', 'correct horse')).status).toBe(200)
@@ -47,7 +47,7 @@ describe('a login', () => {
     expect((await login(nobody(), 'correct horse')).status).toBe(401)
   })
 
-  test('leaves nothing in the database that a cookie could be made of', async () => {
+  test('stores only the hash of the session id', async () => {
     const { login, database } = await openHouse()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
@@ -58,7 +58,7 @@ describe('a login', () => {
     expect(rows).not.toContain('#right')
   })
 
-  test('brings a new session each time, and ends the one that the browser had', async () => {
+  test('starts a new session each time, and ends the previous session of the browser', async () => {
     const { login, whoIs } = await openHouse()
     const first = await login()
     const elsewhere = await login()
@@ -69,7 +69,7 @@ describe('a login', () => {
     expect((await whoIs(elsewhere.cookie)).status).toBe(200)
   })
 
-  test('that fails ends nothing', async () => {
+  test('that fails does not end the session', async () => {
     const { login, whoIs } = await openHouse()
     const { cookie } = await login()
     const failed = await login('ann', 'wrong', { cookie })
@@ -77,12 +77,12 @@ describe('a login', () => {
     expect((await whoIs(cookie)).status).toBe(200)
   })
 
-  test('during which the password is changed opens no session', async () => {
+  test('starts no usable session when the password changes meanwhile', async () => {
     const house = await openHouse({
       verify: async (password, hash) => {
-        const right = hash === `#${password}`
+        const matches = hash === `#${password}`
         await house.store.setPassword('ann', '#other')
-        return right
+        return matches
       },
     })
     const { status, cookie } = await house.login()
@@ -90,7 +90,7 @@ describe('a login', () => {
     expect((await house.whoIs(cookie)).status).toBe(401)
   })
 
-  test('when too many passwords are being checked is put off, and not counted', async () => {
+  test('gets 503 and is not counted while too many passwords are being checked', async () => {
     let busy = true
     const house = await openHouse({
       addressOf: () => '192.0.2.1',
@@ -99,12 +99,12 @@ describe('a login', () => {
         return true
       },
     })
-    for (let tries = 0; tries < 30; tries++) expect((await house.login()).status).toBe(503)
+    for (let attempt = 0; attempt < 30; attempt++) expect((await house.login()).status).toBe(503)
     busy = false
     expect((await house.login()).status).toBe(200)
   })
 
-  test('is a 500 that keeps its reasons when the store cannot be asked', async () => {
+  test('gets 500 without details when the store fails', async () => {
     const { options } = await openHouse()
     for (const broken of ['takeAttempt', 'userByName', 'addSession', 'returnAttempt'] as const) {
       const down = () => Promise.reject(new Error('secret database'))
@@ -116,7 +116,7 @@ describe('a login', () => {
   })
 })
 
-describe('what is sent to log in', () => {
+describe('the body of a login', () => {
   const send = async (body: unknown, headers: Record<string, string> = {}) => {
     const { app, checked } = await openHouse()
     const { status, json } = await ask(app, 'POST', '/api/session', headers, body)
@@ -124,12 +124,12 @@ describe('what is sent to log in', () => {
   }
 
   for (const [title, body, status, message] of [
-    ['no JSON', '{"name":', 400, 'request body is not valid JSON'],
-    ['no object', '["ann","right"]', 400, 'request body must be a JSON object'],
+    ['invalid JSON', '{"name":', 400, 'request body is not valid JSON'],
+    ['an array', '["ann","right"]', 400, 'request body must be a JSON object'],
     ['no password', { name: 'ann' }, 400, 'name and password must be strings'],
     ['no name', { password: 'right' }, 400, 'name and password must be strings'],
-    ['a name that is no string', { name: ['ann'], password: 'right' }, 400, 'name and password must be strings'],
-    ['a password that is no string', { name: 'ann', password: 1 }, 400, 'name and password must be strings'],
+    ['a name that is not a string', { name: ['ann'], password: 'right' }, 400, 'name and password must be strings'],
+    ['a password that is not a string', { name: 'ann', password: 1 }, 400, 'name and password must be strings'],
     [
       'a password of 1,025 bytes',
       { name: 'ann', password: `${'é'.repeat(512)}x` },
@@ -138,7 +138,7 @@ describe('what is sent to log in', () => {
     ],
     ['9 KiB', { name: 'a'.repeat(9_000), password: 'right' }, 413, 'request body is too large'],
   ] as const) {
-    test(`is refused as ${title}, without checking anything`, async () => {
+    test(`with ${title} is rejected before the password is checked`, async () => {
       const { reply, checked } = await send(body)
       expect(reply).toEqual([status, refusal(message)])
       expect(checked).toEqual([])
@@ -146,21 +146,21 @@ describe('what is sent to log in', () => {
   }
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
-    test(`is refused as ${type || 'nothing in particular'}: a form on a foreign page could send it`, async () => {
+    test(`of ${type || 'no content type'} is rejected, because a form on a foreign page can send it`, async () => {
       const { reply, checked } = await send('{"name":"ann","password":"right"}', { 'content-type': type })
       expect(reply).toEqual([415, refusal('content type must be application/json')])
       expect(checked).toEqual([])
     })
   }
 
-  test('may be a password of 1,024 bytes', async () => {
+  test('may contain a password of 1,024 bytes', async () => {
     const { reply, checked } = await send({ name: 'ann', password: 'é'.repeat(512) })
     expect(reply).toEqual([401, wrong])
     expect(checked).toHaveLength(1)
   })
 
   for (const name of ['', 'ann\0', '\ud800', 'a'.repeat(7_000), '__proto__', "ann' or 1=1 --"]) {
-    test(`may name ${JSON.stringify(name).slice(0, 20)}, who is nobody`, async () => {
+    test(`with the unknown name ${JSON.stringify(name).slice(0, 20)} gets 401`, async () => {
       const { reply, checked } = await send({ name, password: 'right' })
       expect(reply).toEqual([401, wrong])
       expect(checked).toEqual([undefined])

@@ -15,11 +15,11 @@ describe('the networks of', () => {
     ['unix:', 'unix:'],
     ['', ''],
   ] as const) {
-    test(`${address || 'nothing'}: ${names.join(', ')}`, () =>
+    test(`${address || 'an empty address'}: ${names.join(', ')}`, () =>
       expect(networksOf(address).map(({ name }) => name)).toEqual([...names]))
   }
 
-  test('larger networks may make more mistakes than smaller ones', () => {
+  test('a larger network has a larger share than a smaller one', () => {
     expect(networksOf('192.0.2.1').map(({ share }) => share)).toEqual([1, 16])
     expect(networksOf('2001:db8::1').map(({ share }) => share)).toEqual([1, 4, 16])
   })

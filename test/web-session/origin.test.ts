@@ -3,8 +3,8 @@ import { Elysia } from 'elysia'
 import { type PublicUrl, requireSameOrigin, webSession } from '../../plugins/web-session/index.ts'
 import { ask, openHouse, publicUrl, refusal } from './fixture.ts'
 
-/** Headers that say where a request is from, and whether that is a page of the public address. */
-const own: readonly Record<string, string>[] = [
+/** Headers of requests from a page of the public address, from another page, and without a statement of their origin. */
+const sameOrigin: readonly Record<string, string>[] = [
   { origin: publicUrl },
   { origin: publicUrl, 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'same-origin' },
@@ -24,9 +24,9 @@ const foreign: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'same-site' },
   { 'sec-fetch-site': 'anything' },
 ]
-const silent: readonly Record<string, string>[] = [{}, { 'sec-fetch-site': 'none' }]
-const refused = refusal('request comes from a foreign origin')
-const said = (headers: Record<string, string>) => JSON.stringify(headers)
+const unstated: readonly Record<string, string>[] = [{}, { 'sec-fetch-site': 'none' }]
+const foreignOrigin = refusal('request comes from a foreign origin')
+const show = (headers: Record<string, string>) => JSON.stringify(headers)
 
 const accepts = (headers: Record<string, string>, address: PublicUrl) => {
   try {
@@ -38,15 +38,15 @@ const accepts = (headers: Record<string, string>, address: PublicUrl) => {
   }
 }
 
-describe('what changes something by a cookie', () => {
-  for (const headers of own) {
-    test(`may come with ${said(headers)}`, () => expect(accepts(headers, publicUrl)).toBe(true))
+describe('a request with a cookie that changes something', () => {
+  for (const headers of sameOrigin) {
+    test(`may have ${show(headers)}`, () => expect(accepts(headers, publicUrl)).toBe(true))
   }
-  for (const headers of [...foreign, ...silent]) {
-    test(`may not come with ${said(headers)}`, () => expect(accepts(headers, publicUrl)).toBe(false))
+  for (const headers of [...foreign, ...unstated]) {
+    test(`may not have ${show(headers)}`, () => expect(accepts(headers, publicUrl)).toBe(false))
   }
 
-  test('is measured by the origin of the public address, whatever its path, known now or later', () => {
+  test('is compared with the origin of the public address, which may have a path and may be a function', () => {
     let address = 'http://127.0.0.1:1/console'
     expect(accepts({ origin: 'http://127.0.0.1:1' }, address)).toBe(true)
     address = 'HTTPS://SLUICE.test:443/x'
@@ -54,18 +54,18 @@ describe('what changes something by a cookie', () => {
     expect(accepts({ origin: 'http://127.0.0.1:1' }, () => address)).toBe(false)
   })
 
-  test('is a logout: it needs the session first, then the origin, and ends nothing without it', async () => {
+  test('such as a logout needs the session, then the origin; without it the session stays', async () => {
     const { app, login, whoIs } = await openHouse()
     const { cookie } = await login()
-    for (const headers of [...foreign, ...silent]) {
+    for (const headers of [...foreign, ...unstated]) {
       expect((await ask(app, 'DELETE', '/api/session', headers)).status).toBe(401)
       const { status, json } = await ask(app, 'DELETE', '/api/session', { cookie, ...headers })
-      expect([headers, status, json]).toEqual([headers, 403, refused])
+      expect([headers, status, json]).toEqual([headers, 403, foreignOrigin])
     }
     expect((await whoIs(cookie)).status).toBe(200)
   })
 
-  test('is any route with the macro that does not only read', async () => {
+  test('needs the origin on every route with the macro, except for safe methods', async () => {
     const { options, login } = await openHouse()
     const app = new Elysia()
       .use(webSession(options))
@@ -84,30 +84,30 @@ describe('what changes something by a cookie', () => {
 })
 
 describe('a login', () => {
-  for (const headers of [...own, ...silent]) {
-    test(`may come with ${said(headers)}`, async () => {
+  for (const headers of [...sameOrigin, ...unstated]) {
+    test(`may have ${show(headers)}`, async () => {
       const { login } = await openHouse()
       expect((await login('ann', 'right', headers)).status).toBe(200)
     })
   }
   for (const headers of foreign) {
-    test(`may not come with ${said(headers)}: with the right password it is told the address, with another one nothing`, async () => {
+    test(`may not have ${show(headers)}: only with the right password the response names the public address`, async () => {
       const { login, checked } = await openHouse()
       const right = await login('ann', 'right', headers)
-      const told = `this page is not at the address of this service: log in at ${publicUrl}`
-      expect([right.status, right.json]).toEqual([403, refusal(told)])
+      const message = `this page is not at the address of this service: log in at ${publicUrl}`
+      expect([right.status, right.json]).toEqual([403, refusal(message)])
       const wrong = [await login('ann', 'wrong', headers), await login('nobody', 'right', headers)]
-      for (const { status, json } of wrong) expect([status, json]).toEqual([403, refused])
+      for (const { status, json } of wrong) expect([status, json]).toEqual([403, foreignOrigin])
       for (const { headers } of [right, ...wrong]) expect(headers.get('set-cookie')).toBeNull()
       expect(checked).toEqual(['#right', '#right', undefined])
     })
   }
 
-  test('from a foreign page is counted like any other one', async () => {
+  test('from a foreign page is counted like any other login', async () => {
     const { login, checked } = await openHouse()
     const evil = { origin: 'https://evil.test' }
     const statuses: number[] = []
-    for (let tries = 0; tries < 7; tries++) statuses.push((await login('ann', 'wrong', evil)).status)
+    for (let attempt = 0; attempt < 7; attempt++) statuses.push((await login('ann', 'wrong', evil)).status)
     expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
     expect((await login('ann', 'right', evil)).status).toBe(429)
     expect((await login()).status).toBe(429)
@@ -115,20 +115,20 @@ describe('a login', () => {
   })
 })
 
-describe('the names of this machine', () => {
+describe('the loopback hosts', () => {
   const at = (name: string, port = 3_000) => `http://${name}:${port}`
   const names = ['localhost', '127.0.0.1', '[::1]']
 
-  test('are one origin at one port, whichever of them is the public address', () => {
-    for (const own of names) {
+  test('count as one origin on one port, whichever of them is the public address', () => {
+    for (const host of names) {
       for (const name of names)
-        expect([own, name, accepts({ origin: at(name) }, `${at(own)}/x`)]).toEqual([own, name, true])
+        expect([host, name, accepts({ origin: at(name) }, `${at(host)}/x`)]).toEqual([host, name, true])
     }
     expect(accepts({ origin: 'http://localhost' }, 'http://127.0.0.1:80')).toBe(true)
     expect(accepts({ origin: 'https://[::1]' }, 'https://localhost')).toBe(true)
   })
 
-  test('are not at another port, by another scheme, or for a public address elsewhere', () => {
+  test('do not count on another port, with another scheme, or for a public address on another host', () => {
     for (const name of names) {
       expect(accepts({ origin: at(name, 3_001) }, at('localhost'))).toBe(false)
       expect(accepts({ origin: `https://${name}:3000` }, at('localhost'))).toBe(false)
@@ -137,7 +137,7 @@ describe('the names of this machine', () => {
     }
   })
 
-  test('are these three as a browser writes them, and no name that leads to them', () => {
+  test('are these three in the form of browsers, and no other name that resolves to loopback', () => {
     for (const name of [
       ...[
         'localhost.',
@@ -160,11 +160,11 @@ describe('the names of this machine', () => {
     ]) {
       expect([name, accepts({ origin: at(name), host: `${name}:3000` }, at('127.0.0.1'))]).toEqual([name, false])
     }
-    // A public address that is one of those has no other name.
+    // Such an address as public address counts only itself.
     expect(accepts({ origin: at('localhost') }, at('127.0.0.2'))).toBe(false)
   })
 })
 
-test('an address that is none is refused at once', async () => {
+test('the factory throws for an invalid public address', async () => {
   await expect(openHouse({ publicUrl: 'sluice.test' })).rejects.toThrow(TypeError)
 })

@@ -5,7 +5,7 @@ import { ask, openHouse, refusal, sameOrigin } from './fixture.ts'
 const minute = 60_000
 
 describe('a session', () => {
-  test('says who one is, to these routes and to other plugins', async () => {
+  test('identifies the user to these routes and to other plugins', async () => {
     const { login, whoIs, ann, options } = await openHouse()
     const { cookie } = await login()
     const { status, json, headers } = await whoIs(cookie)
@@ -15,7 +15,7 @@ describe('a session', () => {
     expect(await identifyBySession(options)(request)).toEqual({ user: ann, name: 'ann' })
   })
 
-  test('is over after half an hour without use', async () => {
+  test('ends after half an hour without a request', async () => {
     const { login, whoIs, clock } = await openHouse()
     const { cookie } = await login()
     clock.now += 30 * minute - 1
@@ -24,7 +24,7 @@ describe('a session', () => {
     expect((await whoIs(cookie)).status).toBe(401)
   })
 
-  test('is over after twelve hours, however much it is used', async () => {
+  test('ends after twelve hours, used or not', async () => {
     const { login, whoIs, clock } = await openHouse()
     const { cookie } = await login()
     const end = clock.now + 12 * 60 * minute
@@ -32,7 +32,7 @@ describe('a session', () => {
     expect((await whoIs(cookie)).status).toBe(401)
   })
 
-  test('has other limits where they are given, and none that make no sense', async () => {
+  test('has the configured limits; the factory throws for a limit that is not above 0', async () => {
     const { login, whoIs, clock } = await openHouse({ idleMs: 1_000, absoluteMs: 1_500 })
     const { cookie } = await login()
     clock.now += 999
@@ -40,12 +40,12 @@ describe('a session', () => {
     clock.now += 501
     expect((await whoIs(cookie)).status).toBe(401)
     for (const idleMs of [0, -1, Number.NaN]) {
-      await expect(openHouse({ idleMs })).rejects.toThrow('a session must live for more than nothing')
-      await expect(openHouse({ absoluteMs: idleMs })).rejects.toThrow('a session must live for more than nothing')
+      await expect(openHouse({ idleMs })).rejects.toThrow('idleMs and absoluteMs must be above 0')
+      await expect(openHouse({ absoluteMs: idleMs })).rejects.toThrow('idleMs and absoluteMs must be above 0')
     }
   })
 
-  test('writes down its use at most once a minute', async () => {
+  test('stores its idle deadline at most once a minute', async () => {
     const { login, options, clock } = await openHouse()
     const { cookie } = await login()
     const touched: number[] = []
@@ -65,7 +65,7 @@ describe('a session', () => {
     expect(touched.map((at) => (at - start) / 1000)).toEqual([61, 122, 183, 244])
   })
 
-  test('is over for every process with its logout, which takes the cookie away', async () => {
+  test('ends for every process with the logout, which deletes the cookie', async () => {
     const { login, whoIs, app, options } = await openHouse()
     const other = identifyBySession({ ...options })
     const { cookie } = await login()
@@ -80,14 +80,14 @@ describe('a session', () => {
     expect((await ask(app, 'DELETE', '/api/session', { cookie, ...sameOrigin })).status).toBe(401)
   })
 
-  test('is over at once when its user is disabled', async () => {
+  test('ends at once when its user is disabled', async () => {
     const { login, whoIs, store } = await openHouse()
     const { cookie } = await login()
     await store.disableUser('ann', 5)
     expect((await whoIs(cookie)).status).toBe(401)
   })
 
-  test('is over at once with a new password, even the same one, and those after it are not', async () => {
+  test('ends at once when its user gets a new password; later sessions do not', async () => {
     const { login, whoIs, store } = await openHouse({ verify: async () => true })
     const before = await login()
     await store.setPassword('ann', '#right again')
@@ -96,7 +96,7 @@ describe('a session', () => {
     expect((await whoIs(after.cookie)).status).toBe(200)
   })
 
-  test('that cannot be looked up is a 500 that keeps its reasons', async () => {
+  test('that cannot be read gets 500 without details', async () => {
     const { options, login, clock } = await openHouse()
     const { cookie } = await login()
     clock.now += 5 * minute
@@ -110,27 +110,23 @@ describe('a session', () => {
 })
 
 describe('without a session', () => {
-  test('one is nobody, whatever else one shows', async () => {
+  test('a request gets 401, whatever other credentials it has', async () => {
     const { app } = await openHouse()
-    const shown: readonly Record<string, string>[] = [
+    const credentials: readonly Record<string, string>[] = [
       {},
       { cookie: 'session=1' },
       { authorization: `Bearer sk-${'a'.repeat(43)}` },
     ]
-    for (const headers of shown) {
+    for (const headers of credentials) {
       for (const method of ['GET', 'DELETE']) {
-        const {
-          status,
-          json,
-          headers: answered,
-        } = await ask(app, method, '/api/session', { ...headers, ...sameOrigin })
-        expect([status, json]).toEqual([401, refusal('not authenticated')])
-        expect(answered.get('cache-control')).toBe('no-store')
+        const reply = await ask(app, method, '/api/session', { ...headers, ...sameOrigin })
+        expect([reply.status, reply.json]).toEqual([401, refusal('not authenticated')])
+        expect(reply.headers.get('cache-control')).toBe('no-store')
       }
     }
   })
 
-  test('other methods and other paths are refused in the same shape', async () => {
+  test('other methods and other paths are rejected in the same shape', async () => {
     const { app } = await openHouse()
     for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
       const { status, json, headers } = await ask(app, method, '/api/session')
