@@ -71,6 +71,13 @@ export const assetInText = (text: string): string | undefined => {
 const unseen = '[\\p{Cc}\\p{Cf}\\p{Z}]'
 const scheme = 'asset:'
 const atStart = new RegExp(`^[^\\p{L}\\p{N}]*${[...scheme].join(`${unseen}*`)}(?:${unseen}*/){0,2}`, 'iu')
+
+/**
+ * Found in any JSON text in which a string or a key begins so, unless it has `\\u` in it; and perhaps in others. From quote to quote, so that nothing is read twice. Only U+017F is
+ * also a letter of the scheme.
+ */
+export const maybeAtStart = `"(?:[^A-Za-z0-9"\\\\]|\\\\[^u"])*${[...scheme].join('(?:[\\x00-\\x20\\x7f-\\uffff]|\\\\[bfnrt])*').replaceAll('s', '[s\\u017f]')}`
+
 const letters = [...scheme].map((letter) => letter.charCodeAt(0))
 
 const unseenCharacter = new RegExp(`^${unseen}$`, 'u')

