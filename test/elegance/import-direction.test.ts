@@ -37,6 +37,12 @@ describe('the direction of imports', () => {
     expect(breaches('src', (_, to) => !/^(?:test|examples)\//.test(to))).toEqual([])
   })
 
+  test('the emulator imports only itself and Node modules', () => {
+    expect(sources('src/emulator').flatMap(importsOf).length).toBeGreaterThan(100)
+    const allowed = (_: string, to: string) => to.startsWith('src/emulator/') || to.startsWith('node:')
+    expect(breaches('src/emulator', allowed)).toEqual([])
+  })
+
   test('examples import the package only by its name', () => {
     expect(breaches('examples', (_, to) => !inside(to) || to.startsWith('examples/'))).toEqual([])
   })
