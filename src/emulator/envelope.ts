@@ -12,7 +12,7 @@ export const VERSION = '2024-01-01'
 /** Wraps a result or an error of one request in `ResponseMetadata`. */
 export interface Envelope {
   readonly requestId: string
-  result(answer: Answer): string
+  result(result: Answer): string
   error(refusal: Refusal): string
 }
 
@@ -22,10 +22,10 @@ export function envelopeOf(action: string, n: number, settings: Settings): Envel
   const metadata = { RequestId: requestId, Action: action, Version: VERSION, Service: SERVICE, Region: settings.region }
   return {
     requestId,
-    result: (answer) =>
+    result: (result) =>
       objectOf([
         field('ResponseMetadata', metadata),
-        { raw: `"Result":${'list' in answer ? listText(answer.list) : answer.result}` },
+        { raw: `"Result":${'list' in result ? listText(result.list) : result.result}` },
       ]),
     error: ({ code, message }) =>
       objectOf([field('ResponseMetadata', { ...metadata, Error: { Code: code, Message: message } })]),

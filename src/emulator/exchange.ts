@@ -72,8 +72,8 @@ function runAction({ account, shape, request, action, number, strikes }: Exchang
   const headers = { 'x-request-id': envelope.requestId }
   try {
     const ask = shape.askOf(request)
-    const answer = strikes.reduce((result, { fault }) => faultyAnswer(fault, result, ask), perform(account, ask))
-    return jsonReply(200, envelope.result(answer), headers)
+    const faulty = strikes.reduce((result, { fault }) => faultyAnswer(fault, result, ask), perform(account, ask))
+    return jsonReply(200, envelope.result(faulty), headers)
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))
     return jsonReply(refusal.status, envelope.error(refusal), { ...headers, ...refusal.headers })

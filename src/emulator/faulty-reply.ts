@@ -62,8 +62,8 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
 }
 
 /** Applies a fault to a result before serialization. Only list faults change it. */
-export function faultyAnswer(fault: FaultKind, answer: Answer, ask: Ask): Answer {
-  return 'list' in answer ? { list: faultyList(fault, answer.list, ask) } : answer
+export function faultyAnswer(fault: FaultKind, result: Answer, ask: Ask): Answer {
+  return 'list' in result ? { list: faultyList(fault, result.list, ask) } : result
 }
 
 function faultyList(fault: FaultKind, list: List, ask: Ask): List {

@@ -17,7 +17,7 @@ const create = (change: object = {}) =>
   rest(emulator, 'POST', '/assets', { GroupId: groupId, URL: 'https://x.example/a.png', AssetType: 'Image', ...change })
 const read = async (id: string) => (await rest(emulator, 'GET', `/assets/${id}`)).Result
 
-test('an asset is Processing until its time is over, then Active', async () => {
+test('an asset is Processing for processingMs, then Active', async () => {
   now = START
   const { Id } = (await create({ Name: 'cat' })).Result
   expect(Id).toMatch(/^asset-\d{14}-[a-z0-9]{5}$/)
@@ -27,20 +27,20 @@ test('an asset is Processing until its time is over, then Active', async () => {
   expect(await read(Id)).toMatchObject({ Status: 'Active', Name: 'cat', UpdateTime: '2026-03-18T03:33:34Z' })
 })
 
-test('advancing the library ends processing without waiting', async () => {
+test('library.advance ends processing without a wait', async () => {
   const { Id } = (await create()).Result
   emulator.library.advance(2000)
   expect(emulator.library.asset(Id)?.status).toBe('Active')
 })
 
-test('the address decides how processing ends', async () => {
+test('the URL decides the result of processing', async () => {
   const outcome = async (URL: string, AssetType = 'Image') => {
     const { Id } = (await create({ URL, AssetType })).Result
     emulator.library.advance(2000)
     const { Status, Error: error } = await read(Id)
     return `${Status} ${error?.Code ?? ''}`
   }
-  expect(await outcome('https://x.example/no-ending')).toBe('Active ')
+  expect(await outcome('https://x.example/no-extension')).toBe('Active ')
   expect(await outcome('https://x.example/a.MP4?x=1', 'Video')).toBe('Active ')
   expect(await outcome('https://x.example/fail-FaceMismatch/a.png')).toBe('Failed FaceMismatch')
   expect(await outcome('https://x.invalid/a.png')).toBe('Failed DownloadFailed')
@@ -48,7 +48,7 @@ test('the address decides how processing ends', async () => {
   expect(await outcome('https://x.example/a.svg')).toBe('Failed FormatUnsupported')
 })
 
-test('an asset that breaks a rule is refused by the name of the field', async () => {
+test('an invalid field of an asset is rejected with its name', async () => {
   expect((await create({ GroupId: undefined })).code).toBe('MissingParameter.GroupId')
   expect((await create({ GroupId: 'nonsense' })).code).toBe('InvalidParameter.GroupId')
   expect(await create({ GroupId: 'group-20240101000000-aaaaa' })).toMatchObject({
@@ -63,7 +63,7 @@ test('an asset that breaks a rule is refused by the name of the field', async ()
   expect((await create({ Moderation: { Strategy: 'None' } })).code).toBe('InvalidParameter.Moderation')
 })
 
-test('an update changes the name and nothing else', async () => {
+test('an update changes only the name', async () => {
   const { Id } = (await create({ Name: 'before' })).Result
   const other = emulator.library.addGroup({ name: 'other' })
   const change = { Name: 'after', GroupId: other.id, Status: 'Active', Id: 'asset-1' }
@@ -72,7 +72,7 @@ test('an update changes the name and nothing else', async () => {
   expect((await rest(emulator, 'PATCH', `/assets/${Id}`, { GroupId: other.id })).code).toBe('MissingParameter.Name')
 })
 
-test('a malformed id is a bad request, an unknown one is not found', async () => {
+test('a malformed id is 400, an unknown id is 404', async () => {
   expect(await rest(emulator, 'GET', '/assets/nonsense')).toMatchObject({
     status: 400,
     code: 'InvalidParameter.AssetID',
@@ -83,7 +83,7 @@ test('a malformed id is a bad request, an unknown one is not found', async () =>
   expect((await ark(emulator, 'GetAsset', {}, now)).code).toBe('MissingParameter.Id')
 })
 
-test('the link in an answer is good for 12 hours and signed anew at each read', async () => {
+test('the link in a response is valid for 12 hours and gets a new signature on each read', async () => {
   const { Id } = (await create()).Result
   const first = (await read(Id)).URL
   now += 1000

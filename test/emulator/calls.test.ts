@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-test('every request is recorded in order, as it stood on the wire', async () => {
+test('every request is recorded in order, exactly as sent', async () => {
   await rest(emulator, 'POST', '/assets/groups?a=%2F', '{"Name": "x"}')
   await ark(emulator, 'GetAsset', {}, NOW)
   await rest(emulator, 'PUT', '/assets/groups', 'not json')

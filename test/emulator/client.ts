@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Emulator } from '../../src/emulator/index.ts'
 import { expectedSignature } from '../../src/emulator/signature.ts'
 
-/** An answer, read. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number
   readonly text: string
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every form
   readonly Result: any
   readonly code: string | undefined
 }
 
-/** A request of the ark shape, signed over all of its headers but those left out. */
+/** A request of the `ark` API. The signature covers all its headers except `leaveOut`. */
 export function arkRequest(
   emulator: Emulator,
   action: string,
@@ -42,21 +42,21 @@ export function arkRequest(
   return { url: emulator.origin + target, headers: { ...headers, authorization }, body }
 }
 
-/** Calls an action of the ark shape. A string goes out as it is. */
+/** Calls an action of the `ark` API. A string is sent unchanged. */
 export async function ark(emulator: Emulator, action: string, body: unknown, now?: number): Promise<Answer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const { url, ...init } = arkRequest(emulator, action, text, { now })
   return answerOf(await fetch(url, { method: 'POST', ...init }))
 }
 
-/** Calls the rest shape, relative to its base address. */
+/** Sends a request to the `rest` API. `path` is relative to its base URL. */
 export async function rest(emulator: Emulator, method: string, path: string, body?: unknown): Promise<Answer> {
   const headers = { authorization: `Bearer ${emulator.rest.key}`, 'content-type': 'application/json' }
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return answerOf(await fetch(emulator.rest.url + path, { method, headers, body: text, redirect: 'manual' }))
 }
 
-/** Reads an answer. */
+/** Reads a response. */
 export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text()
   const json = text.startsWith('{') ? JSON.parse(text) : {}

@@ -15,7 +15,7 @@ async function control(method: string, path: string, body?: unknown) {
   return { status: response.status, json: JSON.parse(await response.text()) }
 }
 
-test('calls, groups and assets can be read over HTTP, and looking leaves no trace', async () => {
+test('calls, groups and assets can be read over HTTP, and control requests are not recorded', async () => {
   const group = emulator.library.addGroup({ name: 'g' })
   const asset = emulator.library.addAsset({ groupId: group.id })
   await rest(emulator, 'GET', '/assets')
@@ -27,7 +27,7 @@ test('calls, groups and assets can be read over HTTP, and looking leaves no trac
   expect(emulator.calls).toEqual([])
 })
 
-test('faults can be switched on and off over HTTP', async () => {
+test('faults can be added and removed over HTTP', async () => {
   const { json } = await control('POST', 'faults', { kind: 'empty', action: '/^LIST/i', times: 'Infinity' })
   expect((await rest(emulator, 'GET', '/assets')).text).toBe('')
   expect((await control('GET', 'faults')).json).toMatchObject([
@@ -40,7 +40,7 @@ test('faults can be switched on and off over HTTP', async () => {
   expect((await rest(emulator, 'GET', '/assets')).text).not.toBe('')
 })
 
-test('a fault that makes no sense is refused with the reason', async () => {
+test('an invalid fault is rejected with the reason', async () => {
   for (const fault of [{}, { kind: 'fire' }, { kind: 'status' }, { kind: 'headers', headers: 7 }, []]) {
     const { status, json } = await control('POST', 'faults', fault)
     expect([status, typeof json.error]).toEqual([400, 'string'])

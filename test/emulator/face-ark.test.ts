@@ -8,7 +8,7 @@ afterEach(stopAll)
 const create = (emulator: Parameters<typeof ark>[0], body: unknown) =>
   ark(emulator, 'CreateVisualValidateSession', body)
 
-test('a session has a token, a link with temporary credentials to the emulator itself, and its callback', async () => {
+test('a new session has a token, a link to the emulator with temporary credentials, and its callback URL', async () => {
   const emulator = await start()
   const { Result, status } = await create(emulator, { CallbackURL: `${CALLBACK}?a=1&b=2` })
   expect(status).toBe(200)
@@ -21,12 +21,12 @@ test('a session has a token, a link with temporary credentials to the emulator i
   expect([...link.searchParams.keys()]).toEqual(names)
   expect(link.searchParams.get('bytedToken')).toBe(Result.BytedToken)
   for (const name of names.slice(0, -1)) expect(link.searchParams.get(name)?.length).toBeGreaterThan(20)
-  // signs that a query escapes are in real ones, too
+  // real secrets also contain characters that a query must escape
   expect(link.searchParams.get('secretAccessKey')).toMatch(/=$/)
   expect(link.search).not.toContain(emulator.ark.secretKey)
 })
 
-test('two sessions share no secret', async () => {
+test('two sessions have different credentials', async () => {
   const emulator = await start({ clock: () => Date.now() })
   const links = [await begin(emulator), await begin(emulator)].map(({ link }) => new URL(link).searchParams)
   for (const name of ['accessKeyId', 'secretAccessKey', 'sessionToken', 'configId', 'bytedToken']) {
@@ -34,13 +34,13 @@ test('two sessions share no secret', async () => {
   }
 })
 
-test('addresses are written with escaped ampersands, as the vendor’s encoder does', async () => {
+test('URLs have escaped ampersands, as from the vendor’s JSON encoder', async () => {
   const { text } = await create(await start(), { CallbackURL: `${CALLBACK}?a=1&b=2` })
   expect(text).not.toContain('&')
   expect(text).toContain('?a=1\\u0026b=2')
 })
 
-test('the callback must be there, absolute, and an address for browsers', async () => {
+test('CallbackURL is required and must be an absolute http or https URL', async () => {
   const emulator = await start()
   expect((await create(emulator, {})).code).toBe('MissingParameter.CallbackURL')
   expect((await create(emulator, { CallbackURL: '' })).code).toBe('MissingParameter.CallbackURL')
@@ -65,18 +65,18 @@ test('the callback must be there, absolute, and an address for browsers', async 
   expect(emulator.face.sessions()).toHaveLength(3)
 })
 
-test('both actions want a signature', async () => {
+test('both actions require a signature', async () => {
   const emulator = await start()
   for (const action of ['CreateVisualValidateSession', 'GetVisualValidateResult']) {
     const { url, ...init } = arkRequest(emulator, action, `{"CallbackURL":"${CALLBACK}"}`, { secretKey: 'wrong' })
-    const answer = await fetch(url, { method: 'POST', ...init })
-    expect(answer.status).toBe(401)
-    expect(await answer.text()).toContain('"Code":"SignatureDoesNotMatch"')
+    const response = await fetch(url, { method: 'POST', ...init })
+    expect(response.status).toBe(401)
+    expect(await response.text()).toContain('"Code":"SignatureDoesNotMatch"')
   }
   expect(emulator.face.sessions()).toEqual([])
 })
 
-test('success makes one LivenessFace group at that moment, and the result names it as often as it is asked', async () => {
+test('success creates one LivenessFace group at once, and every result request returns its id', async () => {
   const emulator = await start()
   const { token } = await begin(emulator)
   expect(emulator.library.groups()).toEqual([])
@@ -92,12 +92,12 @@ test('success makes one LivenessFace group at that moment, and the result names 
   expect(emulator.library.groups()).toHaveLength(1)
 })
 
-test('the callback carries the token and the code, behind what its address asked for already', async () => {
+test('the callback has the token and the result code after the query of the callback URL', async () => {
   const emulator = await start()
   const { token } = await begin(emulator, 'https://gate.test/cb?x=%2F&y=a+b&x=1#part')
-  const word = 'algorithmBaseRespCode=0&reqMeasureInfoValue=1&verify_type=real_time'
+  const fixed = 'algorithmBaseRespCode=0&reqMeasureInfoValue=1&verify_type=real_time'
   expect(emulator.face.finish(token, 'succeed')).toBe(
-    `https://gate.test/cb?x=%2F&y=a+b&x=1&bytedToken=${token}&resultCode=10000&${word}#part`,
+    `https://gate.test/cb?x=%2F&y=a+b&x=1&bytedToken=${token}&resultCode=10000&${fixed}#part`,
   )
   const plain = await begin(emulator, 'https://gate.test')
   const back = emulator.face.finish(plain.token, 'fail')
@@ -106,7 +106,7 @@ test('the callback carries the token and the code, behind what its address asked
   expect(back).not.toContain('resultCode=10000')
 })
 
-test('failure and closing make no group, ever', async () => {
+test('failure and closing never create a group', async () => {
   const emulator = await start()
   const [failed, closed] = [await begin(emulator), await begin(emulator)]
   expect(emulator.face.finish(failed.token, 'fail')).toStartWith(CALLBACK)
@@ -118,7 +118,7 @@ test('failure and closing make no group, ever', async () => {
   expect(emulator.library.groups()).toEqual([])
 })
 
-test('a session ends once: a second success makes no second group and leads nowhere', async () => {
+test('a session ends once: a second success creates no group and does not redirect', async () => {
   const emulator = await start()
   const { token } = await begin(emulator)
   expect(emulator.face.finish(token, 'succeed')).toBeDefined()
@@ -129,7 +129,7 @@ test('a session ends once: a second success makes no second group and leads nowh
   expect(emulator.face.sessions()).toMatchObject([{ state: 'succeeded', groupId: emulator.library.groups()[0]?.id }])
 })
 
-test('without a success the result is an empty group or an error, as the settings have it', async () => {
+test('before success the result is an empty GroupId or an error, as facePending says', async () => {
   const empty = await start()
   expect(await result(empty, (await begin(empty)).token)).toMatchObject({ status: 200, Result: { GroupId: '' } })
   const erring = await start({ facePending: 'error' })
@@ -139,7 +139,7 @@ test('without a success the result is an empty group or an error, as the setting
   expect((await result(erring, token)).Result.GroupId).toStartWith('group-')
 })
 
-test('a token that is unknown, missing or of another project is refused', async () => {
+test('a token that is unknown, missing or of another project is rejected', async () => {
   const emulator = await start()
   expect((await result(emulator, 'token')).code).toBe('NotFound.byted_token')
   expect((await result(emulator, '')).code).toBe('MissingParameter.BytedToken')
@@ -154,7 +154,7 @@ test('a token that is unknown, missing or of another project is refused', async 
   expect(() => emulator.face.finish('token', 'succeed')).toThrow('no face session')
 })
 
-test('a session lives for half an hour, to the millisecond, and then even its result is gone', async () => {
+test('a session and its result expire after exactly 30 minutes', async () => {
   const now = Date.UTC(2026, 0)
   const emulator = await start({ clock: () => now })
   const make = () => ark(emulator, 'CreateVisualValidateSession', { CallbackURL: CALLBACK }, now)
@@ -171,7 +171,7 @@ test('a session lives for half an hour, to the millisecond, and then even its re
   expect(emulator.face.sessions().map(({ state }) => state)).toEqual(['expired', 'succeeded'])
 })
 
-test('a shorter life can be chosen, and one that makes no sense cannot', async () => {
+test('faceSessionMs sets another lifetime, and an invalid one is rejected', async () => {
   const emulator = await start({ faceSessionMs: 120_000 })
   const { token } = await begin(emulator)
   emulator.library.advance(120_000)
@@ -183,12 +183,12 @@ test('a shorter life can be chosen, and one that makes no sense cannot', async (
   await expect(startEmulator({ faceUrl: 'lan.test:3000' })).rejects.toThrow('faceUrl')
 })
 
-test('three calls a second are documented for each of the two actions', async () => {
+test('each of the two actions has a documented limit of three calls per second', async () => {
   const now = Date.UTC(2026, 0)
   const emulator = await start({ limits: undefined, clock: () => now })
   const codes = async (action: string, body: object) => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => ark(emulator, action, body, now)))
-    return answers.map(({ code = 'fine' }) => code).sort()
+    const responses = await Promise.all(Array.from({ length: 5 }, () => ark(emulator, action, body, now)))
+    return responses.map(({ code = 'fine' }) => code).sort()
   }
   const over = ['RateLimitExceeded', 'RateLimitExceeded']
   const made = await codes('CreateVisualValidateSession', { CallbackURL: CALLBACK })
@@ -200,14 +200,14 @@ test('three calls a second are documented for each of the two actions', async ()
   expect(emulator.perSecond('GetVisualValidateResult')).toBe(5)
 })
 
-test('a full account begins no session', async () => {
+test('a full account cannot create a session', async () => {
   const emulator = await start({ quota: 1 })
   const { token } = await begin(emulator)
   emulator.face.finish(token, 'succeed')
   expect(await create(emulator, { CallbackURL: CALLBACK })).toMatchObject({ status: 403, code: 'QuotaExceeded' })
 })
 
-test('the group shows in the library, takes assets, and stays as long as its authorisation', async () => {
+test('the group is listed, accepts assets, and cannot be deleted while its authorization is valid', async () => {
   const emulator = await start({ processingMs: 0 })
   const { token } = await begin(emulator)
   emulator.face.finish(token, 'succeed')
@@ -230,7 +230,7 @@ test('the group shows in the library, takes assets, and stays as long as its aut
   expect((await ark(emulator, 'DeleteAssetGroup', { Id: GroupId })).code).toBe('OperationDenied.LivenessFace')
 })
 
-test('group lists can leave LivenessFace groups out, and only those', async () => {
+test('faceGroupsListed: false removes LivenessFace groups from group lists only', async () => {
   const emulator = await start({ faceGroupsListed: false })
   const aigc = emulator.library.addGroup({ name: 'a' })
   const { token } = await begin(emulator)
@@ -246,17 +246,17 @@ test('group lists can leave LivenessFace groups out, and only those', async () =
   expect((await ark(emulator, 'GetAssetGroup', { Id: GroupId })).status).toBe(200)
 })
 
-test('answers are wrapped or flat, errors wrapped in any case', async () => {
+test('results are wrapped or flat, errors are always wrapped', async () => {
   const flat = await start({ faceEnvelope: 'flat' })
-  const made = await ark(flat, 'CreateVisualValidateSession', { CallbackURL: CALLBACK })
-  const { BytedToken } = JSON.parse(made.text)
-  expect(made.text).toStartWith('{"BytedToken":')
+  const created = await ark(flat, 'CreateVisualValidateSession', { CallbackURL: CALLBACK })
+  const { BytedToken } = JSON.parse(created.text)
+  expect(created.text).toStartWith('{"BytedToken":')
   expect((await result(flat, BytedToken)).text).toBe('{"GroupId":""}')
   expect((await result(flat, 'other')).code).toBe('NotFound.byted_token')
   expect((await ark(flat, 'GetAssetQuota', {})).text).toStartWith('{"ResponseMetadata":')
 })
 
-test('links lead to the address and name the language that the settings choose', async () => {
+test('faceUrl and faceLanguage set the base URL and the language of links', async () => {
   const emulator = await start({ faceUrl: 'https://lan.test:8443/', faceLanguage: 'zh-Hant' })
   const link = new URL((await begin(emulator)).link)
   expect(link.href).toStartWith('https://lan.test:8443/h5/')

@@ -5,37 +5,38 @@ export const CALLBACK = 'https://gate.test/callback/state-1'
 
 const running: Emulator[] = []
 
-/** An emulator without limits that `stopAll` stops. */
+/** Starts an emulator without rate limits; `stopAll` stops it. */
 export async function start(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await startEmulator({ limits: {}, ...options })
   running.push(emulator)
   return emulator
 }
 
+/** Stops every emulator of `start`. */
 export async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((emulator) => emulator.stop()))
 }
 
-/** Begins a session in the ark shape. */
+/** Creates a session in the `ark` API. */
 export async function begin(emulator: Emulator, CallbackURL: string = CALLBACK, more: object = {}) {
   const { Result } = await ark(emulator, 'CreateVisualValidateSession', { CallbackURL, ...more })
   return { token: String(Result.BytedToken), link: String(Result.H5Link) }
 }
 
-/** Asks for the result in the ark shape. */
+/** Requests the result of a session in the `ark` API. */
 export function result(emulator: Emulator, BytedToken: string, more: object = {}, now?: number): Promise<Answer> {
   return ark(emulator, 'GetVisualValidateResult', { BytedToken, ...more }, now)
 }
 
-/** An answer of the rest shape's face verification, which has no envelope. */
+/** A response of face verification in the `rest` API, which has no envelope. */
 export interface Told {
   readonly status: number
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every form
   readonly json: any
 }
 
-/** Calls the rest shape's face verification; `path` is an id with a slash in front, or nothing. */
+/** Sends a face verification request to the `rest` API. `path`: an id after a slash, or empty. */
 export async function face(
   { origin, rest }: Emulator,
   method: string,
@@ -49,13 +50,13 @@ export async function face(
   return { status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
 }
 
-/** Opens an address as a browser does that goes nowhere by itself. */
+/** Requests a URL as a browser does, but does not follow redirects. */
 export async function open(link: string, headers: Record<string, string> = {}, method = 'GET') {
   const response = await fetch(link, { method, headers, redirect: 'manual' })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Presses a button of the page. */
+/** Submits the form of the page with one of its buttons. */
 export async function press(link: string, name: string, headers: Record<string, string> = {}) {
   const body = new URLSearchParams({ do: name })
   const response = await fetch(link, { method: 'POST', headers, body, redirect: 'manual' })

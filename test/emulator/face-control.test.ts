@@ -10,7 +10,7 @@ async function control({ origin }: Emulator, path: string, body?: string) {
   return { status: response.status, json: JSON.parse(await response.text()) }
 }
 
-test('sessions are listed as they stand, oldest first', async () => {
+test('sessions are listed with their current state, oldest first', async () => {
   const emulator = await start()
   const [first, second, third] = [await begin(emulator), await begin(emulator, `${CALLBACK}/2`), await begin(emulator)]
   emulator.face.finish(second.token, 'succeed')
@@ -28,7 +28,7 @@ test('sessions are listed as they stand, oldest first', async () => {
   expect((await control(emulator, 'face')).json).toEqual(sessions)
 })
 
-test('a person can be played over HTTP', async () => {
+test('the user’s decision can be set over HTTP', async () => {
   const emulator = await start()
   const [a, b] = [await begin(emulator), await begin(emulator)]
   const { status, json } = await control(emulator, `face/${a.token}`, '{"do":"succeed"}')
@@ -47,7 +47,7 @@ test('a person can be played over HTTP', async () => {
   expect((await control(emulator, `face/${late.token}`, '{"do":"fail"}')).json).toEqual({ error: 'expired' })
 })
 
-test('both shapes are recorded under the same actions, and people’s browsers not at all', async () => {
+test('both APIs are recorded under the same actions, and browser requests are not recorded', async () => {
   const emulator = await start()
   const { token, link } = await begin(emulator)
   await open(link)
@@ -65,19 +65,19 @@ test('both shapes are recorded under the same actions, and people’s browsers n
   expect(emulator.calls[2]).toMatchObject({ path: '/api/media/face-verifications', json: { a: 1 } })
 })
 
-/** Creates in one shape; what came of it. */
+/** Creates a session or task in one of the two APIs. */
 const creations = {
   ark: (emulator: Emulator) => ark(emulator, 'CreateVisualValidateSession', { CallbackURL: CALLBACK }),
   rest: (emulator: Emulator) => face(emulator, 'POST'),
 }
 
-for (const [shape, create] of Object.entries(creations)) {
-  test(`faults strike the two actions of ${shape} as all others`, async () => {
+for (const [api, create] of Object.entries(creations)) {
+  test(`faults apply to the two actions of ${api} as to all others`, async () => {
     const emulator = await start()
     const outcome = async (fault: Fault) => {
       emulator.faults.add({ ...fault, action: 'CreateVisualValidateSession' })
       const before = emulator.face.sessions().length
-      // the runtime's fetch may send a request once more over a connection that broke
+      // after a connection reset, the runtime's fetch may send the request again
       const { status, text } = await create(emulator).catch(() => ({ status: 0, text: '' }))
       return { status, text, made: emulator.face.sessions().length - before }
     }
@@ -107,7 +107,7 @@ for (const [shape, create] of Object.entries(creations)) {
   })
 }
 
-test('a fault never strikes a person’s browser', async () => {
+test('a fault never applies to browser requests', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   const fault = emulator.faults.add({ kind: 'status', status: 500 })

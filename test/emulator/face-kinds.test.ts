@@ -22,12 +22,12 @@ const create = (upstream: Upstream, callbackUrl?: string) =>
 const query = (upstream: Upstream, id: string) =>
   upstream.send({ action: 'GetVisualValidateResult', verification: own(id) })
 
-test('the gateway’s ark kind begins a session and reads its result', async () => {
+test('the gateway’s ark driver creates a session and reads its result', async () => {
   const emulator = await start({ project: 'mine' })
   const upstream = upstreamOf(ark(emulator.ark))
-  const made = (await create(upstream, CALLBACK)).json?.get('Result')
-  const token = made?.get('BytedToken')?.string() ?? ''
-  expect(made?.get('H5Link')?.string()).toBe(emulator.origin + emulator.face.sessions()[0]?.h5)
+  const created = (await create(upstream, CALLBACK)).json?.get('Result')
+  const token = created?.get('BytedToken')?.string() ?? ''
+  expect(created?.get('H5Link')?.string()).toBe(emulator.origin + emulator.face.sessions()[0]?.h5)
   expect((await query(upstream, token)).json?.get('Result')?.get('GroupId')?.string()).toBe('')
   emulator.face.finish(token, 'succeed')
   const group = (await query(upstream, token)).json?.get('Result')?.get('GroupId')?.string() ?? ''
@@ -38,14 +38,14 @@ test('the gateway’s ark kind begins a session and reads its result', async () 
   expect(gone).toMatchObject({ status: 404 })
 })
 
-test('the gateway’s rest kind begins a task and sees it verified', async () => {
+test('the gateway’s rest driver creates a task and reads that it is verified', async () => {
   const emulator = await start()
   const upstream = upstreamOf(rest(emulator.rest))
-  const made = (await create(upstream)).json
-  const id = made?.get('verification_id')?.string() ?? ''
-  expect(made?.get('expires_at')?.raw).toMatch(/^\d{10}$/)
+  const created = (await create(upstream)).json
+  const id = created?.get('verification_id')?.string() ?? ''
+  expect(created?.get('expires_at')?.raw).toMatch(/^\d{10}$/)
   const [session] = emulator.face.sessions()
-  expect(made?.get('h5_url')?.string()).toBe(emulator.origin + session?.h5)
+  expect(created?.get('h5_url')?.string()).toBe(emulator.origin + session?.h5)
   expect((await query(upstream, id)).json?.get('status')?.string()).toBe('waiting_user')
   await open(emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
   const verified = (await query(upstream, id)).json

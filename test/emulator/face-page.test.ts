@@ -7,11 +7,11 @@ afterEach(stopAll)
 const ZH = { 'accept-language': 'zh-TW,zh;q=0.9,en;q=0.1' }
 const EN = { 'accept-language': 'en-GB' }
 
-/** The names of the page's buttons, in order. */
+/** Value and label of the page's buttons, in order. */
 const buttons = (html: string) =>
   [...html.matchAll(/<button name="do" value="(\w+)"[^>]*>([^<]+)<\/button>/g)].map(([, value, name]) => [value, name])
 
-test('the page is in the language of the link, else of the browser, else English', async () => {
+test('the page uses the language of the link, else of the browser, else English', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   const languages = async (lng: string, accepted: string) => {
@@ -36,7 +36,7 @@ test('the page is in the language of the link, else of the browser, else English
   }
 })
 
-test('three real buttons in a plain form, each with a name and a description, are all that it takes', async () => {
+test('the page is a plain form with three buttons, each with a label and a description', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   for (const [headers, names, title] of [
@@ -56,12 +56,12 @@ test('three real buttons in a plain form, each with a name and a description, ar
     expect(text).toContain('name="viewport"')
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) expect(text).toMatch(`<p id="${id}">`)
     expect(text.match(/aria-describedby/g)).toHaveLength(3)
-    // nothing takes the keyboard's way, and nothing needs a script
+    // keyboard navigation works, and no script is needed
     expect(text).not.toMatch(/<script|\son\w+=|tabindex|javascript:|role=/i)
   }
 })
 
-test('the policy allows the page its own style and its form the way back, and nothing else', async () => {
+test('the Content-Security-Policy allows only the page’s own style and the redirect of its form', async () => {
   const emulator = await start()
   const policy = async (callback: string, then = (link: string) => open(link)) => {
     const { headers, text } = await then((await begin(emulator, callback)).link)
@@ -81,7 +81,7 @@ test('the policy allows the page its own style and its form the way back, and no
   expect(await policy(CALLBACK, (link) => press(link, 'close'))).toBe("'none'")
 })
 
-test('the browser is sent back with 303 after success and after failure', async () => {
+test('the browser gets a 303 redirect after success and after failure', async () => {
   const emulator = await start()
   for (const [name, code, groups] of [
     ['succeed', '10000', 1],
@@ -98,7 +98,7 @@ test('the browser is sent back with 303 after success and after failure', async 
   }
 })
 
-test('closing leads nowhere, and the page says so', async () => {
+test('closing does not redirect, and the page says so', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   const { status, headers, text } = await press(link, 'close', EN)
@@ -109,7 +109,7 @@ test('closing leads nowhere, and the page says so', async () => {
   expect((await press((await begin(emulator)).link, 'close', ZH)).text).toContain('之后不会再发生任何事情')
 })
 
-test('a used link says so, to looks and to replays, and does nothing', async () => {
+test('a used link responds 410 to GET and to a repeated POST, and has no effect', async () => {
   const emulator = await start()
   for (const [name, groups] of [
     ['succeed', 1],
@@ -127,7 +127,7 @@ test('a used link says so, to looks and to replays, and does nothing', async () 
   }
 })
 
-test('two presses at once make one group and one way back', async () => {
+test('two concurrent submissions create one group and one redirect', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   const both = await Promise.all([press(link, 'succeed'), press(link, 'succeed')])
@@ -135,7 +135,7 @@ test('two presses at once make one group and one way back', async () => {
   expect(emulator.library.count().groups).toBe(1)
 })
 
-test('an expired link says so and does nothing', async () => {
+test('an expired link responds 410 and has no effect', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   emulator.library.advance(30 * 60_000)
@@ -147,7 +147,7 @@ test('an expired link says so and does nothing', async () => {
   expect(emulator.library.groups()).toEqual([])
 })
 
-test('looking at the page uses nothing up, and HEAD is like GET without the page', async () => {
+test('GET does not use up the link, and HEAD has the same headers as GET', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   const seen = await open(link)
@@ -160,7 +160,7 @@ test('looking at the page uses nothing up, and HEAD is like GET without the page
   expect(emulator.face.sessions()).toMatchObject([{ state: 'waiting' }])
 })
 
-test('a link that is not whole opens nothing', async () => {
+test('an incomplete or changed link is 404', async () => {
   const emulator = await start()
   const [{ link }, other] = [await begin(emulator), await begin(emulator)]
   const mixed = new URL(link)
@@ -177,15 +177,15 @@ test('a link that is not whole opens nothing', async () => {
     `${emulator.origin}/h5/other`,
   ]
   for (const url of broken) {
-    for (const answer of [await open(url), await press(url, 'succeed')]) {
-      expect(answer.status).toBe(404)
-      expect(answer.text).toContain('Invalid link')
+    for (const response of [await open(url), await press(url, 'succeed')]) {
+      expect(response.status).toBe(404)
+      expect(response.text).toContain('Invalid link')
     }
   }
   expect(emulator.library.groups()).toEqual([])
 })
 
-test('a form without a known decision is told so, and the link stays good', async () => {
+test('a form without a known decision is 400, and the link stays valid', async () => {
   const emulator = await start()
   const { link } = await begin(emulator)
   for (const name of ['', 'Succeed', 'toString', 'succeed '])
@@ -196,7 +196,7 @@ test('a form without a known decision is told so, and the link stays good', asyn
   expect((await press(link, 'succeed')).status).toBe(303)
 })
 
-test('no page repeats anything of the request, nor the secrets of its link', async () => {
+test('no page contains data of the request or the secrets of its link', async () => {
   const emulator = await start()
   const { link, token } = await begin(emulator, `${CALLBACK}?own=callback-secret`)
   const planted = '"><b>planted'

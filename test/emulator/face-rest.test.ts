@@ -5,7 +5,7 @@ import { face, open, press, start, stopAll } from './face-client.ts'
 
 afterEach(stopAll)
 
-async function begun(emulator: Emulator) {
+async function createTask(emulator: Emulator) {
   const { json } = await face(emulator, 'POST', '', '{}')
   const id = String(json.verification_id)
   const status = async () => (await face(emulator, 'GET', `/${id}`)).json.status
@@ -13,12 +13,12 @@ async function begun(emulator: Emulator) {
   return { id, token, link: String(json.h5_url), status }
 }
 
-/** The person decides, and the browser goes where it is sent. */
-async function cameBack(emulator: Emulator, token: string, decision: 'succeed' | 'fail') {
+/** Finishes the session as the user would, and follows the redirect. */
+async function finishAndReturn(emulator: Emulator, token: string, decision: 'succeed' | 'fail') {
   return open(emulator.face.finish(token, decision) ?? '')
 }
 
-test('a task has an id, a status, a link, and its end in whole seconds', async () => {
+test('a new task has an id, a status, a link, and its expiry in seconds', async () => {
   const emulator = await start({ clock: () => 1_760_000_000_999 })
   const { status, json, text } = await face(emulator, 'POST', '', '{"return_url":"https://x.test","n":1}')
   expect(status).toBe(200)
@@ -30,7 +30,7 @@ test('a task has an id, a status, a link, and its end in whole seconds', async (
   expect(session).toMatchObject({ verificationId: json.verification_id, state: 'waiting' })
 })
 
-test('the body is any JSON object or nothing', async () => {
+test('the body is any JSON object or empty', async () => {
   const emulator = await start()
   for (const body of [undefined, '', '{}', '{"a":{"b":[1]}}']) {
     expect((await face(emulator, 'POST', '', body)).status).toBe(200)
@@ -42,9 +42,9 @@ test('the body is any JSON object or nothing', async () => {
   expect(emulator.face.sessions()).toHaveLength(4)
 })
 
-test('a person who succeeds and comes back is verified, and the group is named', async () => {
+test('after success and the callback, the task is verified and has the group id', async () => {
   const emulator = await start()
-  const { id, link } = await begun(emulator)
+  const { id, link } = await createTask(emulator)
   const { json } = await face(emulator, 'GET', `/${id}`)
   expect(json).toEqual({ verification_id: id, status: 'waiting_user' })
   const sent = await press(link, 'succeed')
@@ -58,10 +58,10 @@ test('a person who succeeds and comes back is verified, and the group is named',
   expect((await rest(emulator, 'GET', '/assets/groups?GroupType=LivenessFace')).Result.Items).toHaveLength(1)
 })
 
-test('a result takes its time: callback_received, resolving, verified', async () => {
+test('faceResolvingMs delays the result: callback_received, resolving, verified', async () => {
   const emulator = await start({ faceResolvingMs: 1000, clock: () => 1_760_000_000_000 })
-  const { id, token, status } = await begun(emulator)
-  await cameBack(emulator, token, 'succeed')
+  const { id, token, status } = await createTask(emulator)
+  await finishAndReturn(emulator, token, 'succeed')
   expect(await status()).toBe('callback_received')
   emulator.library.advance(499)
   expect(await status()).toBe('callback_received')
@@ -75,10 +75,10 @@ test('a result takes its time: callback_received, resolving, verified', async ()
   expect(await status()).toBe('verified')
 })
 
-test('a person who fails leads through the same states to failed', async () => {
+test('a failed check goes through the same states to failed', async () => {
   const emulator = await start({ faceResolvingMs: 1000, clock: () => 1_760_000_000_000 })
-  const { token, status } = await begun(emulator)
-  const page = await cameBack(emulator, token, 'fail')
+  const { token, status } = await createTask(emulator)
+  const page = await finishAndReturn(emulator, token, 'fail')
   expect(page.status).toBe(200)
   const seen = [await status()]
   for (let n = 0; n < 2; n++) {
@@ -86,19 +86,19 @@ test('a person who fails leads through the same states to failed', async () => {
     seen.push(await status())
   }
   expect(seen).toEqual(['callback_received', 'resolving', 'failed'])
-  expect((await cameBackPage(emulator, token))?.text).toContain('Check not passed')
+  expect((await reloadCallback(emulator, token))?.text).toContain('Check not passed')
   expect(emulator.library.groups()).toEqual([])
 })
 
-/** What a browser sees that loads the callback's address again. */
-async function cameBackPage(emulator: Emulator, token: string) {
+/** Requests the callback URL again, as a browser does on reload. */
+async function reloadCallback(emulator: Emulator, token: string) {
   const session = emulator.face.sessions().find(({ bytedToken }) => bytedToken === token)
   return session && open(`${session.callbackUrl}?bytedToken=${token}&resultCode=20001`)
 }
 
-test('a task whose person closed, never came, or never came back expires', async () => {
+test('a task expires when the user closes the page, never opens it, or never returns', async () => {
   const emulator = await start()
-  const [closed, absent, lost] = [await begun(emulator), await begun(emulator), await begun(emulator)]
+  const [closed, absent, lost] = [await createTask(emulator), await createTask(emulator), await createTask(emulator)]
   emulator.face.finish(closed.token, 'close')
   emulator.face.finish(lost.token, 'succeed')
   const all = () => Promise.all([closed, absent, lost].map(({ status }) => status()))
@@ -108,29 +108,29 @@ test('a task whose person closed, never came, or never came back expires', async
   expect((await open(absent.link)).status).toBe(410)
 })
 
-test('a result that comes too late finds the task expired', async () => {
+test('a result after the expiry does not change the expired task', async () => {
   const emulator = await start({ faceResolvingMs: 60_000, faceSessionMs: 120_000, clock: () => 1_760_000_000_000 })
-  const { token, status } = await begun(emulator)
+  const { token, status } = await createTask(emulator)
   emulator.library.advance(60_000)
-  await cameBack(emulator, token, 'succeed')
+  await finishAndReturn(emulator, token, 'succeed')
   emulator.library.advance(59_999)
   expect(await status()).toBe('resolving')
   emulator.library.advance(1)
   expect(await status()).toBe('expired')
 })
 
-test('a browser that comes back after the end changes nothing', async () => {
+test('a callback after the expiry has no effect', async () => {
   const emulator = await start()
-  const { token, status } = await begun(emulator)
+  const { token, status } = await createTask(emulator)
   const back = emulator.face.finish(token, 'succeed') ?? ''
   emulator.library.advance(30 * 60_000)
   expect((await open(back)).status).toBe(410)
   expect(await status()).toBe('expired')
 })
 
-test('a forged callback verifies nobody, and only the right state and token are heard at all', async () => {
+test('a forged callback never leads to verified, and a wrong state or token is 404', async () => {
   const emulator = await start()
-  const [mine, other] = [await begun(emulator), await begun(emulator)]
+  const [mine, other] = [await createTask(emulator), await createTask(emulator)]
   const [{ callbackUrl = '' } = {}] = emulator.face.sessions()
   for (const bad of [
     `${callbackUrl}?resultCode=10000`,
@@ -146,16 +146,16 @@ test('a forged callback verifies nobody, and only the right state and token are 
   expect(await mine.status()).toBe('waiting_user')
   await open(forged)
   expect(await mine.status()).toBe('resolving')
-  // only the first word counts
+  // only the first callback counts
   await open(forged.replace('10000', '20001'))
   expect(await mine.status()).toBe('resolving')
   emulator.face.finish(mine.token, 'succeed')
   expect([await mine.status(), await other.status()]).toEqual(['verified', 'waiting_user'])
 })
 
-test('an unknown id, path, method or key is refused in the words of the service', async () => {
+test('an unknown id, path, method or key gets an error in the service’s own format', async () => {
   const emulator = await start()
-  const { id } = await begun(emulator)
+  const { id } = await createTask(emulator)
   const refused = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
   expect(await face(emulator, 'GET', '/verification-1')).toMatchObject({
     status: 404,
@@ -175,20 +175,20 @@ test('an unknown id, path, method or key is refused in the words of the service'
     expect([status, json.error.type]).toEqual([401, 'media_proxy_error'])
   }
   expect(emulator.face.sessions()).toHaveLength(1)
-  // the library beside it keeps Ark's envelope
+  // the asset library of the same API keeps Ark's envelope
   expect((await rest(emulator, 'GET', '/assets/asset-20260101000000-aaaaa')).code).toBe('NotFound.asset_id')
 })
 
-test('an id that was not kept from being a path reaches what it names', async () => {
+test('an id that contains path segments reaches the resource of the resolved path', async () => {
   const emulator = await start()
-  const { id } = await begun(emulator)
+  const { id } = await createTask(emulator)
   const response = await fetch(`${emulator.rest.url}/assets/x%2F..%2F..%2F..%2Fface-verifications%2F${id}`, {
     headers: { authorization: `Bearer ${emulator.rest.key}` },
   })
   expect(await response.json()).toMatchObject({ verification_id: id })
 })
 
-test('both shapes share the limits, the quota and the list of sessions', async () => {
+test('both APIs share the rate limits, the quota and the list of sessions', async () => {
   const now = 1_760_000_000_000
   const emulator = await start({ limits: { CreateVisualValidateSession: 2 }, clock: () => now, quota: 1 })
   await face(emulator, 'POST')

@@ -17,10 +17,10 @@ afterEach(() => {
 afterAll(() => emulator.stop())
 
 const create = (name: string) => rest(emulator, 'POST', '/assets/groups', { Name: name })
-const made = (name: string) => emulator.library.groups().filter((one) => one.name === name).length
+const countOf = (name: string) => emulator.library.groups().filter((one) => one.name === name).length
 
-/** What a bare socket gets to see of an answer to a create call, until the connection closes. */
-function wire(name: string): Promise<string> {
+/** Sends a create request over a raw socket, and returns all bytes until the connection closes. */
+function rawResponse(name: string): Promise<string> {
   const body = JSON.stringify({ Name: name })
   const head = `POST /api/media/proxy/assets/groups HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
   const key = `Authorization: Bearer ${emulator.rest.key}\r\nContent-Length: ${body.length}\r\n\r\n`
@@ -38,45 +38,45 @@ function wire(name: string): Promise<string> {
   })
 }
 
-test('refuse resets before anything is done, reset-after when it is done', async () => {
+test('refuse resets before the action runs, reset-after resets after it', async () => {
   emulator.faults.add({ kind: 'refuse' })
-  expect(await wire('refused')).toBe('ECONNRESET')
-  expect(made('refused')).toBe(0)
+  expect(await rawResponse('refused')).toBe('ECONNRESET')
+  expect(countOf('refused')).toBe(0)
   emulator.faults.add({ kind: 'reset-after' })
-  expect(await wire('lost')).toBe('ECONNRESET')
-  expect(made('lost')).toBe(1)
+  expect(await rawResponse('lost')).toBe('ECONNRESET')
+  expect(countOf('lost')).toBe(1)
   expect(emulator.calls.map((call) => call.status ?? call.aborted)).toEqual([undefined, undefined])
 })
 
-test('truncate does the work and cuts the answer off', async () => {
+test('truncate runs the action and truncates the response', async () => {
   emulator.faults.add({ kind: 'truncate', keep: 5 })
-  const seen = await wire('cut')
+  const seen = await rawResponse('cut')
   expect(seen).toMatch(/^HTTP\/1.1 200 OK\r\n/)
   const [head = '', body] = seen.split('\r\n\r\n')
   expect(body).toBe('{"Res')
   expect(Number(head.match(/content-length: (\d+)/)?.[1])).toBeGreaterThan(100)
-  expect(made('cut')).toBe(1)
+  expect(countOf('cut')).toBe(1)
 })
 
-test('hang never answers, and a caller that goes away is noted', async () => {
+test('hang never responds, and a disconnect of the caller is recorded', async () => {
   const fault = emulator.faults.add({ kind: 'hang', work: true })
-  const away = new AbortController()
+  const controller = new AbortController()
   const headers = { authorization: `Bearer ${emulator.rest.key}` }
-  const { signal } = away
+  const { signal } = controller
   const url = `${emulator.rest.url}/assets/groups`
   const pending = fetch(url, { method: 'POST', body: '{"Name":"silent"}', headers, signal }).catch(
     (error) => error.name,
   )
   await fault.struck()
-  expect(made('silent')).toBe(1)
-  away.abort()
+  expect(countOf('silent')).toBe(1)
+  controller.abort()
   expect(await pending).toBe('AbortError')
   while (!emulator.calls[0]?.aborted) await new Promise((resolve) => setImmediate(resolve))
   expect(emulator.calls[0]?.status).toBeUndefined()
 })
 
-test('hold stops calls before or after the work until it is released', async () => {
-  for (const [when, there] of [
+test('hold stops calls before or after the action until it is released', async () => {
+  for (const [when, created] of [
     ['before', 0],
     ['after', 1],
   ] as const) {
@@ -84,36 +84,40 @@ test('hold stops calls before or after the work until it is released', async () 
     const pending = [create(when), create(when)]
     await fault.struck(2)
     expect(fault.hits).toBe(2)
-    expect(made(when)).toBe(there * 2)
+    expect(countOf(when)).toBe(created * 2)
     fault.release()
-    expect((await Promise.all(pending)).map((answer) => answer.status)).toEqual([200, 200])
-    expect(made(when)).toBe(2)
+    expect((await Promise.all(pending)).map((response) => response.status)).toEqual([200, 200])
+    expect(countOf(when)).toBe(2)
   }
 })
 
-test('delay goes on by itself', async () => {
+test('delay continues without a release', async () => {
   const fault = emulator.faults.add({ kind: 'delay', ms: 5 })
   expect((await create('late')).status).toBe(200)
   expect(fault.hits).toBe(1)
 })
 
-test('status answers instead of the work, or after it', async () => {
+test('status replaces the response, without the action or after it', async () => {
   emulator.faults.add({ kind: 'status', status: 503, body: 'busy', headers: { 'Retry-After': '7' } })
   const busy = await create('busy')
-  expect([busy.status, busy.text, busy.headers.get('retry-after'), made('busy')]).toEqual([503, 'busy', '7', 0])
+  expect([busy.status, busy.text, busy.headers.get('retry-after'), countOf('busy')]).toEqual([503, 'busy', '7', 0])
   emulator.faults.add({ kind: 'status', status: 500, work: true })
   expect(await create('done')).toMatchObject({ status: 500, code: 'InternalError' })
-  expect(made('done')).toBe(1)
+  expect(countOf('done')).toBe(1)
 })
 
-test('answers come without sense, empty, redirected, coded or with odd headers', async () => {
+test('not-json, empty, redirect, gzip and headers change the response', async () => {
   emulator.faults.add({ kind: 'not-json' })
   expect(await create('x')).toMatchObject({ status: 200, text: expect.stringContaining('<html>') })
   emulator.faults.add({ kind: 'empty' })
   expect(await create('x')).toMatchObject({ status: 200, text: '' })
   emulator.faults.add({ kind: 'redirect', location: 'https://elsewhere.example/' })
   const moved = await create('moved')
-  expect([moved.status, moved.headers.get('location'), made('moved')]).toEqual([302, 'https://elsewhere.example/', 0])
+  expect([moved.status, moved.headers.get('location'), countOf('moved')]).toEqual([
+    302,
+    'https://elsewhere.example/',
+    0,
+  ])
   emulator.faults.add({ kind: 'gzip' })
   const coded = await create('x')
   expect([coded.headers.get('content-encoding'), coded.Result.Id]).toEqual(['gzip', expect.any(String)])
@@ -121,13 +125,13 @@ test('answers come without sense, empty, redirected, coded or with odd headers',
     kind: 'headers',
     headers: { 'Set-Cookie': ['a=1', 'b=2'], Connection: 'x-secret', 'X-Secret': 's' },
   })
-  const seen = (await wire('x')).toLowerCase()
+  const seen = (await rawResponse('x')).toLowerCase()
   for (const line of ['set-cookie: a=1', 'set-cookie: b=2', 'connection: x-secret', 'x-secret: s']) {
     expect(seen).toContain(`\r\n${line}\r\n`)
   }
 })
 
-test('lists leak, lose a field, come empty or never end', async () => {
+test('foreign, missing-field, no-data and repeat-cursor change lists', async () => {
   const mine = emulator.library.addAsset({ groupId: group, name: 'mine' })
   const other = emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'h' }).id, name: 'theirs' })
   const list = async (query = '') => (await rest(emulator, 'GET', `/assets?GroupIds=${group}${query}`)).Result
@@ -144,7 +148,7 @@ test('lists leak, lose a field, come empty or never end', async () => {
   expect((await list()).NextToken).toBeUndefined()
 })
 
-test('a fault strikes its action, after a while, so many times, and is removed', async () => {
+test('action, after and times select the calls of a fault, and remove ends it', async () => {
   const fault = emulator.faults.add({ kind: 'empty', action: /^Create/g, after: 1, times: 2 })
   const texts: boolean[] = []
   for (let n = 0; n < 4; n++) {
@@ -159,12 +163,12 @@ test('a fault strikes its action, after a while, so many times, and is removed',
   expect((await create('n')).text).not.toBe('')
 })
 
-test('chance is the same in every run', async () => {
+test('probability gives the same sequence in every run', async () => {
   const run = async () => {
-    const lone = await startEmulator({ limits: {} })
-    const fault = lone.faults.add({ kind: 'empty', probability: 0.5, times: Number.POSITIVE_INFINITY })
-    for (let n = 0; n < 20; n++) await rest(lone, 'GET', '/assets')
-    await lone.stop()
+    const separate = await startEmulator({ limits: {} })
+    const fault = separate.faults.add({ kind: 'empty', probability: 0.5, times: Number.POSITIVE_INFINITY })
+    for (let n = 0; n < 20; n++) await rest(separate, 'GET', '/assets')
+    await separate.stop()
     return fault.hits
   }
   const hits = await run()
@@ -173,14 +177,14 @@ test('chance is the same in every run', async () => {
   expect(await run()).toBe(hits)
 })
 
-test('stopping ends calls that hang, wait or are held, without doing their work', async () => {
-  const lone = await startEmulator()
-  lone.faults.add({ kind: 'hang' })
-  lone.faults.add({ kind: 'delay', ms: 3_600_000, after: 1 })
-  const hold = lone.faults.add({ kind: 'hold', after: 2 })
-  const pending = [1, 2, 3].map((n) => rest(lone, 'POST', '/assets/groups', { Name: `n${n}` }).catch(() => 'gone'))
+test('stop ends calls in hang, delay and hold without running their action', async () => {
+  const separate = await startEmulator()
+  separate.faults.add({ kind: 'hang' })
+  separate.faults.add({ kind: 'delay', ms: 3_600_000, after: 1 })
+  const hold = separate.faults.add({ kind: 'hold', after: 2 })
+  const pending = [1, 2, 3].map((n) => rest(separate, 'POST', '/assets/groups', { Name: `n${n}` }).catch(() => 'gone'))
   await hold.struck()
-  await lone.stop()
+  await separate.stop()
   expect(await Promise.all(pending)).toEqual(['gone', 'gone', 'gone'])
-  expect(lone.library.count().groups).toBe(0)
+  expect(separate.library.count().groups).toBe(0)
 })

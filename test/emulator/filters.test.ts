@@ -26,14 +26,14 @@ async function names(path: string): Promise<string> {
   return code ?? Result.Items.map((item: { Name: string }) => item.Name).join()
 }
 
-test('no GroupIds mean the whole account, of one type and project', async () => {
+test('without GroupIds, a list covers all groups of one type and project', async () => {
   expect(await names('/assets/groups')).toBe('wildcats,Cats')
   expect(await names('/assets/groups?GroupIds=')).toBe('wildcats,Cats')
   expect(await names('/assets')).toBe('three,two one,One')
   expect(await names('/assets?GroupType=LivenessFace')).toBe('one face')
 })
 
-test('GroupIds may be repeated or joined, unknown ones are just absent', async () => {
+test('GroupIds can be repeated or comma-separated, and unknown ids are ignored', async () => {
   expect(await names(`/assets?GroupIds=${a}`)).toBe('One')
   expect(await names(`/assets?GroupIds=${a},${b}`)).toBe('three,two one,One')
   expect(await names(`/assets?GroupIds=${a}&GroupIds=${b}`)).toBe('three,two one,One')
@@ -41,25 +41,25 @@ test('GroupIds may be repeated or joined, unknown ones are just absent', async (
   expect(await names(`/assets?GroupIds=${face}`)).toBe('')
 })
 
-test('at most 100 GroupIds are taken', async () => {
+test('more than 100 GroupIds are rejected', async () => {
   expect(await names(`/assets?GroupIds=${Array(100).fill('g').join()}`)).toBe('')
   expect(await names(`/assets?GroupIds=${Array(101).fill('g').join()}`)).toBe('InvalidParameter.GroupIds')
 })
 
-test('names match in part and without regard to case', async () => {
+test('Name matches substrings and ignores case', async () => {
   expect(await names('/assets/groups?Name=CAT')).toBe('wildcats,Cats')
   expect(await names('/assets/groups?Name=wild')).toBe('wildcats')
   expect(await names('/assets?Name=one')).toBe('two one,One')
   expect(await names(`/assets?Name=${'n'.repeat(65)}`)).toBe('InvalidParameter.Name')
 })
 
-test('statuses narrow a list of assets', async () => {
+test('Statuses filters a list of assets', async () => {
   expect(await names('/assets?Statuses=Failed,Processing')).toBe('three,two one')
   expect(await names('/assets?Statuses=Active')).toBe('One')
   expect(await names('/assets?Statuses=active')).toBe('InvalidParameter.Statuses')
 })
 
-test('lists are sorted by the fields that each of them knows', async () => {
+test('each list can be sorted by its own fields only', async () => {
   expect(await names('/assets/groups?SortOrder=Asc')).toBe('Cats,wildcats')
   expect(await names('/assets/groups?SortBy=UpdateTime')).toBe('Cats,wildcats')
   expect(await names('/assets?SortBy=GroupId&SortOrder=Asc')).toStartWith(a < b ? 'One' : 't')
@@ -68,7 +68,7 @@ test('lists are sorted by the fields that each of them knows', async () => {
   expect(await names('/assets?SortOrder=desc')).toBe('InvalidParameter.SortOrder')
 })
 
-test('ark insists on a filter with a group type and keeps to the project', async () => {
+test('ark requires a filter with GroupType, and lists one project only', async () => {
   const list = (body: unknown) => ark(emulator, 'ListAssetGroups', body)
   expect((await list({})).code).toBe('MissingParameter.Filter')
   expect((await list({ Filter: {} })).code).toBe('MissingParameter.Filter.GroupType')

@@ -9,11 +9,11 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-test('a group is created, read, changed and deleted in both shapes', async () => {
-  const made = await ark(emulator, 'CreateAssetGroup', { Name: 'one', Description: 'd', GroupType: 'AIGC' })
-  const Id = made.Result.Id
+test('a group can be created, read, changed and deleted in both APIs', async () => {
+  const created = await ark(emulator, 'CreateAssetGroup', { Name: 'one', Description: 'd', GroupType: 'AIGC' })
+  const Id = created.Result.Id
   expect(Id).toMatch(/^group-\d{14}-[a-z0-9]{5}$/)
-  expect(made.text).toStartWith('{"ResponseMetadata":{"RequestId":"')
+  expect(created.text).toStartWith('{"ResponseMetadata":{"RequestId":"')
   const { Result } = await ark(emulator, 'GetAssetGroup', { Id })
   expect(Object.keys(Result).join()).toBe('Id,Name,Description,GroupType,ProjectName,CreateTime,UpdateTime')
   expect((await rest(emulator, 'PATCH', `/assets/groups/${Id}`, { Name: 'two' })).Result).toEqual({ Id })
@@ -24,12 +24,12 @@ test('a group is created, read, changed and deleted in both shapes', async () =>
   expect((await ark(emulator, 'GetAssetGroup', { Id })).code).toBe('NotFound.group_id')
 })
 
-test('names are not unique: a repeated create makes a second group', async () => {
+test('names are not unique: a repeated create request creates a second group', async () => {
   const [a, b] = [1, 2].map(() => rest(emulator, 'POST', '/assets/groups', { Name: 'twin' }))
   expect((await a)?.Result.Id).not.toBe((await b)?.Result.Id)
 })
 
-test('a group that breaks a rule is refused by the name of the field', async () => {
+test('an invalid field of a group is rejected with its name', async () => {
   const create = async (body: unknown) => (await ark(emulator, 'CreateAssetGroup', body)).code
   expect(await create({})).toBe('MissingParameter.Name')
   expect(await create({ Name: '' })).toBe('MissingParameter.Name')
@@ -41,7 +41,7 @@ test('a group that breaks a rule is refused by the name of the field', async () 
   expect(await create('[]')).toBe('InvalidParameter')
 })
 
-test('deleting a group takes its assets along, and spares a LivenessFace group', async () => {
+test('deleting a group deletes its assets, and a LivenessFace group cannot be deleted', async () => {
   const face = emulator.library.addGroup({ name: 'face', type: 'LivenessFace' })
   const group = emulator.library.addGroup({ name: 'gone' })
   const asset = emulator.library.addAsset({ groupId: group.id })
@@ -54,7 +54,7 @@ test('deleting a group takes its assets along, and spares a LivenessFace group',
   expect(emulator.library.group(face.id)).toBe(face)
 })
 
-test('a group or asset of another project is not found, and the project must be spelled exactly', async () => {
+test('a group or asset of another project is 404, and project names are case-sensitive', async () => {
   const { id: Id } = emulator.library.addGroup({ name: 'elsewhere', project: 'Other' })
   expect((await ark(emulator, 'GetAssetGroup', { Id })).code).toBe('NotFound.group_id')
   expect((await ark(emulator, 'GetAssetGroup', { Id, ProjectName: 'other' })).code).toBe('NotFound.group_id')

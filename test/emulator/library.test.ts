@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-test('records are snapshots: a later change does not reach them', () => {
+test('records are snapshots: a later change does not modify them', () => {
   const { library } = emulator
   const group = library.addGroup({ name: 'before' })
   const asset = library.addAsset({ groupId: group.id, name: 'before' })
@@ -22,7 +22,7 @@ test('records are snapshots: a later change does not reach them', () => {
   expect([library.count(), library.deleteGroup(group.id)]).toEqual([{ groups: 0, assets: 0 }, false])
 })
 
-test('an id that is taken and a group that does not exist are mistakes', () => {
+test('an id that exists already and an unknown group throw', () => {
   const { library } = emulator
   library.addGroup({ name: 'g', id: 'mine' })
   expect(() => library.addGroup({ name: 'g', id: 'mine' })).toThrow('exists already')
@@ -30,7 +30,7 @@ test('an id that is taken and a group that does not exist are mistakes', () => {
   library.deleteGroup('mine')
 })
 
-test('ids of one second are all different', () => {
+test('ids that are created in the same second are unique', () => {
   const { library } = emulator
   const { id } = library.addGroup({ name: 'many' })
   for (let n = 0; n < 20_000; n++) library.addAsset({ groupId: id })
@@ -38,8 +38,8 @@ test('ids of one second are all different', () => {
   library.deleteGroup(id)
 })
 
-test('times are written in the form that was chosen', async () => {
-  const forms: Record<Exclude<Times, 'mixed'>, string> = {
+test('the times option sets the time format', async () => {
+  const formats: Record<Exclude<Times, 'mixed'>, string> = {
     rfc3339: '2026-03-18T03:33:32Z',
     offset: '2026-03-18T11:33:32+08:00',
     zoneless: '2026-03-18 03:33:32',
@@ -50,12 +50,12 @@ test('times are written in the form that was chosen', async () => {
     for (let n = 0; n < 20; n++) one.library.addAsset({ groupId: id })
     const { Items } = (await rest(one, 'GET', '/assets?MaxResults=100')).Result
     const seen = new Set(Items.map((item: { CreateTime: string }) => item.CreateTime))
-    expect(seen).toEqual(new Set(times === 'mixed' ? Object.values(forms) : [forms[times]]))
+    expect(seen).toEqual(new Set(times === 'mixed' ? Object.values(formats) : [formats[times]]))
     await one.stop()
   }
 })
 
-test('options that make no sense are refused at once', () => {
+test('invalid options are rejected at the start', () => {
   expect(startEmulator({ processingMs: Number.NaN })).rejects.toThrow('processingMs')
   expect(startEmulator({ quota: -1 })).rejects.toThrow('quota')
   expect(startEmulator({ limits: { GetAsset: -1 } })).rejects.toThrow('limits.GetAsset')

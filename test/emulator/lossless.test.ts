@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-test('unknown fields of a create call come back byte for byte in details and lists', async () => {
+test('unknown fields of a create request are returned byte for byte in details and lists', async () => {
   const group = await rest(emulator, 'POST', '/assets/groups', `{"Name":"g",${EXTRA}}`)
   const id = group.Result.Id
   const body = `{${EXTRA},"GroupId":"${id}","URL":"https://x.example/a.png","AssetType":"Image"}`
@@ -21,9 +21,9 @@ test('unknown fields of a create call come back byte for byte in details and lis
   }
 })
 
-test('a create call cannot plant the fields that the upstream fills in', async () => {
-  const planted = '"Id":"mine","Title":"t","CreateTime":"1999","GroupType":"AIGC"'
-  const { Result } = await rest(emulator, 'POST', '/assets/groups', `{"Name":"planted",${planted}}`)
+test('a create request cannot set the fields that the upstream sets itself', async () => {
+  const reserved = '"Id":"mine","Title":"t","CreateTime":"1999","GroupType":"AIGC"'
+  const { Result } = await rest(emulator, 'POST', '/assets/groups', `{"Name":"planted",${reserved}}`)
   const { text } = await rest(emulator, 'GET', `/assets/groups/${Result.Id}`)
   expect(text).not.toMatch(/mine|1999|Title/)
 })

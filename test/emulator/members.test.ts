@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { membersOf } from '../../src/emulator/members.ts'
 
-test('a split object keeps every member byte for byte', () => {
+test('splitting an object preserves every member byte for byte', () => {
   const members = [
     '"10":1.0',
     '"2" : 12345678901234567890',
@@ -15,7 +15,7 @@ test('a split object keeps every member byte for byte', () => {
   expect(membersOf(text)?.[1]?.value).toBe('12345678901234567890')
 })
 
-test('what is not a JSON object has no members', () => {
+test('text that is not a JSON object has no members', () => {
   for (const text of ['', '[]', 'null', '1', '"{}"', '{', '{"a":1,}', '{} {}']) expect(membersOf(text)).toBeUndefined()
   expect(membersOf('{}')).toEqual([])
 })

@@ -16,13 +16,13 @@ afterAll(() => emulator.stop())
 const list = (query: string) => rest(emulator, 'GET', `/assets?GroupIds=${group}&${query}`)
 const names = (items: { Name: string }[]) => items.map((item) => item.Name)
 
-test('with no paging field the cursor mode gives 10 items and no counts', async () => {
+test('without paging fields, a list is in cursor mode with 10 items and no counts', async () => {
   const { Result } = await list('')
   expect(Object.keys(Result)).toEqual(['Items', 'NextToken'])
   expect(Result.Items).toHaveLength(10)
 })
 
-test('a walk by cursor visits everything once and ends without a NextToken', async () => {
+test('paging by cursor returns every item once and ends without a NextToken', async () => {
   const seen: string[] = []
   let token = ''
   for (let pages = 1; ; pages++) {
@@ -39,7 +39,7 @@ test('a walk by cursor visits everything once and ends without a NextToken', asy
   expect(seen).toHaveLength(25)
 })
 
-test('a walk by cursor is not shifted by what is removed behind it', async () => {
+test('deleting an item of an earlier page does not shift the next page', async () => {
   const extra = emulator.library.addGroup({ name: 'moving' }).id
   for (let n = 0; n < 6; n++) emulator.library.addAsset({ groupId: extra, name: `m${n}`, createTime: n * 1000 })
   const query = `/assets?GroupIds=${extra}&SortOrder=Asc&MaxResults=3`
@@ -50,7 +50,7 @@ test('a walk by cursor is not shifted by what is removed behind it', async () =>
   emulator.library.deleteGroup(extra)
 })
 
-test('page mode counts everything that matches and gives no NextToken', async () => {
+test('page mode returns the total count and no NextToken', async () => {
   const { Result } = await list('PageNumber=3&PageSize=10')
   expect(Object.keys(Result)).toEqual(['Items', 'TotalCount', 'PageNumber', 'PageSize'])
   expect(Result).toMatchObject({ TotalCount: 25, PageNumber: 3, PageSize: 10 })
@@ -58,7 +58,7 @@ test('page mode counts everything that matches and gives no NextToken', async ()
   expect((await list('PageNumber=9&PageSize=10')).Result).toMatchObject({ Items: [], TotalCount: 25 })
 })
 
-test('both modes show one order, in which equal times do not stand by id', async () => {
+test('both modes use the same order, and items with equal times are not ordered by id', async () => {
   const paged = (await list('PageNumber=1&PageSize=100')).Result.Items
   expect(names((await list('MaxResults=100')).Result.Items)).toEqual(names(paged))
   const ids = paged.map((item: { Id: string }) => item.Id)
@@ -66,7 +66,7 @@ test('both modes show one order, in which equal times do not stand by id', async
   expect([...ids].sort().reverse()).not.toEqual(ids)
 })
 
-test('fields of both modes, or half of one, are refused', async () => {
+test('fields of both modes, or an incomplete page mode, are rejected', async () => {
   expect((await list('PageNumber=1&PageSize=10&MaxResults=10')).code).toBe('InvalidParameter')
   expect((await list('PageNumber=1&PageSize=10&NextToken=abc')).code).toBe('InvalidParameter')
   expect((await list('PageSize=10&MaxResults=10')).code).toBe('InvalidParameter')
@@ -74,7 +74,7 @@ test('fields of both modes, or half of one, are refused', async () => {
   expect((await list('PageSize=10')).code).toBe('MissingParameter.PageNumber')
 })
 
-test('sizes have bounds', async () => {
+test('page sizes and numbers have bounds', async () => {
   expect((await list('PageNumber=1&PageSize=101')).code).toBe('InvalidParameter.PageSize')
   expect((await list('PageNumber=1&PageSize=0')).code).toBe('InvalidParameter.PageSize')
   expect((await list('PageNumber=0&PageSize=10')).code).toBe('InvalidParameter.PageNumber')
@@ -83,12 +83,12 @@ test('sizes have bounds', async () => {
   expect((await list('MaxResults=0')).code).toBe('InvalidParameter.MaxResults')
 })
 
-test('page mode goes 10000 items deep and no further', async () => {
+test('page mode reaches 10000 items and no more', async () => {
   expect((await list('PageNumber=100&PageSize=100')).status).toBe(200)
   expect((await list('PageNumber=101&PageSize=100')).code).toBe('InvalidParameter.PageNumber')
 })
 
-test('a token that is forged or belongs to another filter or sort is refused', async () => {
+test('a token that is forged or belongs to another filter or sort is rejected', async () => {
   const { NextToken } = (await list('')).Result
   expect((await list(`NextToken=${NextToken}`)).status).toBe(200)
   expect((await list(`NextToken=${NextToken}&MaxResults=3`)).status).toBe(200)
@@ -104,7 +104,7 @@ test('a token that is forged or belongs to another filter or sort is refused', a
   }
 })
 
-test('a list shows every change at once', async () => {
+test('a list shows every change immediately', async () => {
   const { id } = emulator.library.addGroup({ name: 'changing' })
   const seen = async () => names((await rest(emulator, 'GET', `/assets?GroupIds=${id}`)).Result.Items).join()
   expect(await seen()).toBe('')

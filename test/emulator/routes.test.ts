@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
-test('unknown paths, methods, actions and versions get an error in the envelope', async () => {
+test('unknown paths, methods, actions and versions get an error in Ark’s envelope', async () => {
   expect(await rest(emulator, 'GET', '/assets/groups/a/b')).toMatchObject({ status: 404, code: 'InvalidPath' })
   expect(await rest(emulator, 'GET', '/other')).toMatchObject({ status: 404, code: 'InvalidPath' })
   const wrong = await rest(emulator, 'DELETE', '/assets')
@@ -25,14 +25,14 @@ test('unknown paths, methods, actions and versions get an error in the envelope'
   expect(await plain('/elsewhere')).toBe('InvalidPath')
 })
 
-test('the rest shape wants its key before it tells anything', async () => {
+test('the rest API checks the key before the path', async () => {
   for (const authorization of ['', 'Bearer', 'Bearer wrong', emulator.rest.key]) {
     const response = await fetch(`${emulator.rest.url}/nowhere`, { headers: { authorization } })
     expect(await answerOf(response)).toMatchObject({ status: 401, code: 'AuthenticationError' })
   }
 })
 
-test('an id that was not kept from being a path reaches what it names', async () => {
+test('an id that contains path segments reaches the resource of the resolved path', async () => {
   const { id } = emulator.library.addGroup({ name: 'victim' })
   for (const path of [
     `/assets/%2e%2e/assets/groups/${id}`,
@@ -44,9 +44,9 @@ test('an id that was not kept from being a path reaches what it names', async ()
       const url = new URL(emulator.origin)
       const target = new URL(emulator.rest.url).pathname + path
       const options = { host: url.hostname, port: url.port, path: target, headers, agent: false }
-      request(options, (answer) => {
-        answer.resume()
-        resolve({ status: answer.statusCode })
+      request(options, (response) => {
+        response.resume()
+        resolve({ status: response.statusCode })
       }).end()
     })
     expect(status).toBe(200)

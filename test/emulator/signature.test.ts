@@ -29,7 +29,7 @@ const VECTORS = [
     signature: '43984fbc60e0ce6c51ba6c5fe5557ae621d9171bbdd96b28d4c5259f5babe731',
   },
   {
-    title: 'without one',
+    title: 'without a content type',
     accessKey: 'AKLTEXAMPLE1234567890',
     secretKey: 'example-secret',
     date: '20260826T010203Z',
@@ -45,7 +45,7 @@ const VECTORS = [
 ]
 
 for (const { title, accessKey, secretKey, date, target, body, canonicalHash, signature, ...vector } of VECTORS) {
-  test(`the published vector ${title} comes out and is accepted`, () => {
+  test(`the published test vector ${title} is reproduced and accepted`, () => {
     const headers = Object.fromEntries([...Object.entries(vector.headers), ['x-date', date]])
     const names = Object.keys(headers)
     const signer = { accessKey, secretKey, region: 'cn-beijing', service: 'ark' }
@@ -62,17 +62,17 @@ for (const { title, accessKey, secretKey, date, target, body, canonicalHash, sig
 async function verdict(init: Parameters<typeof arkRequest>[3], headers: Record<string, string> = {}, body = '{}') {
   const request = arkRequest(emulator, QUOTA, '{}', { now: NOW, ...init })
   const sent = Object.entries({ ...request.headers, ...headers }).filter(([, value]) => value !== '')
-  const answer = await answerOf(await fetch(request.url, { method: 'POST', headers: Object.fromEntries(sent), body }))
-  return `${answer.status} ${answer.code ?? 'fine'}`
+  const response = await answerOf(await fetch(request.url, { method: 'POST', headers: Object.fromEntries(sent), body }))
+  return `${response.status} ${response.code ?? 'fine'}`
 }
 
-test('a request that is signed rightly is let in, up to 15 minutes off the clock', async () => {
+test('a correctly signed request is accepted up to 15 minutes off the clock', async () => {
   expect(await verdict({})).toBe('200 fine')
   expect(await verdict({ now: NOW - 15 * 60_000 })).toBe('200 fine')
   expect(await verdict({ now: NOW + 15 * 60_000 })).toBe('200 fine')
 })
 
-test('a request that is stale, foreign, changed or unsigned is refused by its code', async () => {
+test('a request that is stale, of another scope, changed or unsigned is rejected with its error code', async () => {
   expect(await verdict({ now: NOW - 15 * 60_000 - 1000 })).toBe('401 SignatureDoesNotMatch')
   expect(await verdict({ now: NOW + 15 * 60_000 + 1000 })).toBe('401 SignatureDoesNotMatch')
   expect(await verdict({ region: 'ap-southeast-1' })).toBe('401 SignatureDoesNotMatch')
@@ -85,19 +85,19 @@ test('a request that is stale, foreign, changed or unsigned is refused by its co
   expect(await verdict({}, { 'x-date': '' })).toBe('401 MissingParameter.X-Date')
 })
 
-test('an unknown access key has a code of its own', async () => {
+test('an unknown access key has its own error code', async () => {
   const other = { ...emulator, ark: { ...emulator.ark, accessKey: 'AKLTOTHER' } }
   const { url, ...init } = arkRequest(other, QUOTA, '{}', { now: NOW })
   expect((await answerOf(await fetch(url, { method: 'POST', ...init }))).code).toBe('InvalidAccessKeyId')
 })
 
-test('host and x-date must be among the signed headers, the hash of the body need not', async () => {
+test('host and x-date must be signed headers, the body hash is optional', async () => {
   expect(await verdict({ leaveOut: 'host' })).toBe('401 SignatureDoesNotMatch')
   expect(await verdict({ leaveOut: 'x-date' })).toBe('401 SignatureDoesNotMatch')
   expect(await verdict({ leaveOut: 'x-content-sha256' })).toBe('200 fine')
 })
 
-test('a foreign scope is refused for what it is, before anything is hashed', async () => {
+test('a wrong region or service in the scope is named in the error', async () => {
   for (const [part, init] of Object.entries({ region: { region: 'ap-southeast-1' }, service: { service: 'iam' } })) {
     const { url, ...request } = arkRequest(emulator, QUOTA, '{}', { now: NOW, ...init })
     expect(await (await fetch(url, { method: 'POST', ...request })).text()).toContain(`The ${part} of the credential`)

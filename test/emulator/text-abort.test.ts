@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Emulator, type Fault, startEmulator } from '../../src/emulator/index.ts'
 import { chat, clientOf, MODEL } from './text-client.ts'
 
-/** A time that passes when the test says so. */
-const createPace = () => {
+/** A `sleep` whose time passes only when the test calls `pass`. */
+const createManualSleep = () => {
   const waiting: (() => void)[] = []
-  let asked = 0
+  let requestedMs = 0
   return {
-    asked: () => asked,
+    requestedMs: () => requestedMs,
     pass: () => waiting.splice(0).forEach((resolve) => void resolve()),
     sleep: (ms: number) => {
-      asked += ms
+      requestedMs += ms
       return new Promise<void>((resolve) => waiting.push(resolve))
     },
     waits: async () => {
@@ -22,67 +22,67 @@ const createPace = () => {
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 let emulator: Emulator
-let pace: ReturnType<typeof createPace>
+let sleeper: ReturnType<typeof createManualSleep>
 
 beforeEach(async () => {
-  pace = createPace()
-  emulator = await startEmulator({ text: { msPerDelta: 10, sleep: pace.sleep } })
+  sleeper = createManualSleep()
+  emulator = await startEmulator({ text: { msPerDelta: 10, sleep: sleeper.sleep } })
 })
 afterEach(() => emulator.stop())
 
-const called = (path: string, body: object) => {
-  const away = new AbortController()
-  const answer = fetch(emulator.text.url + path, {
-    ...{ method: 'POST', body: JSON.stringify(body), signal: away.signal },
+const startCall = (path: string, body: object) => {
+  const controller = new AbortController()
+  const response = fetch(emulator.text.url + path, {
+    ...{ method: 'POST', body: JSON.stringify(body), signal: controller.signal },
     headers: { authorization: `Bearer ${emulator.text.key}`, 'content-type': 'application/json' },
   })
-  answer.catch(() => undefined)
-  return { leave: () => away.abort(), answer }
+  response.catch(() => undefined)
+  return { disconnect: () => controller.abort(), response }
 }
-const noticed = async () => {
+const disconnectRecorded = async () => {
   while (!emulator.calls[0]?.aborted) await tick()
 }
 
 describe('pace', () => {
-  test('each delta takes its time, and comes when it is over', async () => {
-    const { answer } = called('/chat/completions', chat('hi', { stream: true, max_tokens: 3 }))
-    const reader = (await answer).body?.getReader()
+  test('each delta is sent after its time', async () => {
+    const { response } = startCall('/chat/completions', chat('hi', { stream: true, max_tokens: 3 }))
+    const reader = (await response).body?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
     expect(await read()).toContain('"role":"assistant"')
     for (const word of ['You', ' wrot', 'e']) {
-      await pace.waits()
-      pace.pass()
+      await sleeper.waits()
+      sleeper.pass()
       expect(await read()).toContain(`"content":"${word}"`)
     }
-    expect(pace.asked()).toBe(30)
+    expect(sleeper.requestedMs()).toBe(30)
   })
 
-  test('a plain answer takes the time of all its tokens', async () => {
-    const { answer } = called('/responses', { model: MODEL, input: 'hi', max_output_tokens: 7 })
-    await pace.waits()
-    expect(pace.asked()).toBe(70)
+  test('a non-streaming response takes the time of all its tokens', async () => {
+    const { response } = startCall('/responses', { model: MODEL, input: 'hi', max_output_tokens: 7 })
+    await sleeper.waits()
+    expect(sleeper.requestedMs()).toBe(70)
     expect(emulator.calls[0]?.status).toBeUndefined()
-    pace.pass()
-    expect((await answer).status).toBe(200)
+    sleeper.pass()
+    expect((await response).status).toBe(200)
   })
 })
 
-describe('a caller that leaves is noted at once', () => {
+describe('a disconnect of the caller is recorded at once', () => {
   const STREAMS = [
     ['/chat/completions', chat('hi', { stream: true })],
     ['/responses', { model: MODEL, input: 'hi', stream: true }],
   ] as const
   for (const [path, body] of STREAMS) {
-    test(`${path}: between two deltas, and no more is generated`, async () => {
-      const { answer, leave } = called(path, body)
-      await answer
-      await pace.waits()
-      leave()
-      await noticed()
-      const asked = pace.asked()
-      pace.pass()
+    test(`${path}: between two deltas, and generation stops`, async () => {
+      const { response, disconnect } = startCall(path, body)
+      await response
+      await sleeper.waits()
+      disconnect()
+      await disconnectRecorded()
+      const before = sleeper.requestedMs()
+      sleeper.pass()
       await tick()
-      expect(pace.asked()).toBe(asked)
+      expect(sleeper.requestedMs()).toBe(before)
       expect(emulator.calls[0]).toMatchObject({ status: 200, aborted: true })
     })
 
@@ -97,74 +97,74 @@ describe('a caller that leaves is noted at once', () => {
     ]
     for (const fault of FAULTS) {
       test(`${path}: during ${JSON.stringify(fault)}`, async () => {
-        const { leave } = called(path, body)
+        const { disconnect } = startCall(path, body)
         const handle = emulator.faults.add(fault)
         await handle.struck()
-        leave()
-        await noticed()
+        disconnect()
+        await disconnectRecorded()
       })
     }
 
-    test(`${path}: while a plain answer is made`, async () => {
-      const { leave } = called(path, { ...body, stream: false })
-      await pace.waits()
-      leave()
-      await noticed()
+    test(`${path}: while a non-streaming response is generated`, async () => {
+      const { disconnect } = startCall(path, { ...body, stream: false })
+      await sleeper.waits()
+      disconnect()
+      await disconnectRecorded()
       expect(emulator.calls[0]?.status).toBeUndefined()
     })
   }
 
-  test('and its answer is given up, as all are when the emulator stops', async () => {
-    let given = 0
+  test('the generator of its response is closed, and so are all generators when the emulator stops', async () => {
+    let closed = 0
     const script = () => ({
       chunks: (function* () {
         try {
           yield 'x'
           yield { wait: new Promise(() => {}) }
         } finally {
-          given++
+          closed++
         }
       })(),
     })
     emulator.text.answer(script, { times: 2 })
-    const [first, second] = STREAMS.map(([path, body]) => called(path, body))
-    await Promise.all([first?.answer, second?.answer])
-    first?.leave()
-    while (given < 1) await tick()
+    const [first, second] = STREAMS.map(([path, body]) => startCall(path, body))
+    await Promise.all([first?.response, second?.response])
+    first?.disconnect()
+    while (closed < 1) await tick()
     await emulator.stop()
-    while (given < 2) await tick()
-    await expect(second?.answer.then((answer) => answer.text())).rejects.toThrow()
+    while (closed < 2) await tick()
+    await expect(second?.response.then((response) => response.text())).rejects.toThrow()
   })
 
-  test('when it stops reading a stream of the official client', async () => {
+  test('when the official client stops reading a stream', async () => {
     const stream = await clientOf(emulator).chat.completions.create({
       ...{ model: MODEL, messages: [{ role: 'user', content: 'hi' }], stream: true },
     })
     for await (const _ of stream) break
-    await noticed()
+    await disconnectRecorded()
   })
 
-  test('a caller that stays to the end is not', async () => {
+  test('no disconnect is recorded for a complete response', async () => {
     for (const [path, body] of STREAMS) {
-      const { answer } = called(path, { ...body, max_tokens: 1, max_output_tokens: 1 })
-      const text = (await answer).text()
-      await pace.waits()
-      pace.pass()
+      const { response } = startCall(path, { ...body, max_tokens: 1, max_output_tokens: 1 })
+      const text = (await response).text()
+      await sleeper.waits()
+      sleeper.pass()
       expect(await text).toContain('data:')
     }
     await tick()
     expect(emulator.calls.map((call) => call.aborted)).toEqual([undefined, undefined])
   })
 
-  test('stopping ends what streams, waits or stalls', async () => {
+  test('stop ends calls that stream, wait or stall', async () => {
     emulator.faults.add({ kind: 'silence', events: 2 })
-    const answers = [1, 2].map((_, index) => called('/chat/completions', STREAMS[index === 0 ? 0 : 1][1]).answer)
-    await Promise.race(answers)
-    await pace.waits()
+    const responses = [1, 2].map((_, index) => startCall('/chat/completions', STREAMS[index === 0 ? 0 : 1][1]).response)
+    await Promise.race(responses)
+    await sleeper.waits()
     await emulator.stop()
-    expect(await Promise.all(answers.map((answer) => answer.then((one) => one.text()).catch(() => 'gone')))).toContain(
-      'gone',
-    )
+    expect(
+      await Promise.all(responses.map((response) => response.then((one) => one.text()).catch(() => 'gone'))),
+    ).toContain('gone')
     emulator = await startEmulator()
   })
 })

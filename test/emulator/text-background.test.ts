@@ -21,7 +21,7 @@ const stateOf = async (id: string) => {
   return { status, background, used: usage !== null, items: output.length }
 }
 
-describe('what runs in the background', () => {
+describe('a background response', () => {
   test('is queued, then in progress, then completed with its usage', async () => {
     const { id, status, output, usage } = await begin('hi')
     expect([status, output, usage]).toEqual(['queued', [], null as never])
@@ -35,13 +35,13 @@ describe('what runs in the background', () => {
     expect(await stateOf(id)).toEqual({ status: 'completed', background: true, used: true, items: 1 })
   })
 
-  test('ends as incomplete where its limit cuts it', async () => {
+  test('is incomplete when the token limit truncates it', async () => {
     const { id } = await begin('hi', { max_output_tokens: 3 })
     now += 5000
     expect((await stateOf(id)).status).toBe('incomplete')
   })
 
-  test('is cancelled, once and for all; what has ended stays as it is', async () => {
+  test('stays cancelled, and cancelling a completed response has no effect', async () => {
     const { id } = await begin('hi')
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
     now += 9000
@@ -52,7 +52,7 @@ describe('what runs in the background', () => {
     expect((await client.responses.cancel(done.id)).status).toBe('completed')
   })
 
-  test('adds to what is recalled only when it has ended', async () => {
+  test('adds its output to the context only when it has completed', async () => {
     const { id } = await begin('mango')
     const items = async () => (await call(emulator, 'GET', `/responses/${id}/input_items`)).json.data.length
     expect(await items()).toBe(1)
@@ -64,10 +64,10 @@ describe('what runs in the background', () => {
   })
 })
 
-describe('a stream in the background', () => {
+describe('a stream of a background response', () => {
   const types = (text: string) => dataOf(text).map((event) => event.type)
 
-  test('follows the response to its end, and can be read again from behind any event', async () => {
+  test('follows the response to its end, and can be read again after any event', async () => {
     const body = { model: MODEL, input: 'hi', background: true, stream: true }
     const following = post(emulator, '/responses', body)
     const reader = setInterval(() => {
@@ -88,7 +88,7 @@ describe('a stream in the background', () => {
     )
   })
 
-  test('the official client takes it up where it was cut off', async () => {
+  test('can be resumed by the official client', async () => {
     const { id } = await begin('hi', { stream: false })
     expect((await call(emulator, 'GET', `/responses/${id}?stream=true`)).json.error).toMatchObject({ param: 'stream' })
     const stream = await client.responses.create({ model: MODEL, input: 'hi', background: true, stream: true })
@@ -99,8 +99,8 @@ describe('a stream in the background', () => {
     }
     expect(last?.type).toBe('response.queued')
     now += 5000
-    const made = (last as { response: { id: string } }).response.id
-    const rest = await client.responses.retrieve(made, { stream: true, starting_after: 1 })
+    const resumed = (last as { response: { id: string } }).response.id
+    const rest = await client.responses.retrieve(resumed, { stream: true, starting_after: 1 })
     const seen: string[] = []
     for await (const event of rest) seen.push(event.type)
     expect([seen[0], seen.at(-1)]).toEqual(['response.in_progress', 'response.completed'])

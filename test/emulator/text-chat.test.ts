@@ -28,7 +28,7 @@ const TIME = { type: 'function', function: { name: 'time_of-day', parameters: { 
 const user = (content: string) => [{ role: 'user' as const, content }]
 
 describe('chat completions', () => {
-  test('an answer repeats what the user said last, in several sentences', async () => {
+  test('a completion quotes the last user message in several sentences', async () => {
     const messages = [
       ...[{ role: 'system' as const, content: 'Be brief.' }, ...user('first')],
       ...[{ role: 'assistant' as const, content: 'yes' }, ...user('你好 🌊 naïve')],
@@ -44,7 +44,7 @@ describe('chat completions', () => {
     expect(content).toContain('👩‍👩‍👧')
   })
 
-  test('the same request gets the same answer with another id', async () => {
+  test('the same request gets the same content with another id', async () => {
     const [one, two] = await Promise.all([
       post(emulator, '/chat/completions', chat('a', { seed: 7 })),
       post(emulator, '/chat/completions', chat('a', { seed: 7 })),
@@ -57,19 +57,19 @@ describe('chat completions', () => {
   })
 
   const CASES: Readonly<Record<string, object>> = {
-    'a plain answer': chat('hello'),
-    'an answer cut off': chat('hello', { max_tokens: 9 }),
-    'a thought, then an answer': chat('hello', { model: 'emulated-reasoner' }),
-    'a thought cut off': chat('hello', { model: 'emulated-reasoner', max_tokens: 5 }),
-    'a refusal with probabilities': chat('refuse to answer', { logprobs: true, top_logprobs: 2 }),
-    'three choices with probabilities': chat('hello', { n: 3, logprobs: true, top_logprobs: 2 }),
-    'two calls at once': chat('call weather and call time_of-day', { tools: [WEATHER, TIME] }),
-    'calls of two choices': chat('call weather, call weather', { tools: [WEATHER], n: 2 }),
-    'a call cut off': chat('call weather', { tools: [WEATHER], max_tokens: 4 }),
+    'a text': chat('hello'),
+    'a truncated text': chat('hello', { max_tokens: 9 }),
+    'reasoning, then a text': chat('hello', { model: 'emulated-reasoner' }),
+    'truncated reasoning': chat('hello', { model: 'emulated-reasoner', max_tokens: 5 }),
+    'a refusal with log probabilities': chat('refuse to answer', { logprobs: true, top_logprobs: 2 }),
+    'three choices with log probabilities': chat('hello', { n: 3, logprobs: true, top_logprobs: 2 }),
+    'two parallel tool calls': chat('call weather and call time_of-day', { tools: [WEATHER, TIME] }),
+    'tool calls of two choices': chat('call weather, call weather', { tools: [WEATHER], n: 2 }),
+    'a truncated tool call': chat('call weather', { tools: [WEATHER], max_tokens: 4 }),
     'a custom tool': chat('call shell', { tools: [{ type: 'custom', custom: { name: 'shell' } }] }),
   }
   for (const [name, body] of Object.entries(CASES)) {
-    test(`a stream adds up to the plain answer: ${name}`, async () => {
+    test(`the chunks of a stream add up to the non-streaming response: ${name}`, async () => {
       const plain = (await post(emulator, '/chat/completions', body)).json
       const options = { stream: true, stream_options: { include_usage: true } }
       const { text } = await post(emulator, '/chat/completions', { ...body, ...options })
@@ -95,7 +95,7 @@ describe('chat completions', () => {
     expect(streamed.usage).toEqual(plain.usage)
   })
 
-  test('usage is not told where it was not asked for', async () => {
+  test('a stream has no usage unless the request includes it', async () => {
     const { text, headers } = await post(emulator, '/chat/completions', chat('hi', { stream: true }))
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(text).not.toContain('"usage"')
@@ -103,7 +103,7 @@ describe('chat completions', () => {
     expect(text).toEndWith('data: [DONE]\n\n')
   })
 
-  test('prompts cost more than their text, and thoughts are part of the output', async () => {
+  test('prompt tokens exceed those of the text, and reasoning counts as output', async () => {
     const usage = async (body: object) => (await post(emulator, '/chat/completions', body)).json.usage
     const plain = await usage(chat('abcd abcd'))
     expect(plain.prompt_tokens).toBe(3 + 4 + 2)
@@ -117,7 +117,7 @@ describe('chat completions', () => {
     expect(thought.completion_tokens).toBe(plain.completion_tokens + reasoning_tokens)
   })
 
-  test('max_tokens, a number of tokens asked for, and stop decide where an answer ends', async () => {
+  test('max_tokens, the requested number of tokens, and stop end the text', async () => {
     const made = async (text: string, more: object) =>
       (await post(emulator, '/chat/completions', chat(text, more))).json
     const cut = await made('hello', { max_completion_tokens: 7 })
@@ -133,7 +133,7 @@ describe('chat completions', () => {
     expect([stopped.choices[0].finish_reason, stopped.choices[0].message.content]).toEqual(['stop', 'You '])
   })
 
-  test('a tool that is called gets the arguments that it requires', async () => {
+  test('a tool call has the required arguments of its schema', async () => {
     const tools = [WEATHER, TIME]
     const made = await client.chat.completions.create({ model: MODEL, messages: user('please call weather'), tools })
     const [choice] = made.choices
@@ -145,7 +145,7 @@ describe('chat completions', () => {
     expect(input.days).toBeGreaterThanOrEqual(3)
   })
 
-  test('deltas of parallel calls take turns', async () => {
+  test('deltas of parallel tool calls are interleaved', async () => {
     const body = chat('call weather, call weather', { tools: [WEATHER], stream: true })
     const { text } = await post(emulator, '/chat/completions', body)
     const turns = dataOf(text).flatMap(
@@ -154,7 +154,7 @@ describe('chat completions', () => {
     expect(turns.slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1])
   })
 
-  test('tool_choice and parallel_tool_calls are obeyed', async () => {
+  test('tool_choice and parallel_tool_calls are respected', async () => {
     const names = async (text: string, more: object) => {
       const { json } = await post(emulator, '/chat/completions', chat(text, { tools: [WEATHER, TIME], ...more }))
       return json.choices[0].message.tool_calls?.map((call: Call) => call.function.name)
@@ -167,7 +167,7 @@ describe('chat completions', () => {
     expect(await names('call nobody', {})).toBeUndefined()
   })
 
-  test('the result of a tool is quoted in the answer', async () => {
+  test('the completion quotes the result of a tool', async () => {
     const tool = { name: 'weather', description: 'The weather.', parameters: { type: 'object' }, parse: JSON.parse }
     const runner = client.chat.completions.runTools({
       ...{ model: MODEL, messages: user('call weather') },
@@ -190,7 +190,7 @@ describe('chat completions', () => {
     expect(JSON.parse(json.choices[0].message.content)).toEqual({ answer: 'hi', characters: 2 })
   })
 
-  test('probabilities come with each token and with as many others as were asked for', async () => {
+  test('log probabilities cover each token and the requested number of alternatives', async () => {
     const { json } = await post(emulator, '/chat/completions', chat('hi', { logprobs: true, top_logprobs: 3 }))
     const [{ logprobs, message }] = json.choices
     expect(logprobs.content.map((one: { token: string }) => one.token).join('')).toBe(message.content)
@@ -207,7 +207,7 @@ interface Call {
   readonly function: { readonly name: string }
 }
 
-/** Joins all texts of chunks and takes the rest as it came last: the plainest assembly that can be right. */
+/** Assembles chunks: concatenates strings, and takes the last value of all other fields. */
 // biome-ignore lint/suspicious/noExplicitAny: it must not know the forms that it puts together
 const assembled = (chunks: readonly any[]) => {
   // biome-ignore lint/suspicious/noExplicitAny: as above

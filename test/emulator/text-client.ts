@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import OpenAI from 'openai'
 import type { Emulator } from '../../src/emulator/index.ts'
 
-/** The official client, as it comes, but without retries. */
+/** The official client with its defaults, but without retries. */
 export const clientOf = (
   emulator: Emulator,
   options: { readonly maxRetries?: number; readonly apiKey?: string } = {},
@@ -10,17 +10,17 @@ export const clientOf = (
 
 export const MODEL = 'doubao-seed-emulated'
 
-/** The body of a chat call. */
+/** The body of a chat completion request. */
 export const chat = (content: string, more: object = {}) => ({
   ...{ model: MODEL, messages: [{ role: 'user', content }] },
   ...more,
 })
 
-/** Posts without the official client. A string or bytes go out as they are. */
+/** Sends a POST request without the official client. A string or bytes are sent unchanged. */
 export const post = (emulator: Emulator, path: string, body: unknown, headers: Record<string, string> = {}) =>
   call(emulator, 'POST', path, { 'content-type': 'application/json', ...headers }, body)
 
-/** Calls without the official client. */
+/** Sends a request without the official client. */
 export const call = async (
   emulator: Emulator,
   method: string,
@@ -34,26 +34,26 @@ export const call = async (
     body: body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
   })
   const text = await response.text()
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every form
   const json: any = text.startsWith('{') ? JSON.parse(text) : undefined
   return { status: response.status, headers: response.headers, text, json }
 }
 
-/** The data of each event of a stream, parsed where it is JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into events of every form
+/** The data of each event of a stream, parsed if it is JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read events of every form
 export const dataOf = (text: string): any[] =>
   [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => (data.startsWith('{') ? JSON.parse(data) : data))
 
-/** What a bare socket gets to see: the head, the body as it was cut into chunks, and how it ended. */
+/** A response as received by a raw socket: the head, the chunks of the body, and how it ended. */
 export interface Wire {
   readonly head: string
   readonly chunks: readonly Buffer[]
   readonly body: string
-  /** `whole` when the body came to its end, else `end` or the code of the error */
+  /** `whole` when the body is complete, else `end` or the code of the socket error */
   readonly end: string
 }
 
-/** Sends a call over a bare socket and reads until the connection closes or the answer is whole. */
+/** Sends a request over a raw socket and reads until the connection closes or the response is complete. */
 export const wire = (emulator: Emulator, path: string, body: object): Promise<Wire> => {
   const { hostname, port } = new URL(emulator.origin)
   const bytes = Buffer.from(JSON.stringify(body))
@@ -62,12 +62,12 @@ export const wire = (emulator: Emulator, path: string, body: object): Promise<Wi
     `Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`
   return new Promise((resolve) => {
     const seen: Buffer[] = []
-    const all = () => unpacked(Buffer.concat(seen))
+    const all = () => parseResponse(Buffer.concat(seen))
     let end = 'end'
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.concat([Buffer.from(head), bytes])))
     socket.on('data', (data: Buffer) => {
       seen.push(data)
-      // only where it may be the end, since many small pieces would be joined again and again
+      // parses only when this can be the end; otherwise many small chunks would be joined again and again
       if (/0\r\n\r\n$|[}>]$|\r\n\r\n$/.test(data.subarray(-8).toString('latin1')) && all().whole) socket.destroy()
     })
     socket.on('error', (error) => {
@@ -80,7 +80,7 @@ export const wire = (emulator: Emulator, path: string, body: object): Promise<Wi
   })
 }
 
-const unpacked = (seen: Buffer) => {
+const parseResponse = (seen: Buffer) => {
   const split = seen.indexOf('\r\n\r\n')
   const head = seen.subarray(0, Math.max(0, split)).toString()
   const rest = split < 0 ? Buffer.alloc(0) : seen.subarray(split + 4)

@@ -22,7 +22,7 @@ const failure = (promise: Promise<unknown>) =>
   )
 
 describe('conversations', () => {
-  test('a response in a conversation names it, recalls it and adds to it', async () => {
+  test('a response in a conversation has its id, reads its items and adds to them', async () => {
     const items = [{ type: 'message', role: 'user', content: 'my secret is mango' }] as const
     const made = await client.conversations.create({ items: [...items], metadata: { topic: 'fruit' } })
     expect(made).toEqual({
@@ -38,7 +38,7 @@ describe('conversations', () => {
     expect(await client.conversations.retrieve(made.id)).toEqual(made)
   })
 
-  test('one that is unknown or deleted is 404', async () => {
+  test('an unknown or deleted conversation is 404', async () => {
     const { id } = await client.conversations.create()
     expect((await call(emulator, 'DELETE', `/conversations/${id}`)).json).toEqual({
       ...{ id, object: 'conversation.deleted', deleted: true },
@@ -54,7 +54,7 @@ describe('conversations', () => {
     }
   })
 
-  test('what makes no sense is refused', async () => {
+  test('invalid conversation parameters are rejected', async () => {
     const { id } = await client.conversations.create()
     const { id: previous_response_id } = await create('x')
     const refused = async (body: object) => {
@@ -71,7 +71,7 @@ describe('conversations', () => {
 })
 
 describe('items of the account', () => {
-  test('an item is found by its id, whoever made it', async () => {
+  test('a reference finds input and output items by id', async () => {
     const first = await create('my secret is mango')
     const { data } = await client.responses.inputItems.list(first.id)
     const reference = { type: 'item_reference', id: data[0]?.id }
@@ -81,28 +81,28 @@ describe('items of the account', () => {
     expect((await create([{ type: 'item_reference', id: first.output[0]?.id }])).status).toBe('completed')
   })
 
-  test('one that is unknown, or was never stored, is 404; so is a thought without its content', async () => {
-    const thinking = { reasoning: { effort: 'low' } }
-    const { output } = await create('hi', { ...thinking, store: false, include: ['reasoning.encrypted_content'] })
-    const [thought] = output
+  test('an unknown or unstored item is 404, and so is reasoning without its encrypted content', async () => {
+    const withReasoning = { reasoning: { effort: 'low' } }
+    const { output } = await create('hi', { ...withReasoning, store: false, include: ['reasoning.encrypted_content'] })
+    const [reasoning] = output
     for (const item of [
       { type: 'item_reference', id: 'msg_nothing' },
-      { type: 'item_reference', id: thought?.id },
-      { type: 'reasoning', id: thought?.id, summary: [] },
+      { type: 'item_reference', id: reasoning?.id },
+      { type: 'reasoning', id: reasoning?.id, summary: [] },
     ]) {
       const error = await failure(create([item, { role: 'user', content: 'x' }]))
       expect([error.status, error.param, error.message]).toEqual([
         ...[404, 'input', `404 Item with id '${item.id}' not found.`],
       ])
     }
-    expect((await create([thought, { role: 'user', content: 'x' }])).status).toBe('completed')
-    const kept = await create('hi', thinking)
+    expect((await create([reasoning, { role: 'user', content: 'x' }])).status).toBe('completed')
+    const kept = await create('hi', withReasoning)
     expect((await create([{ type: 'reasoning', id: kept.output[0]?.id, summary: [] }])).status).toBe('completed')
   })
 })
 
-/** Where each kind of object is named: paths and bodies around an id. */
-const NAMED: Readonly<Record<string, readonly (readonly [path: string, around: (id: string) => object])[]>> = {
+/** The requests that reference each kind of object: paths, and bodies for an id. */
+const REFERENCES: Readonly<Record<string, readonly (readonly [path: string, bodyFor: (id: string) => object])[]>> = {
   file: [
     ['/responses', (file_id) => withPart({ type: 'input_file', file_id })],
     ['/responses', (file_id) => withPart({ type: 'input_image', file_id })],
@@ -131,23 +131,23 @@ const NAMED: Readonly<Record<string, readonly (readonly [path: string, around: (
 const withPart = (part: object) => ({ model: MODEL, input: [{ role: 'user', content: [part] }] })
 const withTool = (tool: object) => ({ model: MODEL, input: 'x', tools: [tool] })
 
-describe.each(Object.entries(NAMED))('an object of the account: %s', (kind, places) => {
-  test('works for whoever names it, and the answer shows it', async () => {
+describe.each(Object.entries(REFERENCES))('an object of the account: %s', (kind, requests) => {
+  test('can be referenced by any request, and the response quotes it', async () => {
     const control = { method: 'POST', body: JSON.stringify({ kind, name: `the secret ${kind}` }) }
     const { id } = (await (await fetch(`${emulator.origin}/_emulator/objects`, control)).json()) as { id: string }
     expect(emulator.text.objects.list()).toEqual([{ kind: kind as 'file', id }])
-    for (const [path, around] of places) {
-      const { status, text } = await post(emulator, path, around(id))
+    for (const [path, bodyFor] of requests) {
+      const { status, text } = await post(emulator, path, bodyFor(id))
       expect([status, text.includes(`I recall “the secret ${kind}”`)]).toEqual([200, true])
     }
     await fetch(`${emulator.origin}/_emulator/objects/${id}`, { method: 'DELETE' })
-    for (const [path, around] of places) expect((await post(emulator, path, around(id))).status).toBe(404)
+    for (const [path, bodyFor] of requests) expect((await post(emulator, path, bodyFor(id))).status).toBe(404)
   })
 
-  test('of another kind is as good as none', async () => {
+  test('of another kind is 404', async () => {
     const id = emulator.text.objects.add({ kind: kind === 'file' ? 'prompt' : 'file' })
-    for (const [path, around] of places) {
-      const { status, json } = await post(emulator, path, around(id))
+    for (const [path, bodyFor] of requests) {
+      const { status, json } = await post(emulator, path, bodyFor(id))
       expect([status, json.error.type, json.error.message]).toEqual([
         404,
         'invalid_request_error',
@@ -157,7 +157,7 @@ describe.each(Object.entries(NAMED))('an object of the account: %s', (kind, plac
   })
 })
 
-test('the control of objects tells what it takes', async () => {
+test('the control API adds, lists and deletes objects, and rejects invalid ones', async () => {
   const posted = (body: string) => fetch(`${emulator.origin}/_emulator/objects`, { method: 'POST', body })
   expect((await posted('{"kind":"response"}')).status).toBe(400)
   expect((await posted('nothing')).status).toBe(400)

@@ -17,11 +17,11 @@ afterAll(() => emulator.stop())
 const STREAM = chat('hello 世界', { stream: true, stream_options: { include_usage: true } })
 const RESPONSE = { model: MODEL, input: 'hello 世界', stream: true }
 const chatWire = () => wire(emulator, '/chat/completions', STREAM)
-const plainWire = () => wire(emulator, '/chat/completions', chat('hello'))
+const nonStreamingWire = () => wire(emulator, '/chat/completions', chat('hello'))
 const responseWire = (body: object = RESPONSE) => wire(emulator, '/responses', body)
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1
-/** What a stream looks like to a client that follows the rules, under a fault. */
-const iterated = async (fault: TextFaultKind) => {
+/** The content that the official client reads from a stream under a fault. */
+const contentUnder = async (fault: TextFaultKind) => {
   emulator.faults.add(fault)
   const client = clientOf(emulator)
   let content = ''
@@ -33,20 +33,20 @@ const iterated = async (fault: TextFaultKind) => {
   for await (const chunk of stream) content += chunk.choices?.[0]?.delta?.content ?? ''
   return content
 }
-const sound = async () =>
+const normalContent = async () =>
   (await post(emulator, '/chat/completions', chat('hello 世界'))).json.choices[0].message.content
 
-describe('what goes wrong everywhere goes wrong here', () => {
+describe('general faults apply to text generation', () => {
   test('refuse, reset-after, truncate and hang', async () => {
     emulator.faults.add({ kind: 'refuse' })
     expect(await chatWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
     emulator.faults.add({ kind: 'reset-after', shape: 'text' })
-    expect(await plainWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
+    expect(await nonStreamingWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
     emulator.faults.add({ kind: 'truncate', keep: 9 })
-    const cut = await plainWire()
+    const cut = await nonStreamingWire()
     expect([cut.body, cut.end]).toEqual(['{"id":"ch', 'end'])
     emulator.faults.add({ kind: 'truncate', keep: 1e9 })
-    const all = await plainWire()
+    const all = await nonStreamingWire()
     expect([JSON.parse(all.body).object, all.end]).toEqual(['chat.completion', 'end'])
     emulator.faults.add({ kind: 'truncate' })
     const half = await chatWire()
@@ -60,7 +60,7 @@ describe('what goes wrong everywhere goes wrong here', () => {
     ])
   })
 
-  test('status answers in the shape of the protocol, in front of the work or behind it', async () => {
+  test('status has the error format of the API, without generation or after it', async () => {
     emulator.faults.add({ kind: 'status', status: 503, headers: { 'Retry-After': '7' } })
     const busy = await post(emulator, '/chat/completions', STREAM)
     expect([busy.status, busy.headers.get('retry-after'), busy.json.error.type]).toEqual([503, '7', 'server_error'])
@@ -68,7 +68,7 @@ describe('what goes wrong everywhere goes wrong here', () => {
     expect(await post(emulator, '/responses', RESPONSE)).toMatchObject({ status: 500, text: 'oh' })
   })
 
-  test('answers come without sense, empty, redirected, coded or with odd headers', async () => {
+  test('not-json, empty, redirect, gzip and headers change the response', async () => {
     emulator.faults.add({ kind: 'not-json' })
     expect(await post(emulator, '/chat/completions', STREAM)).toMatchObject({ text: expect.stringContaining('<html>') })
     emulator.faults.add({ kind: 'empty' })
@@ -83,16 +83,16 @@ describe('what goes wrong everywhere goes wrong here', () => {
     expect((await chatWire()).head).toMatch(/set-cookie: a=1\r\nset-cookie: b=2/i)
   })
 
-  test('hold and delay stop a call before the work, or between work and answer', async () => {
+  test('hold and delay stop a call before generation, or between generation and response', async () => {
     const held = emulator.faults.add({ kind: 'hold', shape: 'text' })
-    const pending = plainWire()
+    const pending = nonStreamingWire()
     await held.struck()
     expect(emulator.calls[0]?.status).toBeUndefined()
     held.release()
     expect((await pending).end).toBe('whole')
     const first = emulator.faults.add({ kind: 'hold' })
     const second = emulator.faults.add({ kind: 'status', status: 503 })
-    const busy = plainWire()
+    const busy = nonStreamingWire()
     await first.struck()
     expect(second.hits).toBe(0)
     first.release()
@@ -107,7 +107,7 @@ describe('what goes wrong everywhere goes wrong here', () => {
     expect((await stream).end).toBe('whole')
   })
 
-  test('a fault of one shape spares the others, and each kind what it is not about', async () => {
+  test('shape limits a fault to one API, and each kind has its default actions', async () => {
     const library = emulator.faults.add({ kind: 'empty', shape: 'rest' })
     const leak = emulator.faults.add({ kind: 'foreign' })
     const cut = emulator.faults.add({ kind: 'cut' })
@@ -130,8 +130,8 @@ describe('what goes wrong everywhere goes wrong here', () => {
 
 const key = (text = emulator.text.key) => ({ authorization: `Bearer ${text}` })
 
-describe('streams break off', () => {
-  test('cut: after so many events, or with everything said but the end', async () => {
+describe('streams are interrupted', () => {
+  test('cut: after a number of events, or before the final event', async () => {
     emulator.faults.add({ kind: 'cut', events: 3 })
     const early = await chatWire()
     expect([dataOf(early.body).length, early.end, early.body.endsWith('\n\n')]).toEqual([3, 'end', true])
@@ -146,7 +146,7 @@ describe('streams break off', () => {
     expect(await chatWire()).toMatchObject({ head: expect.stringContaining('200 OK'), body: '', end: 'end' })
   })
 
-  test('cut: in the middle of an event, by a reset, or as if all were well', async () => {
+  test('cut: within an event, by a reset, or with a clean end', async () => {
     emulator.faults.add({ kind: 'cut', events: 2, inside: true })
     const inside = await chatWire()
     expect([inside.body.split('\n\n').length, inside.body.endsWith('\n')]).toEqual([3, false])
@@ -158,32 +158,32 @@ describe('streams break off', () => {
     expect([clean.end, clean.body.includes('[DONE]')]).toEqual(['whole', false])
   })
 
-  test('cut: a plain answer in the middle', async () => {
+  test('cut: within the body of a non-streaming response', async () => {
     emulator.faults.add({ kind: 'cut', times: 2, how: 'clean' })
-    expect(await plainWire()).toMatchObject({ body: expect.stringMatching(/^\{"id"/), end: 'end' })
+    expect(await nonStreamingWire()).toMatchObject({ body: expect.stringMatching(/^\{"id"/), end: 'end' })
     emulator.faults.clear()
     emulator.faults.add({ kind: 'cut', how: 'reset' })
-    expect((await plainWire()).end).toBe('ECONNRESET')
+    expect((await nonStreamingWire()).end).toBe('ECONNRESET')
   })
 
-  test('the official client does not notice a clean end, but all others', async () => {
-    expect(await iterated({ kind: 'cut', how: 'clean' })).toBe(await sound())
+  test('the official client reports every interruption except a clean end', async () => {
+    expect(await contentUnder({ kind: 'cut', how: 'clean' })).toBe(await normalContent())
     for (const fault of [
       { kind: 'cut', how: 'reset' },
       { kind: 'cut', how: 'fin' },
       { kind: 'error-event' },
     ] as const) {
-      expect(await iterated(fault).catch((error) => error)).toBeInstanceOf(Error)
+      expect(await contentUnder(fault).catch((error) => error)).toBeInstanceOf(Error)
     }
     for (const form of ['data', 'event'] as const) {
       const error = { message: 'too busy', code: 'overloaded' }
-      const thrown = await iterated({ kind: 'error-event', form, events: 4, error }).catch((thrown) => thrown)
+      const thrown = await contentUnder({ kind: 'error-event', form, events: 4, error }).catch((thrown) => thrown)
       expect(thrown).toBeInstanceOf(OpenAI.APIError)
       expect([thrown.code, thrown.status]).toEqual(['overloaded', undefined])
     }
   })
 
-  test('error-event: first or later, in each form and protocol', async () => {
+  test('error-event: first or later, in each form and API', async () => {
     emulator.faults.add({ kind: 'error-event', done: true })
     const first = await chatWire()
     expect(first.head).toContain('200 OK')
@@ -202,10 +202,10 @@ describe('streams break off', () => {
     expect(event).toEqual({ type: 'response.failed', sequence_number: 5 })
     expect(response).toMatchObject({ id: failed[0].response.id, status: 'failed', error: { code: 'server_error' } })
     emulator.faults.add({ kind: 'error-event' })
-    expect((await plainWire()).end).toBe('whole')
+    expect((await nonStreamingWire()).end).toBe('whole')
   })
 
-  test('silence: before the headers, after them, or after so many events, until it is released', async () => {
+  test('silence: before the headers, after them, or after a number of events, until it is released', async () => {
     for (const [events, body, sent] of [
       ['headers', STREAM, 0],
       [0, STREAM, 0],
@@ -232,6 +232,6 @@ describe('streams break off', () => {
     }
     emulator.faults.add({ kind: 'silence', ms: 1, times: 2 })
     expect((await chatWire()).end).toBe('whole')
-    expect((await plainWire()).end).toBe('whole')
+    expect((await nonStreamingWire()).end).toBe('whole')
   })
 })

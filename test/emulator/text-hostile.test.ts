@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => emulator.stop())
 afterEach(() => emulator.faults.clear())
 
-const chatted = (more: object = {}) => post(emulator, '/chat/completions', chat('hi', more))
-const responded = (more: object = {}) => post(emulator, '/responses', { model: MODEL, input: 'hi', ...more })
+const sendChat = (more: object = {}) => post(emulator, '/chat/completions', chat('hi', more))
+const sendResponses = (more: object = {}) => post(emulator, '/responses', { model: MODEL, input: 'hi', ...more })
 const checkHostile = (headers: Headers) => {
   for (const [name, value] of Object.entries(HOSTILE_HEADERS)) expect(headers.get(name)).toBe([value].flat().join(', '))
 }
@@ -20,26 +20,26 @@ const checkHostile = (headers: Headers) => {
 describe('hostile headers', () => {
   const hostile = (more: object = {}) => emulator.faults.add({ kind: 'hostile-headers', ...more })
 
-  test('come with answers, streams and refusals of both protocols, and of the asset library', async () => {
-    for (const ask of [
-      () => chatted(),
-      () => chatted({ stream: true }),
-      () => responded(),
-      () => responded({ stream: true }),
-      () => chatted({ model: 'nobody' }),
+  test('are added to responses, streams and errors of both text APIs and of the asset API', async () => {
+    for (const send of [
+      () => sendChat(),
+      () => sendChat({ stream: true }),
+      () => sendResponses(),
+      () => sendResponses({ stream: true }),
+      () => sendChat({ model: 'nobody' }),
       () => rest(emulator, 'GET', '/assets'),
     ]) {
-      const [plain, fault] = [await ask(), hostile()]
-      const { status, headers, text } = await ask()
+      const [plain, fault] = [await send(), hostile()]
+      const { status, headers, text } = await send()
       checkHostile(headers)
       expect([status, text.length > 0, fault.hits]).toEqual([plain.status, true, 1])
     }
   })
 
-  test('come with an error, and with a page that runs a script', async () => {
-    for (const ask of [() => chatted(), () => chatted({ stream: true }), () => rest(emulator, 'GET', '/assets')]) {
+  test('can be combined with an error status and an HTML page with a script', async () => {
+    for (const send of [() => sendChat(), () => sendChat({ stream: true }), () => rest(emulator, 'GET', '/assets')]) {
       hostile({ status: 500, page: true })
-      const { status, headers, text } = await ask()
+      const { status, headers, text } = await send()
       checkHostile(headers)
       expect([status, headers.get('content-type')]).toEqual([500, 'text/html'])
       expect(text).toContain('<script>')
@@ -47,7 +47,7 @@ describe('hostile headers', () => {
   })
 })
 
-/** What each form of the key is on the wire, and how a reader gets the key back. */
+/** Each encoded form of the key, and how to decode it. */
 const FORMS: Readonly<Record<LeakForm, readonly [wire: string, read: (text: string) => string]>> = {
   plain: ['sk-text', (text) => text],
   escaped: ['\\u0073k-text', (text) => JSON.parse(`"${text}"`)],
@@ -58,24 +58,24 @@ const FORMS: Readonly<Record<LeakForm, readonly [wire: string, read: (text: stri
 describe.each(Object.entries(FORMS))('a leak of the credential: %s', (form, [wire, read]) => {
   const leak = (more: object = {}) => emulator.faults.add({ kind: 'leak', form: form as LeakForm, ...more })
 
-  test('is the key to whoever can read it', () => {
+  test('decodes to the key', () => {
     expect(read(wire)).toBe('sk-text')
   })
 
-  test('stands in a field of an answer, whose length is right, and in a refusal', async () => {
+  test('is in a field of a response with correct Content-Length, and of an error', async () => {
     leak()
-    const { text, headers, json } = await chatted()
+    const { text, headers, json } = await sendChat()
     expect(text).toStartWith(`{"authorization":"Bearer ${wire}","id":"chatcmpl-`)
     expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)))
     expect(json.choices[0].message.content).toContain('You wrote: “hi”.')
     leak()
-    expect((await chatted({ model: 'nobody' })).text).toStartWith(`{"authorization":"Bearer ${wire}","error":`)
+    expect((await sendChat({ model: 'nobody' })).text).toStartWith(`{"authorization":"Bearer ${wire}","error":`)
   })
 
-  test('stands in every event of a stream but its end', async () => {
-    for (const ask of [chatted, responded]) {
+  test('is in every event of a stream except [DONE]', async () => {
+    for (const send of [sendChat, sendResponses]) {
       leak()
-      const { text } = await ask({ stream: true })
+      const { text } = await send({ stream: true })
       const events = [...text.matchAll(/^data: (.*)$/gm)]
         .map(([, data = '']) => data)
         .filter((data) => data !== '[DONE]')
@@ -85,21 +85,21 @@ describe.each(Object.entries(FORMS))('a leak of the credential: %s', (form, [wir
     }
   })
 
-  test('stands in what the model says', async () => {
+  test('is in the generated text', async () => {
     leak({ place: 'content', times: 3 })
-    expect((await chatted()).text).toContain(`"content":"Bearer ${wire} You wrote`)
-    expect((await responded()).text).toContain(`"text":"Bearer ${wire} You wrote`)
-    expect((await chatted({ stream: true })).text).toContain(`"content":"Bearer ${wire} `)
+    expect((await sendChat()).text).toContain(`"content":"Bearer ${wire} You wrote`)
+    expect((await sendResponses()).text).toContain(`"text":"Bearer ${wire} You wrote`)
+    expect((await sendChat({ stream: true })).text).toContain(`"content":"Bearer ${wire} `)
   })
 
-  test('stands in a header that gateways pass on', async () => {
+  test('is in a header that gateways forward', async () => {
     leak({ place: 'header', times: 2 })
-    expect((await chatted()).headers.get('x-request-id')).toBe(`req-${wire}`)
-    expect((await responded({ stream: true })).headers.get('x-request-id')).toBe(`req-${wire}`)
+    expect((await sendChat()).headers.get('x-request-id')).toBe(`req-${wire}`)
+    expect((await sendResponses({ stream: true })).headers.get('x-request-id')).toBe(`req-${wire}`)
   })
 })
 
-test('the asset library leaks its own key', async () => {
+test('the asset API leaks its own key', async () => {
   emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'g' }).id, name: 'cat' })
   emulator.faults.add({ kind: 'leak', form: 'escaped' })
   expect((await rest(emulator, 'GET', '/assets')).text).toStartWith('{"authorization":"Bearer \\u0073k-rest",')

@@ -16,13 +16,13 @@ afterAll(() => emulator.stop())
 const STREAM = chat('hello 世界', { stream: true, stream_options: { include_usage: true } })
 const RESPONSE = { model: MODEL, input: 'hello 世界', stream: true }
 const chatWire = () => wire(emulator, '/chat/completions', STREAM)
-const plainWire = () => wire(emulator, '/chat/completions', chat('hello'))
+const nonStreamingWire = () => wire(emulator, '/chat/completions', chat('hello'))
 const responseWire = (body: object = RESPONSE) => wire(emulator, '/responses', body)
-/** Without what differs from call to call. */
+/** Removes ids and times, which differ between calls. */
 const bare = (text: string) => text.replaceAll(/_[0-9a-f]{24}|-[0-9a-f]{24}|"created\w*":\d+/g, '')
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1
-/** What a stream looks like to a client that follows the rules, under a fault. */
-const iterated = async (fault: TextFaultKind) => {
+/** The content that the official client reads from a stream under a fault. */
+const contentUnder = async (fault: TextFaultKind) => {
   emulator.faults.add(fault)
   const client = clientOf(emulator)
   let content = ''
@@ -35,10 +35,10 @@ const iterated = async (fault: TextFaultKind) => {
   return content
 }
 const key = () => ({ authorization: `Bearer ${emulator.text.key}` })
-const sound = async () =>
+const normalContent = async () =>
   (await post(emulator, '/chat/completions', chat('hello 世界'))).json.choices[0].message.content
 
-describe('streams are odd', () => {
+describe('unusual streams', () => {
   const HARMLESS: readonly TextFaultKind[] = [
     { kind: 'no-done' },
     { kind: 'done-twice' },
@@ -57,8 +57,8 @@ describe('streams are odd', () => {
     { kind: 'keepalive-events' },
   ]
   for (const fault of HARMLESS) {
-    test(`the official client reads the same under ${JSON.stringify(fault)}`, async () => {
-      expect(await iterated(fault)).toBe(await sound())
+    test(`the official client reads the same content under ${JSON.stringify(fault)}`, async () => {
+      expect(await contentUnder(fault)).toBe(await normalContent())
       expect(emulator.faults.list()[0]?.hits).toBe(1)
     })
   }
@@ -69,7 +69,7 @@ describe('streams are odd', () => {
     emulator.faults.clear()
     return [chats, responses] as const
   }
-  test('[DONE] is left out, sent on both protocols, or sent twice', async () => {
+  test('[DONE] is omitted, sent in both APIs, or sent twice', async () => {
     const dones = async (fault: TextFaultKind) => (await bodies(fault)).map((body) => count(body, 'data: [DONE]\n\n'))
     expect(await dones({ kind: 'comments' })).toEqual([1, 0])
     expect(await dones({ kind: 'no-done' })).toEqual([0, 0])
@@ -77,7 +77,7 @@ describe('streams are odd', () => {
     expect(await dones({ kind: 'done-twice' })).toEqual([2, 2])
   })
 
-  test('comments, empty data and keep-alive events stand before every event', async () => {
+  test('comments, empty data lines and keepalive events precede every event', async () => {
     const plain = (await chatWire()).body
     const events = count(plain, '\n\n')
     expect(count((await bodies({ kind: 'comments', text: 'x' }))[0], ': x\n\n')).toBe(events)
@@ -89,7 +89,7 @@ describe('streams are odd', () => {
     expect(seen.map((event) => event.sequence_number)).toEqual(seen.map((_, index) => index))
   })
 
-  test('events get names, lines another end, bodies a mark', async () => {
+  test('named-events, crlf and bom change the framing only', async () => {
     const plain = await chatWire()
     expect(count((await bodies({ kind: 'named-events' }))[0], 'event: chat.completion.chunk\n')).toBe(
       count(plain.body, '"object"'),
@@ -99,13 +99,13 @@ describe('streams are odd', () => {
     expect(bare(crlf.replaceAll('\r\n', '\n'))).toBe(bare(plain.body))
     expect(crlf.replaceAll('\r\n', '')).not.toContain('\n')
     emulator.faults.add({ kind: 'bom', times: 2 })
-    const marked = await chatWire()
-    expect([marked.body[0], bare(marked.body.slice(1))]).toEqual(['\uFEFF', bare(plain.body)])
-    const { body, end } = await plainWire()
+    const withBom = await chatWire()
+    expect([withBom.body[0], bare(withBom.body.slice(1))]).toEqual(['\uFEFF', bare(plain.body)])
+    const { body, end } = await nonStreamingWire()
     expect([body.startsWith('\uFEFF{'), body.endsWith('}'), end]).toEqual([true, true, 'whole'])
   })
 
-  test('split sends pieces that cut events and characters in two', async () => {
+  test('split sends chunks that end within events and characters', async () => {
     const plain = await chatWire()
     emulator.faults.add({ kind: 'split', bytes: 5 })
     const split = await chatWire()
@@ -115,7 +115,7 @@ describe('streams are odd', () => {
     expect(split.chunks.some((chunk) => chunk.toString().includes('\uFFFD'))).toBe(true)
   })
 
-  test('content types are missing, streams answered with JSON and plain calls with a stream', async () => {
+  test('Content-Type is omitted, streaming requests get JSON, and non-streaming requests get a stream', async () => {
     emulator.faults.add({ kind: 'no-content-type' })
     const bare = await chatWire()
     expect([bare.head.toLowerCase().includes('content-type'), bare.end]).toEqual([false, 'whole'])
@@ -128,7 +128,7 @@ describe('streams are odd', () => {
     expect(dataOf(text).at(-1).type).toBe('response.completed')
   })
 
-  test('usage is told on every chunk, or never', async () => {
+  test('usage is on every chunk, or on none', async () => {
     const [counted] = await bodies({ kind: 'usage-on-every-chunk' })
     const totals = dataOf(counted)
       .slice(0, -1)
@@ -142,7 +142,7 @@ describe('streams are odd', () => {
     expect(dataOf(response).at(-1).response.usage).toBeNull()
   })
 
-  test('deltas of calls lack their index, or arguments come in one piece', async () => {
+  test('deltas of tool calls lack their index, or arguments have no deltas', async () => {
     const tool = {
       name: 'weather',
       parameters: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
@@ -162,14 +162,14 @@ describe('streams are odd', () => {
     expect(JSON.parse(events.find((event) => event.type.endsWith('arguments.done')).arguments)).toHaveProperty('a')
   })
 
-  test('unknown fields stand at every level, one too long for JavaScript', async () => {
+  test('unknown fields are at every level, one of them a number too large for JavaScript', async () => {
     const [chats, responses] = await bodies({ kind: 'extra-fields' })
     expect(count(chats, '"x_number":12345678901234567890')).toBe(count(chats, '"object"'))
     expect(count(chats, '"x_extra"')).toBeGreaterThan(2 * count(chats, '"object"'))
     expect(count(responses, '"x_number":12345678901234567890')).toBe(count(responses, '\n\n'))
   })
 
-  test('a thought and a word come in one chunk, and nothing is lost', async () => {
+  test('one chunk has both reasoning and content, and no text is lost', async () => {
     const joined = (text: string, field: string) =>
       dataOf(text)
         .map((chunk) => chunk.choices?.[0]?.delta[field] ?? '')
@@ -184,7 +184,7 @@ describe('streams are odd', () => {
     expect(dataOf(text).length).toBe(dataOf(plain).length - 1)
   })
 
-  test('one event is very big', async () => {
+  test('one event is very large', async () => {
     const [chats, responses] = await bodies({ kind: 'big-event', bytes: 200_000 })
     for (const body of [chats, responses]) {
       const [first = '', ...others] = body.split('\n\n')
@@ -193,7 +193,7 @@ describe('streams are odd', () => {
     }
   })
 
-  test('several oddities strike one call', async () => {
+  test('several faults apply to one call', async () => {
     for (const kind of ['comments', 'crlf', 'split', 'no-done'] as const) emulator.faults.add({ kind })
     emulator.faults.add({ kind: 'cut', events: 3, how: 'clean' })
     const { body, chunks, end } = await chatWire()
@@ -202,14 +202,14 @@ describe('streams are odd', () => {
   })
 })
 
-describe('answers by the byte', () => {
-  test('a script is sent as it is written, to the next call that generates', async () => {
-    const gate = Promise.withResolvers<void>()
+describe('scripted responses', () => {
+  test('a script is sent byte for byte to the next call that generates', async () => {
+    const released = Promise.withResolvers<void>()
     const chunks = [
       'data: {"a',
       Buffer.from([0xe4, 0xbd]),
       { wait: 1 },
-      { wait: gate.promise },
+      { wait: released.promise },
       Buffer.from([0xa0]),
       '"}\n',
     ]
@@ -217,54 +217,54 @@ describe('answers by the byte', () => {
     expect((await fetch(`${emulator.text.url}/models`, { headers: key() })).status).toBe(200)
     const pending = chatWire()
     await handle.struck()
-    gate.resolve()
+    released.resolve()
     const { head, body, end } = await pending
     expect([body, end]).toEqual(['data: {"a你"}\n', 'whole'])
     expect(head).toMatch(/^HTTP\/1.1 203 .*content-type: text\/plain/is)
-    expect((await plainWire()).body).toContain('chat.completion')
+    expect((await nonStreamingWire()).body).toContain('chat.completion')
   })
 
-  test('a script can depend on the call, wait for its turn, and end as it likes', async () => {
+  test('a script can depend on the call, skip calls, and end with a reset or a cut', async () => {
     emulator.text.answer((call) => ({ chunks: [`${call.action} ${call.json ? 'json' : ''}`], end: 'reset' }), {
       after: 1,
     })
     emulator.text.answer({ chunks: ['x'], end: 'cut' }, { action: 'CreateResponse' })
-    expect((await plainWire()).end).toBe('whole')
-    expect(await plainWire()).toMatchObject({ body: 'CreateChatCompletion json', end: 'ECONNRESET' })
+    expect((await nonStreamingWire()).end).toBe('whole')
+    expect(await nonStreamingWire()).toMatchObject({ body: 'CreateChatCompletion json', end: 'ECONNRESET' })
     expect(await responseWire()).toMatchObject({ body: 'x', end: 'end' })
   })
 
-  test('an endless script is made no faster than it is read', async () => {
-    let made = 0
+  test('an endless script is generated with backpressure', async () => {
+    let generated = 0
     const chunks = (function* () {
       for (;;) {
-        made++
+        generated++
         yield Buffer.alloc(65_536)
       }
     })()
     emulator.text.answer({ chunks })
-    const away = new AbortController()
+    const controller = new AbortController()
     const response = await fetch(`${emulator.text.url}/responses`, {
       ...{ method: 'POST', headers: { ...key(), 'content-type': 'application/json' } },
-      ...{ body: JSON.stringify(RESPONSE), signal: away.signal },
+      ...{ body: JSON.stringify(RESPONSE), signal: controller.signal },
     })
     const reader = response.body?.getReader()
     await reader?.read()
     let before = -1
-    while (before !== made) {
-      before = made
+    while (before !== generated) {
+      before = generated
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    expect(made).toBeLessThan(400)
-    away.abort()
+    expect(generated).toBeLessThan(400)
+    controller.abort()
     await reader?.cancel().catch(() => undefined)
     while (!emulator.calls[0]?.aborted) await new Promise((resolve) => setImmediate(resolve))
-    const left = made
+    const afterAbort = generated
     await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(made).toBe(left)
+    expect(generated).toBe(afterAbort)
   })
 
-  test('text faults can be switched on over HTTP', async () => {
+  test('text faults can be added over HTTP', async () => {
     const control = (body: object) =>
       fetch(`${emulator.origin}/_emulator/faults`, { method: 'POST', body: JSON.stringify(body) })
     expect(

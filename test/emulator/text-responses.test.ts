@@ -21,29 +21,29 @@ const WEATHER = {
 } as const
 const SEARCH = { type: 'web_search' } as const
 
-const ask = (input: unknown, more: object = {}) => ({ model: MODEL, input, ...more })
-const asked = (body: object) => post(emulator, '/responses', body)
-const events = async (body: object) => dataOf((await asked({ ...body, stream: true })).text)
-/** Without what differs from call to call. */
+const bodyOf = (input: unknown, more: object = {}) => ({ model: MODEL, input, ...more })
+const send = (body: object) => post(emulator, '/responses', body)
+const events = async (body: object) => dataOf((await send({ ...body, stream: true })).text)
+/** Removes ids, which differ between calls. */
 const bare = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll(/_[0-9a-f]{24}/g, ''))
 
 const CASES: Readonly<Record<string, object>> = {
-  'a message': ask('hello 世界'),
-  'a message cut off': ask('hello', { max_output_tokens: 6 }),
-  'a thought and a message': ask('hello', { reasoning: { effort: 'low' } }),
-  'a thought cut off': ask('hello', { reasoning: { effort: 'low' }, max_output_tokens: 3 }),
-  'a search and a message': ask('news', { tools: [SEARCH], reasoning: { effort: 'low' } }),
-  'a refusal': ask('refuse to answer'),
-  'two calls': ask('call weather, call weather', { tools: [WEATHER] }),
-  'a call cut off': ask('call weather', { tools: [WEATHER], max_output_tokens: 2 }),
-  'a custom tool': ask('call shell', { tools: [{ type: 'custom', name: 'shell' }] }),
-  probabilities: ask('hello', { include: ['message.output_text.logprobs'], top_logprobs: 2 }),
+  'a message': bodyOf('hello 世界'),
+  'a truncated message': bodyOf('hello', { max_output_tokens: 6 }),
+  'reasoning and a message': bodyOf('hello', { reasoning: { effort: 'low' } }),
+  'truncated reasoning': bodyOf('hello', { reasoning: { effort: 'low' }, max_output_tokens: 3 }),
+  'a web search and a message': bodyOf('news', { tools: [SEARCH], reasoning: { effort: 'low' } }),
+  'a refusal': bodyOf('refuse to answer'),
+  'two tool calls': bodyOf('call weather, call weather', { tools: [WEATHER] }),
+  'a truncated tool call': bodyOf('call weather', { tools: [WEATHER], max_output_tokens: 2 }),
+  'a custom tool': bodyOf('call shell', { tools: [{ type: 'custom', name: 'shell' }] }),
+  'log probabilities': bodyOf('hello', { include: ['message.output_text.logprobs'], top_logprobs: 2 }),
 }
 
 describe('responses', () => {
   for (const [name, body] of Object.entries(CASES)) {
-    test(`a stream adds up to the plain answer: ${name}`, async () => {
-      const plain = (await asked(body)).json
+    test(`the events of a stream add up to the non-streaming response: ${name}`, async () => {
+      const plain = (await send(body)).json
       const seen = await events(body)
       expect(seen.map((event) => event.sequence_number)).toEqual(seen.map((_, index) => index))
       expect(seen.slice(0, 2).map((event) => event.type)).toEqual(['response.created', 'response.in_progress'])
@@ -55,26 +55,26 @@ describe('responses', () => {
       expect(seen.filter((event) => event.type.endsWith('.delta')).length).toBe(plain.usage.output_tokens)
     })
 
-    test(`the helper of the official client takes it: ${name}`, async () => {
+    test(`the helper of the official client assembles the stream: ${name}`, async () => {
       const made = await client.responses.stream(body as Parameters<typeof client.responses.stream>[0]).finalResponse()
-      const plain = (await asked(body)).json
+      const plain = (await send(body)).json
       expect([made.status, made.usage?.total_tokens]).toEqual([plain.status, plain.usage.total_tokens])
       expect(made.output.map((item) => item.type)).toEqual(plain.output.map((item: { type: string }) => item.type))
     })
   }
 
-  test('a stream names its events, and ends with [DONE] only where that is set', async () => {
-    const { text, headers } = await asked(ask('hi', { stream: true }))
+  test('the events of a stream have names, and [DONE] is sent only with doneOnResponses', async () => {
+    const { text, headers } = await send(bodyOf('hi', { stream: true }))
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(text).toStartWith('event: response.created\ndata: {"type":"response.created","sequence_number":0,')
     expect(text).not.toContain('[DONE]')
     const other = await startEmulator({ text: { doneOnResponses: true } })
-    expect((await post(other, '/responses', ask('hi', { stream: true }))).text).toEndWith('data: [DONE]\n\n')
+    expect((await post(other, '/responses', bodyOf('hi', { stream: true }))).text).toEndWith('data: [DONE]\n\n')
     await other.stop()
   })
 
-  test('an answer repeats the input, be it text, messages or short messages', async () => {
-    const said = async (input: unknown) => (await asked(ask(input))).json.output[0].content[0].text
+  test('a response quotes the input: a string, messages, or messages with a `text` field', async () => {
+    const said = async (input: unknown) => (await send(bodyOf(input))).json.output[0].content[0].text
     expect(await said('你好')).toContain('“你好”')
     const parts = [
       { type: 'input_text', text: 'one' },
@@ -89,18 +89,18 @@ describe('responses', () => {
     expect(await said([{ role: 'user', text: 'short' }])).toContain('“short”')
   })
 
-  test('what is cut off is incomplete and says why', async () => {
-    const { json } = await asked(ask('hello', { max_output_tokens: 6 }))
+  test('a truncated response is incomplete and has the reason', async () => {
+    const { json } = await send(bodyOf('hello', { max_output_tokens: 6 }))
     expect(json).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } })
     expect(json.output).toMatchObject([{ type: 'message', status: 'incomplete' }])
     expect(json.usage.output_tokens).toBe(6)
-    const [call] = (await asked(ask('call weather', { tools: [WEATHER], max_output_tokens: 2 }))).json.output
+    const [call] = (await send(bodyOf('call weather', { tools: [WEATHER], max_output_tokens: 2 }))).json.output
     expect([call.status, call.arguments]).toEqual(['incomplete', '{"'])
   })
 
-  test('a search comes before its message, which cites what was found', async () => {
+  test('a web search call precedes its message, which cites the result', async () => {
     const include = ['web_search_call.action.sources']
-    const seen = await events(ask('news', { tools: [SEARCH], include }))
+    const seen = await events(bodyOf('news', { tools: [SEARCH], include }))
     const states = seen.map((event) => event.type).filter((type) => type.includes('web_search'))
     expect(states).toEqual(
       ['in_progress', 'searching', 'completed'].map((state) => `response.web_search_call.${state}`),
@@ -113,7 +113,7 @@ describe('responses', () => {
     expect(text.slice(start_index, end_index)).toBe('(emulated.example)')
   })
 
-  test('an output of a call is quoted, in one input and across responses', async () => {
+  test('the output of a tool call is quoted, in the same input and across responses', async () => {
     const first = await client.responses.create({ model: MODEL, input: 'call weather', tools: [WEATHER] })
     const [call] = first.output
     const call_id = call?.type === 'function_call' ? call.call_id : ''
@@ -123,24 +123,24 @@ describe('responses', () => {
     expect(next.output_text).toContain('The tool answered: “rain ☔”. You wrote: “call weather”.')
     const given = { type: 'function_call', call_id: 'c', name: 'weather', arguments: '{}' }
     const whole = [{ role: 'user', content: 'hm' }, given, { ...output, call_id: 'c' }]
-    expect((await asked(ask(whole))).json.output[0].content[0].text).toContain('“rain ☔”. You wrote: “hm”')
+    expect((await send(bodyOf(whole))).json.output[0].content[0].text).toContain('“rain ☔”. You wrote: “hm”')
   })
 
-  test('a response that was not stored cannot be continued', async () => {
-    const first = (await asked(ask('hi', { store: false }))).json
-    expect(await asked(ask('more', { previous_response_id: first.id }))).toMatchObject({
+  test('an unstored response cannot be continued', async () => {
+    const first = (await send(bodyOf('hi', { store: false }))).json
+    expect(await send(bodyOf('more', { previous_response_id: first.id }))).toMatchObject({
       ...{ status: 400 },
       json: { error: { param: 'previous_response_id', code: 'previous_response_not_found' } },
     })
   })
 
-  test('calls and outputs must match', async () => {
+  test('tool calls and their outputs must match', async () => {
     const output = { type: 'function_call_output', call_id: 'nobody', output: 'x' }
-    expect((await asked(ask([output]))).json.error.message).toBe(
+    expect((await send(bodyOf([output]))).json.error.message).toBe(
       'No tool call found for function call output with call_id nobody.',
     )
-    const first = (await asked(ask('call weather', { tools: [WEATHER] }))).json
-    expect((await asked(ask('well?', { previous_response_id: first.id }))).json.error.message).toBe(
+    const first = (await send(bodyOf('call weather', { tools: [WEATHER] }))).json
+    expect((await send(bodyOf('well?', { previous_response_id: first.id }))).json.error.message).toBe(
       `No tool output found for function call ${first.output[0].call_id}.`,
     )
   })
@@ -155,16 +155,16 @@ describe('responses', () => {
     expect(made.output_parsed?.list.length).toBe(2)
   })
 
-  test('what the request said stands in the response', async () => {
+  test('the response object has the parameters of the request', async () => {
     const given = {
       ...{ instructions: 'Be kind.', temperature: 0.5, metadata: { a: 'b' }, tools: [WEATHER], tool_choice: 'none' },
       ...{ parallel_tool_calls: false, max_output_tokens: 900, store: false, service_tier: 'flex' },
     }
-    expect((await asked(ask('call weather', given))).json).toMatchObject({ ...given, status: 'completed' })
+    expect((await send(bodyOf('call weather', given))).json).toMatchObject({ ...given, status: 'completed' })
   })
 })
 
-/** Puts the output together from deltas, opening and closing items and parts, and trusts the closing ones only in what has no delta. */
+/** Assembles the output from the events. It uses the `done` events only for fields without deltas. */
 // biome-ignore lint/suspicious/noExplicitAny: it must not know the forms that it puts together
 const assembled = (seen: readonly any[]) => {
   // biome-ignore lint/suspicious/noExplicitAny: as above

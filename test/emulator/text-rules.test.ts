@@ -12,24 +12,24 @@ afterAll(() => emulator.stop())
 
 const tool = (name: string) => ({ type: 'function', function: { name } })
 const call = (id: string) => ({ id, ...tool('t'), function: { name: 't', arguments: '{}' } })
-const said = (messages: unknown, more: object = {}) => ({ model: MODEL, messages, ...more })
+const chatWith = (messages: unknown, more: object = {}) => ({ model: MODEL, messages, ...more })
 const user = { role: 'user', content: 'hi' }
-const withPart = (part: object) => said([{ role: 'user', content: [part] }])
+const withPart = (part: object) => chatWith([{ role: 'user', content: [part] }])
 
-/** What is refused: the body, then status, param and code. */
+/** Invalid requests: the body, and the expected status, param and code. */
 const CHAT: readonly (readonly [body: unknown, status: number, param: string | null, code: string | null])[] = [
   [{ messages: [user] }, 400, 'model', 'missing_required_parameter'],
   [{ model: 7, messages: [user] }, 400, 'model', 'invalid_type'],
-  [said([user], { model: 'gpt-nothing' }), 404, 'model', 'model_not_found'],
-  [said([user], { model: MODEL.toUpperCase() }), 404, 'model', 'model_not_found'],
-  [said(undefined), 400, 'messages', 'missing_required_parameter'],
-  [said([]), 400, 'messages', 'empty_array'],
-  [said('hi'), 400, 'messages', 'invalid_type'],
-  [said(['hi']), 400, 'messages[0]', 'invalid_type'],
-  [said([{ content: 'hi' }]), 400, 'messages[0].role', 'missing_required_parameter'],
-  [said([user, { role: 'robot', content: 'hi' }]), 400, 'messages[1].role', 'invalid_value'],
-  [said([{ role: 'user' }]), 400, 'messages[0].content', 'missing_required_parameter'],
-  [said([{ role: 'user', content: 5 }]), 400, 'messages[0].content', 'invalid_type'],
+  [chatWith([user], { model: 'gpt-nothing' }), 404, 'model', 'model_not_found'],
+  [chatWith([user], { model: MODEL.toUpperCase() }), 404, 'model', 'model_not_found'],
+  [chatWith(undefined), 400, 'messages', 'missing_required_parameter'],
+  [chatWith([]), 400, 'messages', 'empty_array'],
+  [chatWith('hi'), 400, 'messages', 'invalid_type'],
+  [chatWith(['hi']), 400, 'messages[0]', 'invalid_type'],
+  [chatWith([{ content: 'hi' }]), 400, 'messages[0].role', 'missing_required_parameter'],
+  [chatWith([user, { role: 'robot', content: 'hi' }]), 400, 'messages[1].role', 'invalid_value'],
+  [chatWith([{ role: 'user' }]), 400, 'messages[0].content', 'missing_required_parameter'],
+  [chatWith([{ role: 'user', content: 5 }]), 400, 'messages[0].content', 'invalid_type'],
   [withPart({ text: 'x' }), 400, 'messages[0].content[0].type', 'missing_required_parameter'],
   [withPart({ type: 'smell', smell: 'x' }), 400, 'messages[0].content[0].type', 'invalid_value'],
   [withPart({ type: 'text' }), 400, 'messages[0].content[0].text', 'missing_required_parameter'],
@@ -47,10 +47,10 @@ const CHAT: readonly (readonly [body: unknown, status: number, param: string | n
     'messages[0].content[0].video[1]',
     'invalid_type',
   ],
-  [said([{ role: 'tool', content: 'x' }]), 400, 'messages[0].tool_call_id', 'missing_required_parameter'],
-  [said([user, { role: 'tool', tool_call_id: 'c', content: 'x' }]), 400, 'messages[1].role', 'invalid_value'],
-  [said([user, { role: 'assistant', tool_calls: [call('c')] }]), 400, 'messages', 'invalid_value'],
-  [said([user, { role: 'assistant', tool_calls: [call('c')] }, user]), 400, 'messages[2].role', 'invalid_value'],
+  [chatWith([{ role: 'tool', content: 'x' }]), 400, 'messages[0].tool_call_id', 'missing_required_parameter'],
+  [chatWith([user, { role: 'tool', tool_call_id: 'c', content: 'x' }]), 400, 'messages[1].role', 'invalid_value'],
+  [chatWith([user, { role: 'assistant', tool_calls: [call('c')] }]), 400, 'messages', 'invalid_value'],
+  [chatWith([user, { role: 'assistant', tool_calls: [call('c')] }, user]), 400, 'messages[2].role', 'invalid_value'],
   [chat('x', { temperature: 1.5 }), 400, 'temperature', 'decimal_above_max_value'],
   [chat('x', { temperature: -1 }), 400, 'temperature', 'decimal_below_min_value'],
   [chat('x', { temperature: '1' }), 400, 'temperature', 'invalid_type'],
@@ -134,39 +134,39 @@ const RESPONSES: typeof CHAT = [
   ],
 ]
 
-describe('what makes no sense is refused by the name of the field', () => {
+describe('an invalid field is rejected with its path', () => {
   for (const [path, cases] of Object.entries({ '/chat/completions': CHAT, '/responses': RESPONSES })) {
     for (const [body, status, param, code] of cases) {
       const shown = body instanceof Uint8Array ? 'not UTF-8' : JSON.stringify(body).slice(0, 90)
       test(`${path} ${shown}`, async () => {
-        const answer = await post(emulator, path, body)
-        const { message, type, ...rest } = answer.json.error
-        expect([answer.status, type, rest]).toEqual([status, 'invalid_request_error', { param, code }])
+        const response = await post(emulator, path, body)
+        const { message, type, ...rest } = response.json.error
+        expect([response.status, type, rest]).toEqual([status, 'invalid_request_error', { param, code }])
         expect(message).toMatch(/^.{10,}\.$/s)
       })
     }
   }
 
-  test('what a model refuses is worded as the original words it', async () => {
-    const words = async (body: object) => (await post(emulator, '/chat/completions', body)).json.error.message
-    expect(await words(chat('x', { model: 'emulated-2k', max_tokens: 4096 }))).toBe(
+  test('errors for unsupported parameters of a model have the original’s messages', async () => {
+    const messageFor = async (body: object) => (await post(emulator, '/chat/completions', body)).json.error.message
+    expect(await messageFor(chat('x', { model: 'emulated-2k', max_tokens: 4096 }))).toBe(
       'max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas you provided 4096.',
     )
-    expect(await words(chat('x', { model: 'emulated-2k', max_completion_tokens: 2049 }))).toStartWith(
+    expect(await messageFor(chat('x', { model: 'emulated-2k', max_completion_tokens: 2049 }))).toStartWith(
       'max_tokens is too large: 2049.',
     )
-    expect(await words(chat('x', { model: 'emulated-no-stream', stream: true }))).toBe(
+    expect(await messageFor(chat('x', { model: 'emulated-no-stream', stream: true }))).toBe(
       "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported.",
     )
     const options = { stream: true, stream_options: { include_usage: true } }
-    expect(await words(chat('x', { model: 'emulated-no-stream-options', ...options }))).toBe(
+    expect(await messageFor(chat('x', { model: 'emulated-no-stream-options', ...options }))).toBe(
       'Unrecognized request argument supplied: stream_options.',
     )
     const plain = chat('x', { model: 'emulated-no-stream-options', stream: true })
     expect((await post(emulator, '/chat/completions', plain)).text).toEndWith('data: [DONE]\n\n')
   })
 
-  test('null counts as absent, as clients send it', async () => {
+  test('null counts as absent, because clients send it', async () => {
     const nothing = {
       temperature: null,
       max_tokens: null,
@@ -179,7 +179,7 @@ describe('what makes no sense is refused by the name of the field', () => {
     expect((await post(emulator, '/chat/completions', chat('x', nothing))).status).toBe(200)
   })
 
-  test('all that clients send rightly is taken', async () => {
+  test('valid requests of every form are accepted', async () => {
     const parts = [
       { type: 'text', text: 'a' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
@@ -193,14 +193,14 @@ describe('what makes no sense is refused by the name of the field', () => {
       { role: 'tool', tool_call_id: 'b', content: 'B' },
       { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'A' }] },
     ]
-    const { json } = await post(emulator, '/chat/completions', said(messages, { temperature: 1, vendor_field: 1 }))
+    const { json } = await post(emulator, '/chat/completions', chatWith(messages, { temperature: 1, vendor_field: 1 }))
     expect(json.choices[0].message.content).toContain('“B”. The tool answered: “A”.')
     expect(
       (await post(emulator, '/chat/completions', chat('x', { model: 'emulated-wide', temperature: 2 }))).status,
     ).toBe(200)
   })
 
-  test('unknown fields are refused only where that is set', async () => {
+  test('unknown fields are rejected only with refuseUnknown', async () => {
     const strict = await startEmulator({ text: { refuseUnknown: true } })
     const codes = async (path: string, body: object) => (await post(strict, path, body)).json.error?.param
     expect(await codes('/chat/completions', chat('x', { vendor_field: 1 }))).toBe('vendor_field')
@@ -210,8 +210,8 @@ describe('what makes no sense is refused by the name of the field', () => {
   })
 })
 
-describe('keys, paths and types', () => {
-  test('the key is asked for before anything else', async () => {
+describe('keys, paths and content types', () => {
+  test('the key is checked first', async () => {
     for (const authorization of ['', 'Bearer', 'Bearer wrong', emulator.text.key, `Basic ${emulator.text.key}`]) {
       const { status, json } = await post(emulator, '/nowhere', {}, { authorization })
       expect([status, json.error.code]).toEqual([401, 'invalid_api_key'])
@@ -221,7 +221,7 @@ describe('keys, paths and types', () => {
     ).toBe(200)
   })
 
-  test('unknown paths, methods and types are refused in the shape of the protocol', async () => {
+  test('unknown paths, methods and content types get an error in the format of the API', async () => {
     const headers = { authorization: `Bearer ${emulator.text.key}` }
     const got = async (path: string, method = 'GET') => {
       const response = await fetch(emulator.text.url + path, { method, headers })
@@ -240,7 +240,7 @@ describe('keys, paths and types', () => {
     expect((await post(emulator, '/chat/completions', chat('x'), type)).status).toBe(200)
   })
 
-  test('models are listed and found by ids that are escaped', async () => {
+  test('models are listed, and found by percent-encoded ids', async () => {
     const client = clientOf(emulator)
     const { data } = await client.models.list()
     expect(data.map((model) => model.id)).toContain('emulated/odd name:v1')
@@ -255,7 +255,7 @@ describe('keys, paths and types', () => {
     })
   })
 
-  test('a catalogue of your own replaces the models', async () => {
+  test('the models option replaces the default models', async () => {
     const own = await startEmulator({ text: { models: [{ id: 'mine', chat: false }], key: 'k' } })
     expect((await clientOf(own).models.list()).data.map((model) => model.id)).toEqual(['mine'])
     expect((await post(own, '/chat/completions', chat('x', { model: 'mine' }))).json.error.code).toBe('unsupported_api')
@@ -263,21 +263,21 @@ describe('keys, paths and types', () => {
     await own.stop()
   })
 
-  test('the official client knows the errors by their class', async () => {
+  test('the official client maps the errors to its error classes', async () => {
     const client = clientOf(emulator)
     const create = (body: object, one = client) => one.chat.completions.create(body as never).catch((error) => error)
     expect(await create(chat('x', { temperature: 9 }))).toBeInstanceOf(OpenAI.BadRequestError)
     expect(await create(chat('x', { model: 'x' }))).toBeInstanceOf(OpenAI.NotFoundError)
-    const stranger = await create(chat('x'), clientOf(emulator, { apiKey: 'x' }))
-    expect(stranger).toBeInstanceOf(OpenAI.AuthenticationError)
-    expect([stranger.code, stranger.requestID]).toEqual(['invalid_api_key', expect.stringMatching(/^req_/)])
+    const unauthorized = await create(chat('x'), clientOf(emulator, { apiKey: 'x' }))
+    expect(unauthorized).toBeInstanceOf(OpenAI.AuthenticationError)
+    expect([unauthorized.code, unauthorized.requestID]).toEqual(['invalid_api_key', expect.stringMatching(/^req_/)])
   })
 })
 
-describe('limits and headers', () => {
-  test('every answer carries an id, the version, the time it took and what is left of the limits', async () => {
-    const lone = await startEmulator({ clock: () => Date.UTC(2026, 0) })
-    const { headers } = await post(lone, '/chat/completions', chat('x'))
+describe('rate limits and headers', () => {
+  test('every response has headers for its id, the version, the processing time and the rate limits', async () => {
+    const separate = await startEmulator({ clock: () => Date.UTC(2026, 0) })
+    const { headers } = await post(separate, '/chat/completions', chat('x'))
     expect(Object.fromEntries([...headers].filter(([name]) => /^(x-|openai)/.test(name)))).toEqual({
       'x-request-id': expect.stringMatching(/^req_[0-9a-f]{24}$/),
       'openai-version': '2020-10-01',
@@ -289,11 +289,11 @@ describe('limits and headers', () => {
       'x-ratelimit-remaining-tokens': expect.stringMatching(/^1999\d{3}$/),
       'x-ratelimit-reset-tokens': '60000ms',
     })
-    expect((await post(lone, '/chat/completions', '{')).headers.get('x-request-id')).toStartWith('req_')
-    await lone.stop()
+    expect((await post(separate, '/chat/completions', '{')).headers.get('x-request-id')).toStartWith('req_')
+    await separate.stop()
   })
 
-  test('calls above the limit per minute are refused until the oldest has left the minute', async () => {
+  test('calls above the limit per minute are rejected until the oldest call has left the window', async () => {
     let now = Date.UTC(2026, 0)
     const tight = await startEmulator({ clock: () => now, text: { requestsPerMinute: 2 } })
     const tried = () => post(tight, '/chat/completions', chat('x'))
@@ -321,7 +321,7 @@ describe('limits and headers', () => {
     await tight.stop()
   })
 
-  test('settings that make no sense are refused at the start', async () => {
+  test('invalid options are rejected at the start', async () => {
     await expect(startEmulator({ text: { msPerDelta: -1 } })).rejects.toThrow('text.msPerDelta must be a number from 0')
     await expect(startEmulator({ text: { requestsPerMinute: Number.NaN } })).rejects.toThrow('text.requestsPerMinute')
   })

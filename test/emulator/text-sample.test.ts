@@ -6,7 +6,7 @@ import { tokensOf } from '../../src/emulator/text/tokens.ts'
 
 const seed = 20260101
 
-/** Schemas of many forms, as applications write them. */
+/** Schemas of many forms, as in applications. */
 const schemas = fc.letrec<{ readonly any: z.ZodType }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -19,17 +19,17 @@ const schemas = fc.letrec<{ readonly any: z.ZodType }>((tie) => ({
       z.iso.date(),
       z.uuid(),
     ),
-    fc.tuple(fc.integer({ min: -50, max: 50 }), fc.nat(9)).map(([least, more]) =>
+    fc.tuple(fc.integer({ min: -50, max: 50 }), fc.nat(9)).map(([min, more]) =>
       z
         .int()
-        .min(least)
-        .max(least + more),
+        .min(min)
+        .max(min + more),
     ),
-    fc.tuple(fc.integer({ min: -50, max: 50 }), fc.nat(9)).map(([least, more]) =>
+    fc.tuple(fc.integer({ min: -50, max: 50 }), fc.nat(9)).map(([min, more]) =>
       z
         .number()
-        .gt(least)
-        .lt(least + more + 1),
+        .gt(min)
+        .lt(min + more + 1),
     ),
     fc.integer({ min: 1, max: 9 }).map((step) =>
       z
@@ -37,14 +37,14 @@ const schemas = fc.letrec<{ readonly any: z.ZodType }>((tie) => ({
         .multipleOf(step)
         .min(step + 1),
     ),
-    fc.tuple(fc.nat(9), fc.nat(9)).map(([least, more]) =>
+    fc.tuple(fc.nat(9), fc.nat(9)).map(([min, more]) =>
       z
         .string()
-        .min(least)
-        .max(least + more),
+        .min(min)
+        .max(min + more),
     ),
     tie('any').map((inner) => inner.nullable()),
-    fc.tuple(tie('any'), fc.nat(3)).map(([inner, least]) => z.array(inner).min(least)),
+    fc.tuple(tie('any'), fc.nat(3)).map(([inner, min]) => z.array(inner).min(min)),
     fc.tuple(tie('any'), tie('any')).map(([one, two]) => z.tuple([one, two])),
     fc.tuple(tie('any'), tie('any')).map(([one, two]) => z.union([one, two])),
     fc.dictionary(fc.constantFrom('a', 'b', '名', 'with space'), tie('any')).map((shape) => z.object(shape)),
@@ -52,7 +52,7 @@ const schemas = fc.letrec<{ readonly any: z.ZodType }>((tie) => ({
 }))
 
 describe('samples', () => {
-  test('satisfy the schema that they are made of', () => {
+  test('satisfy their schema', () => {
     fc.assert(
       fc.property(schemas.any, fc.string({ unit: 'grapheme', maxLength: 20 }), (schema, hint) => {
         const made = JSON.parse(JSON.stringify(sampleOf(z.toJSONSchema(schema), hint)))
@@ -62,7 +62,7 @@ describe('samples', () => {
     )
   })
 
-  test('come to an end where a schema refers to itself', () => {
+  test('end for a recursive schema', () => {
     const Tree = z.object({
       name: z.string(),
       get left() {
@@ -75,7 +75,7 @@ describe('samples', () => {
     expect(Tree.safeParse(sampleOf(z.toJSONSchema(Tree), 'x')).error).toBeUndefined()
   })
 
-  test('join what allOf demands, and take the rest from references', () => {
+  test('merge allOf and resolve $ref', () => {
     const schema = {
       $defs: { base: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] } },
       allOf: [{ $ref: '#/$defs/base' }, { properties: { ok: { type: 'boolean' } }, required: ['ok'] }],
@@ -85,7 +85,7 @@ describe('samples', () => {
 })
 
 describe('tokens', () => {
-  test('are a few characters each, cut no character in two, and joined are the text', () => {
+  test('never split a character, and joined give the text again', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.oneof(fc.constantFrom(' ', '\n', 'a', 'é'), fc.nat(0x10ffff).map(character)) }),

@@ -23,13 +23,13 @@ const failure = (promise: Promise<unknown>) =>
   )
 
 describe('stored responses', () => {
-  test('what is stored is found again as it was answered', async () => {
+  test('a stored response is returned unchanged', async () => {
     const made = await create('my secret is mango', { instructions: 'Be kind.', metadata: { a: 'b' } })
     expect(await client.responses.retrieve(made.id)).toEqual(made)
     expect(made).toMatchObject({ store: true, status: 'completed', usage: { total_tokens: expect.any(Number) } })
   })
 
-  test('a stream stores the response that it ends with', async () => {
+  test('a stream stores its final response', async () => {
     const stream = client.responses.stream({ model: MODEL, input: 'hi' })
     const { parsed: _, ...final } = { ...(await stream.finalResponse()), parsed: 0 }
     expect(await client.responses.retrieve(final.id)).toMatchObject({
@@ -39,7 +39,7 @@ describe('stored responses', () => {
     })
   })
 
-  test('what is not stored is not there', async () => {
+  test('an unstored response is 404', async () => {
     const made = await create('hi', { store: false })
     const error = await failure(client.responses.retrieve(made.id))
     expect(error).toBeInstanceOf(OpenAI.NotFoundError)
@@ -48,7 +48,7 @@ describe('stored responses', () => {
     ])
   })
 
-  test('an answer tells what was said before it, and it alone', async () => {
+  test('a response quotes the messages before it, and no others', async () => {
     const first = await create('my secret is mango')
     const second = await create('and kiwi', { previous_response_id: first.id })
     const third = await create('well?', { previous_response_id: second.id })
@@ -60,7 +60,7 @@ describe('stored responses', () => {
     )
   })
 
-  test('a response can be continued after the one before it was deleted, not that one itself', async () => {
+  test('a response can be continued after its predecessor was deleted, but the deleted one cannot', async () => {
     const first = await create('mango')
     const second = await create('kiwi', { previous_response_id: first.id })
     await client.responses.delete(first.id)
@@ -72,10 +72,10 @@ describe('stored responses', () => {
     ])
   })
 
-  test('a deleted response is gone', async () => {
+  test('a deleted response is 404', async () => {
     const { id } = await create('hi')
-    const answer = await call(emulator, 'DELETE', `/responses/${id}`)
-    expect([answer.status, answer.json]).toEqual([200, { id, object: 'response.deleted', deleted: true }])
+    const response = await call(emulator, 'DELETE', `/responses/${id}`)
+    expect([response.status, response.json]).toEqual([200, { id, object: 'response.deleted', deleted: true }])
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -87,7 +87,7 @@ describe('stored responses', () => {
     }
   })
 
-  test('responses expire with what was said in them', async () => {
+  test('responses expire together with their items', async () => {
     const { id, output } = await create('hi')
     now += 59_999
     expect((await client.responses.retrieve(id)).id).toBe(id)
@@ -97,7 +97,7 @@ describe('stored responses', () => {
     expect(emulator.text.objects.list()).toEqual([])
   })
 
-  test('an id of another form is refused before it is looked for', async () => {
+  test('an id with the wrong prefix is 400', async () => {
     const param = async (promise: Promise<unknown>) => {
       const { status, param, code } = await failure(promise)
       return [status, param, code]
@@ -108,13 +108,13 @@ describe('stored responses', () => {
     ])
   })
 
-  test('only what runs in the background can be cancelled', async () => {
+  test('only a background response can be cancelled', async () => {
     const { id } = await create('hi')
     const error = await failure(client.responses.cancel(id))
     expect([error.status, error.message]).toEqual([400, '400 Cannot cancel a synchronous response.'])
   })
 
-  test('an id that was not kept from being a path reaches what it names', async () => {
+  test('an id that contains path segments reaches the resource of the resolved path', async () => {
     const { id } = await create('hi')
     for (const path of [`/responses/x%2F..%2F${id}`, `/models/../responses/${id}`]) {
       expect((await call(emulator, 'GET', path)).json.id).toBe(id)
@@ -130,14 +130,14 @@ describe('input items', () => {
     return page.data.map((item) => (item as { content?: { text?: string }[] }).content?.[0]?.text)
   }
 
-  test('they are listed with what came before them, the last first', async () => {
+  test('include the earlier items and are listed in descending order', async () => {
     const first = await create('one')
     const { id } = await create([{ role: 'user', content: [{ type: 'input_text', text: 'two' }] }], {
       previous_response_id: first.id,
     })
-    const answered = first.output_text
-    expect(await listed(id)).toEqual(['two', answered, 'one'])
-    expect(await listed(id, { order: 'asc', limit: 2 })).toEqual(['one', answered])
+    const output = first.output_text
+    expect(await listed(id)).toEqual(['two', output, 'one'])
+    expect(await listed(id, { order: 'asc', limit: 2 })).toEqual(['one', output])
     const page = (await call(emulator, 'GET', `/responses/${id}/input_items?limit=2`)).json
     expect([page.object, page.has_more, page.first_id, page.last_id]).toEqual([
       ...['list', true, page.data[0].id, page.data[1].id],
@@ -151,7 +151,7 @@ describe('input items', () => {
     expect(await listed(id, { after: page.last_id })).toEqual(['one'])
   })
 
-  test('the official client walks through them', async () => {
+  test('can be paged by the official client', async () => {
     const { id } = await create(Array.from({ length: 45 }, (_, n) => ({ role: 'user', content: `${n}` })))
     const seen: unknown[] = []
     for await (const item of client.responses.inputItems.list(id, { order: 'asc', limit: 10 })) seen.push(item)
@@ -160,7 +160,7 @@ describe('input items', () => {
     )
   })
 
-  test('what makes no sense is refused', async () => {
+  test('invalid paging parameters are rejected', async () => {
     const { id } = await create('one')
     const refused = async (query: string) => {
       const { status, json } = await call(emulator, 'GET', `/responses/${id}/input_items?${query}`)
@@ -174,7 +174,7 @@ describe('input items', () => {
   })
 })
 
-test('the key is asked for before anything is told', async () => {
+test('the key is checked before the id', async () => {
   const { id } = await create('hi')
   for (const path of [`/responses/${id}`, '/responses/resp_nothing', `/responses/${id}/input_items`]) {
     expect((await call(emulator, 'GET', path, { authorization: 'Bearer x' })).status).toBe(401)

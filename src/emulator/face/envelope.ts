@@ -9,7 +9,7 @@ export function isFaceAction(action: string): boolean {
 
 /** An envelope that leaves successful results unwrapped. */
 export function flat(envelope: Envelope): Envelope {
-  return { ...envelope, result: (answer) => ('result' in answer ? answer.result : envelope.result(answer)) }
+  return { ...envelope, result: (result) => ('result' in result ? result.result : envelope.result(result)) }
 }
 
 /** The envelope of verification tasks in the `rest` API: neither results nor errors use Ark's `ResponseMetadata`. */

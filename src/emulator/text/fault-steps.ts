@@ -17,9 +17,9 @@ export function faultySteps(normal: Steps, strikes: readonly Strike[], call: Cal
   // `cut`, `error-event` and `silence` count the original events, without those that other faults add
   const broken = late.reduce(faultyEvents, late.reduce(breaking, work))
   const events = late.reduce((steps, strike) => leaking(steps, strike, key), broken)
-  const answer = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
+  const response = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
   // the fault that was added first applies first, and can end the call
-  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, answer)
+  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, response)
 }
 
 /** Whether a fault takes effect before the response is generated. */

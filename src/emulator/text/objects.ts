@@ -136,7 +136,7 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
 
   return {
     keep(one) {
-      const { stores, conversation = '' } = one.answer.request
+      const { stores, conversation = '' } = one.generated.request
       conversations.get(conversation)?.responses.push(one)
       if (stores) responses.set(one.id, one)
       deleteExpired()

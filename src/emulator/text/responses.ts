@@ -14,32 +14,32 @@ export interface ResponsesAnswer {
 }
 
 /** The complete response object. */
-export function responseOf(answer: ResponsesAnswer): object {
-  return { ...commonFields(answer), ...endOf(answer, itemsOf(answer)) }
+export function responseOf(generated: ResponsesAnswer): object {
+  return { ...commonFields(generated), ...endOf(generated, itemsOf(generated)) }
 }
 
 /** Streams the response as events. `done`: whether it ends with `[DONE]`. */
-export function* responseEvents(answer: ResponsesAnswer, done: boolean): Steps {
-  const common = commonFields(answer)
-  const items = itemsOf(answer)
+export function* responseEvents(generated: ResponsesAnswer, done: boolean): Steps {
+  const common = commonFields(generated)
+  const items = itemsOf(generated)
   let number = 0
   const event = (type: string, fields: object) => eventOf({ type, sequence_number: number++, ...fields }, type)
-  const { background } = answer.request
-  const opened = startedOf(answer, background ? 'queued' : 'in_progress')
+  const { background } = generated.request
+  const opened = startedOf(generated, background ? 'queued' : 'in_progress')
   yield event('response.created', { response: opened })
   if (background) yield event('response.queued', { response: opened })
-  yield event('response.in_progress', { response: startedOf(answer, 'in_progress') })
+  yield event('response.in_progress', { response: startedOf(generated, 'in_progress') })
   for (const [output_index, item] of items.entries()) {
     yield event('response.output_item.added', { output_index, item: item.opening })
     for (const { type, fields, counts } of item.events()) {
-      const padding = counts && answer.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
+      const padding = counts && generated.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
       const itemEvent = event(type, { item_id: item.id, output_index, ...fields, ...padding })
       if (counts) yield* delta(itemEvent)
       else yield itemEvent
     }
     yield event('response.output_item.done', { output_index, item: item.done })
   }
-  const end = endOf(answer, items)
+  const end = endOf(generated, items)
   yield event(`response.${end.status}`, { response: { ...common, ...end } })
   if (done) yield eventOf('[DONE]')
 }
@@ -50,8 +50,8 @@ export function responseIdOf(occasion: Occasion): string {
 }
 
 /** The response object before it has output. */
-export function startedOf(answer: ResponsesAnswer, status: string): object {
-  return { ...commonFields(answer), status }
+export function startedOf(generated: ResponsesAnswer, status: string): object {
+  return { ...commonFields(generated), status }
 }
 
 function itemsOf({ request, generation, occasion }: ResponsesAnswer): OutputItem[] {

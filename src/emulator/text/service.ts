@@ -56,10 +56,10 @@ export function createService(settings: Settings, objects: TextObjects): Service
     const generations = generate(validated.prompt)
     const usage = usageOf(validated.prompt, generations)
     quota.spend(usage.input + usage.output)
-    const answer = { request: validated, generations, usage, occasion, usageOnEveryChunk }
+    const generated = { request: validated, generations, usage, occasion, usageOnEveryChunk }
     return (streams ?? validated.streams)
-      ? streamSteps(chunksOf(answer))
-      : nonStreaming(completionOf(answer), usage.output)
+      ? streamSteps(chunksOf(generated))
+      : nonStreaming(completionOf(generated), usage.output)
   }
 
   function responses(body: Json, occasion: Occasion, { streams }: Manner): Steps {
@@ -68,13 +68,13 @@ export function createService(settings: Settings, objects: TextObjects): Service
     if (generation === undefined) throw new Error('nothing was generated')
     const usage = usageOf(validated.prompt, [generation])
     quota.spend(usage.input + usage.output)
-    const answer = { request: validated, generation, usage, occasion }
-    const stored = storedOf(answer)
+    const generated = { request: validated, generation, usage, occasion }
+    const stored = storedOf(generated)
     objects.keep(stored)
     if (validated.background) return createdInBackground(stored, settings, objects)
     return (streams ?? validated.streams)
-      ? streamSteps(responseEvents(answer, text.doneOnResponses))
-      : nonStreaming(responseOf(answer), usage.output)
+      ? streamSteps(responseEvents(generated, text.doneOnResponses))
+      : nonStreaming(responseOf(generated), usage.output)
   }
 
   return function* (request, occasion, manner) {
@@ -103,7 +103,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
   }
 }
 
-function* nonStreaming(answer: object, tokens: number): Steps {
+function* nonStreaming(body: object, tokens: number): Steps {
   yield { do: 'pause', deltas: tokens }
-  yield* jsonSteps(200, answer)
+  yield* jsonSteps(200, body)
 }

@@ -13,7 +13,7 @@ export type ObjectCalls = { readonly [Action in TextAction]?: (id: string, query
 
 /** The response to a request that creates a response in the background. */
 export function createdInBackground(response: StoredResponse, { text, clock }: Settings, objects: TextObjects): Steps {
-  if (!response.answer.request.streams) return jsonSteps(200, responseAt(response, clock(), text))
+  if (!response.generated.request.streams) return jsonSteps(200, responseAt(response, clock(), text))
   return streamSteps(followed(response, -1, { clock, text, objects }))
 }
 
@@ -30,7 +30,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
     GetResponse(id, query) {
       const response = found(id)
       if (query.get('stream') !== 'true') return currentState(response)
-      if (isBackground(response) && response.answer.request.streams) {
+      if (isBackground(response) && response.generated.request.streams) {
         const after = wholeIn(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
         return streamSteps(followed(response, after, { clock, text, objects }))
       }

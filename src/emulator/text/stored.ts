@@ -16,7 +16,7 @@ export interface StoredResponse {
   readonly id: string
   /** ms since 1970 */
   readonly at: number
-  readonly answer: ResponsesAnswer
+  readonly generated: ResponsesAnswer
   /** the items before its input */
   readonly earlier: readonly Item[]
   readonly input: readonly Item[]
@@ -28,18 +28,18 @@ export interface StoredResponse {
 const POLL_MS = 5
 
 /** The stored form of a response. */
-export function storedOf(answer: ResponsesAnswer): StoredResponse {
-  const { request, occasion } = answer
-  const { output } = responseOf(answer) as { readonly output: readonly Json[] }
+export function storedOf(generated: ResponsesAnswer): StoredResponse {
+  const { request, occasion } = generated
+  const { output } = responseOf(generated) as { readonly output: readonly Json[] }
   return {
-    ...{ id: responseIdOf(occasion), at: occasion.at, answer },
+    ...{ id: responseIdOf(occasion), at: occasion.at, generated },
     ...{ earlier: request.earlier, input: request.input, output: output.map(outputItem) },
   }
 }
 
 /** Whether a response runs in the background. */
-export function isBackground({ answer }: StoredResponse): boolean {
-  return answer.request.background
+export function isBackground({ generated }: StoredResponse): boolean {
+  return generated.request.background
 }
 
 /** Whether a response is complete. A cancelled response never completes and has no output. */
@@ -50,10 +50,10 @@ export function hasEnded(stored: StoredResponse, now: number, { queuedMs, backgr
 
 /** The response object at a point in time (`now`: ms since 1970). */
 export function responseAt(stored: StoredResponse, now: number, timeline: Timeline): object {
-  const { answer, at, cancelled } = stored
-  if (cancelled) return startedOf(answer, 'cancelled')
-  if (hasEnded(stored, now, timeline)) return responseOf(answer)
-  return startedOf(answer, now < at + timeline.queuedMs ? 'queued' : 'in_progress')
+  const { generated, at, cancelled } = stored
+  if (cancelled) return startedOf(generated, 'cancelled')
+  if (hasEnded(stored, now, timeline)) return responseOf(generated)
+  return startedOf(generated, now < at + timeline.queuedMs ? 'queued' : 'in_progress')
 }
 
 /** The dependencies of a stream of a background response. */
@@ -66,7 +66,7 @@ export interface Following {
 
 /** Streams a background response after the event number `after`. It waits for new events until the response completes or is cancelled. */
 export function* followed(stored: StoredResponse, after: number, { clock, text, objects }: Following): Steps {
-  const steps = [...responseEvents(stored.answer, text.doneOnResponses)]
+  const steps = [...responseEvents(stored.generated, text.doneOnResponses)]
   const events = steps.filter((step): step is EventStep => step.do === 'event')
   for (const [number, event] of events.entries()) {
     const due = stored.at + dueAfter(number, events.length, text)
