@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
-import { type Clients, model, openWay, thrown, until, ways } from './clients.ts'
+import { type Clients, model, openVariant, thrown, until, variants } from './clients.ts'
 
-/** The library with nothing replaced but address and key. */
+/** The library with default options except base URL and key. */
 const modelsOf = ({ baseURL, apiKey }: Clients) => {
   const openai = createOpenAI({ baseURL, apiKey })
   return { chat: openai.chat, responses: openai.responses }
@@ -21,13 +21,13 @@ const ofUsage = ({ inputTokens, outputTokens }: { inputTokens?: number; outputTo
   output: outputTokens,
 })
 
-for (const way of ways) {
+for (const variant of variants) {
   for (const protocol of ['chat', 'responses'] as const) {
-    if (protocol === 'chat' && way.way.startsWith('chat only')) continue
+    if (protocol === 'chat' && variant.name.startsWith('chat only')) continue
 
-    describe(`the ai package by ${protocol}, an upstream ${way.way}`, () => {
-      test('text is generated', async () => {
-        await using clients = await openWay(way)
+    describe(`the ai package with ${protocol}, upstream: ${variant.name}`, () => {
+      test('generates text', async () => {
+        await using clients = await openVariant(variant)
         const { text, finishReason, usage } = await generateText({
           model: modelsOf(clients)[protocol](model),
           prompt: 'hi',
@@ -37,8 +37,8 @@ for (const way of ways) {
         expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofUsage(usage) })
       })
 
-      test('text is streamed', async () => {
-        await using clients = await openWay(way)
+      test('streams text', async () => {
+        await using clients = await openVariant(variant)
         const given = { model: modelsOf(clients)[protocol](model), system: 'Be brief.', prompt: 'hi' }
         const whole = await generateText(given)
         const { textStream, finishReason, usage } = streamText(given)
@@ -56,17 +56,17 @@ for (const way of ways) {
         })
       })
 
-      test('an answer that is too long ends with its length', async () => {
-        await using clients = await openWay(way)
-        const answer = await generateText({
+      test('reports the finish reason length', async () => {
+        await using clients = await openVariant(variant)
+        const response = await generateText({
           ...{ model: modelsOf(clients)[protocol](model), prompt: '100 tokens', maxOutputTokens: 20 },
         })
-        expect(answer.finishReason).toBe('length')
-        expect(answer.usage.outputTokens).toBe(20)
+        expect(response.finishReason).toBe('length')
+        expect(response.usage.outputTokens).toBe(20)
       })
 
-      test('tools are called, several at once and in several steps', async () => {
-        await using clients = await openWay(way)
+      test('calls tools, in parallel and in several steps', async () => {
+        await using clients = await openVariant(variant)
         const given = {
           model: modelsOf(clients)[protocol](model),
           prompt: 'call weather and call weather',
@@ -85,8 +85,8 @@ for (const way of ways) {
         expect((await streamed.steps).map(({ toolCalls }) => toolCalls.length)).toEqual([2, 0])
       })
 
-      test('an answer of a form is made', async () => {
-        await using clients = await openWay(way)
+      test('generates an object with a schema', async () => {
+        await using clients = await openVariant(variant)
         const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
         const given = {
           model: modelsOf(clients)[protocol](model),
@@ -101,8 +101,8 @@ for (const way of ways) {
         expect(parts.at(-1)).toEqual(output)
       })
 
-      test('pictures are sent', async () => {
-        await using clients = await openWay(way)
+      test('sends images', async () => {
+        await using clients = await openVariant(variant)
         const { text } = await generateText({
           model: modelsOf(clients)[protocol](model),
           messages: [
@@ -117,11 +117,11 @@ for (const way of ways) {
           ],
         })
         expect(text).toStartWith('You wrote')
-        expect(clients.asked()[0]?.body).toContain('data:image/png;base64,iVBORw0KGgo=')
+        expect(clients.generatingCalls()[0]?.body).toContain('data:image/png;base64,iVBORw0KGgo=')
       })
 
-      test('errors have their status, their words and their headers', async () => {
-        await using clients = await openWay(way)
+      test('raises errors with status, message and headers', async () => {
+        await using clients = await openVariant(variant)
         const { emulator } = clients
         const error = { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' }
         const given = { model: modelsOf(clients)[protocol](model), prompt: 'hi', maxRetries: 0 }
@@ -155,8 +155,8 @@ for (const way of ways) {
         expect(refused).toMatchObject({ statusCode: 401, isRetryable: false })
       })
 
-      test('a stream that breaks off is an error', async () => {
-        await using clients = await openWay(way)
+      test('raises an error for an interrupted stream', async () => {
+        await using clients = await openVariant(variant)
         for (const how of ['reset', 'fin', 'clean'] as const) {
           clients.emulator.faults.add({ kind: 'cut', how, events: 5 })
           let raised: unknown
@@ -169,14 +169,14 @@ for (const way of ways) {
           Promise.resolve(finishReason).catch(() => {})
           const types: string[] = []
           for await (const part of fullStream) types.push(part.type)
-          // A plain answer that does not arrive is known before the first event goes out.
+          // A non-streaming upstream response fails before the gateway sends the first event.
           expect(types).toContain('error')
           expect(JSON.stringify(raised) + String(raised)).toMatch(/upstream/)
         }
       })
 
-      test('a caller that aborts frees the upstream', async () => {
-        await using clients = await openWay(way, { emulator: { text: { msPerDelta: 3 } } })
+      test('aborts the upstream call when the caller aborts', async () => {
+        await using clients = await openVariant(variant, { emulator: { text: { msPerDelta: 3 } } })
         const leaving = new AbortController()
         const { textStream, finishReason } = streamText({
           ...{ model: modelsOf(clients)[protocol](model), prompt: '4000 tokens', abortSignal: leaving.signal },
@@ -185,19 +185,19 @@ for (const way of ways) {
         const reading = (async () => {
           for await (const _ of textStream);
         })().catch(() => {})
-        await until(() => clients.asked().length > 0)
+        await until(() => clients.generatingCalls().length > 0)
         leaving.abort()
         await reading
-        await until(() => clients.asked()[0]?.aborted === true)
+        await until(() => clients.generatingCalls()[0]?.aborted === true)
         await until(async () => (await clients.recorded()).unreported === 1)
       })
     })
   }
 }
 
-test('a conversation goes on by references to what the upstream keeps, and only for whom it began', async () => {
-  for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
-    await using clients = await openWay(way)
+test('continues a conversation by item references, which only its owner may use', async () => {
+  for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'))) {
+    await using clients = await openVariant(variant)
     const first = await generateText({ model: modelsOf(clients).responses(model), prompt: 'hi' })
     const goOn = (apiKey: string) =>
       generateText({
@@ -205,8 +205,8 @@ test('a conversation goes on by references to what the upstream keeps, and only 
         messages: [{ role: 'user', content: 'hi' }, ...first.response.messages, { role: 'user', content: 'again' }],
       })
     expect((await goOn(clients.apiKey)).text).toStartWith('You wrote: “again”.')
-    expect(clients.asked().at(-1)?.body).toContain('item_reference')
+    expect(clients.generatingCalls().at(-1)?.body).toContain('item_reference')
     expect(await thrown(goOn(clients.bob.token))).toMatchObject({ statusCode: 404, isRetryable: false })
-    expect(clients.asked()).toHaveLength(2)
+    expect(clients.generatingCalls()).toHaveLength(2)
   }
 })

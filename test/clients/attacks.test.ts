@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net'
 import OpenAI from 'openai'
 import type { ScriptChunk } from '../../src/emulator/index.ts'
 import { inside } from '../support/gateway.ts'
-import { all, type Clients, hello, model, openClients, openWay, thrown, until, ways } from './clients.ts'
+import { all, type Clients, hello, model, openClients, openVariant, thrown, until, variants } from './clients.ts'
 
-const [native, chatOnly] = ways
+const [native, chatOnly] = variants
 
 const event = (data: object | string) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -26,7 +26,7 @@ const post = async (
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** A connection to the gateway, and what comes back on it. */
+/** A connection to the gateway, and the received bytes. */
 const open = ({ gateway }: Clients): { socket: Socket; said: () => string; closed: Promise<string> } => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -49,7 +49,7 @@ describe('hostile requests', () => {
     { body: string | Uint8Array<ArrayBuffer>; param?: string; path?: string; headers?: object }
   > = {
     'a model twice': { body: `{"model":"a","model":"${model}",${rest}}`, param: 'model' },
-    'a model twice, once in disguise': { body: `{"model":"${model}","mod\\u0065l":"a",${rest}}`, param: 'model' },
+    'a model twice, once escaped': { body: `{"model":"${model}","mod\\u0065l":"a",${rest}}`, param: 'model' },
     'messages twice': { body: `{"model":"${model}",${rest},"messages":[]}`, param: 'messages' },
     'input twice': { body: `{"model":"${model}","input":"a","input":"b"}`, param: 'input', path: '/responses' },
     'tools twice': {
@@ -62,7 +62,7 @@ describe('hostile requests', () => {
     'a model that is empty': { body: `{"model":"",${rest}}`, param: 'model' },
     'a byte order mark': { body: `\ufeff{"model":"${model}",${rest}}` },
     'UTF-16': { body: Buffer.from(`{"model":"${model}",${rest}}`, 'utf16le') },
-    'bytes that are no UTF-8': { body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff, 0x22, 0x7d])]) },
+    'invalid UTF-8': { body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff, 0x22, 0x7d])]) },
     nothing: { body: '' },
     'an array': { body: '[]' },
     'half an object': { body: `{"model":"${model}",` },
@@ -73,7 +73,7 @@ describe('hostile requests', () => {
     },
   }
   for (const [title, { body, param = null, path = '/chat/completions', headers }] of Object.entries(bodies)) {
-    test(`${title} is refused, and no upstream asked`, async () => {
+    test(`${title} is rejected without an upstream call`, async () => {
       await using clients = await openClients()
       const reply = await post(clients, path, body, headers)
       expect(reply.status).toBe(400)
@@ -82,22 +82,22 @@ describe('hostile requests', () => {
         error: { message: expect.any(String), type: 'invalid_request_error', param, code: null },
       })
       expect(reply.text).not.toMatch(inside)
-      expect(clients.asked()).toEqual([])
+      expect(clients.generatingCalls()).toEqual([])
     })
   }
 
-  test('names of models reach the upstream as they are, in the body only', async () => {
+  test('model names reach the upstream unchanged, and only in the body', async () => {
     await using clients = await openClients()
     for (const name of ['x\r\nX-Evil: 1', 'x\0', '\ud800', '{"a":1}', '\u2028', '../../etc', 'x'.repeat(100_000)]) {
       const caught = await thrown(clients.openai.chat.completions.create({ model: name, messages: hello('x') }))
       expect(caught).toMatchObject({ status: 404, code: 'model_not_found' })
-      expect(clients.asked().at(-1)?.json).toMatchObject({ model: name })
-      expect(clients.asked().at(-1)?.headers).not.toHaveProperty('x-evil')
-      expect(clients.asked().at(-1)?.path).toBe('/v1/chat/completions')
+      expect(clients.generatingCalls().at(-1)?.json).toMatchObject({ model: name })
+      expect(clients.generatingCalls().at(-1)?.headers).not.toHaveProperty('x-evil')
+      expect(clients.generatingCalls().at(-1)?.path).toBe('/v1/chat/completions')
     }
   })
 
-  test('ids of models cannot reach another path', async () => {
+  test('model ids cannot select another path', async () => {
     await using clients = await openClients()
     for (const id of [
       '..%2f..%2fapi',
@@ -118,29 +118,29 @@ describe('hostile requests', () => {
     expect(clients.emulator.calls).toEqual([])
   })
 
-  test('signs that break lines, or are half of one, pass in both directions', async () => {
-    for (const way of [native, chatOnly]) {
-      await using clients = await openWay(way)
+  test('line separators and lone surrogates pass in both directions', async () => {
+    for (const variant of [native, chatOnly]) {
+      await using clients = await openVariant(variant)
       const odd = 'a\u2028b\u2029c\u0085d\ud83de\ude00f\u0000g\r\nh\ufeff'
-      const answer = await clients.openai.chat.completions.create({ model, messages: hello(odd) })
-      expect(answer.choices[0]?.message.content).toStartWith(`You wrote: “${odd}”.`)
+      const response = await clients.openai.chat.completions.create({ model, messages: hello(odd) })
+      expect(response.choices[0]?.message.content).toStartWith(`You wrote: “${odd}”.`)
       const stream = clients.openai.responses.stream({ model, input: odd })
       expect((await stream.finalResponse()).output_text).toStartWith(`You wrote: “${odd}”.`)
     }
   })
 
-  test('a sign whose halves come in two deltas is put together', async () => {
-    for (const way of [native, chatOnly]) {
-      await using clients = await openWay(way)
+  test('a surrogate pair that is split over two deltas is joined', async () => {
+    for (const variant of [native, chatOnly]) {
+      await using clients = await openVariant(variant)
       const chunks = [
         event('{"choices":[{"index":0,"delta":{"content":"\\ud83e"},"finish_reason":null}]}'),
         event('{"choices":[{"index":0,"delta":{"content":"\\udd8a\u2028!"},"finish_reason":"stop"}]}'),
         event('[DONE]'),
       ]
       clients.emulator.text.answer({ chunks }, { times: 2 })
-      if (way === native) {
-        const answer = await clients.openai.chat.completions.create({ model, messages: hello('x') })
-        expect(answer.choices[0]?.message.content).toBe('🦊\u2028!')
+      if (variant === native) {
+        const response = await clients.openai.chat.completions.create({ model, messages: hello('x') })
+        expect(response.choices[0]?.message.content).toBe('🦊\u2028!')
       } else {
         expect((await clients.openai.responses.create({ model, input: 'x' })).output_text).toBe('🦊\u2028!')
         const final = await clients.openai.responses.stream({ model, input: 'x' }).finalResponse()
@@ -149,7 +149,7 @@ describe('hostile requests', () => {
     }
   })
 
-  test('keys that mean something to JavaScript are only keys', async () => {
+  test('keys such as __proto__ are ordinary keys', async () => {
     await using clients = await openClients()
     const odd = '"__proto__":{"polluted":1},"constructor":"c","toString":"s"'
     const chunks = [
@@ -158,14 +158,14 @@ describe('hostile requests', () => {
       event('[DONE]'),
     ]
     clients.emulator.text.answer({ chunks })
-    const answer = await clients.openai.chat.completions.create({ model, messages: hello('x') })
-    expect(answer.choices[0]?.message.content).toBe('ab')
+    const response = await clients.openai.chat.completions.create({ model, messages: hello('x') })
+    expect(response.choices[0]?.message.content).toBe('ab')
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
   })
 })
 
-describe('much of everything', () => {
-  test('60 MB of pictures pass, and 70 MB are too large', async () => {
+describe('large amounts of data', () => {
+  test('60 MB of images pass, and 70 MB are rejected', async () => {
     await using clients = await openClients()
     const look = (bytes: number) => ({
       model,
@@ -177,15 +177,15 @@ describe('much of everything', () => {
       ],
     })
     const { usage } = await clients.openai.chat.completions.create(look(60_000_000))
-    expect(clients.asked()[0]?.body.length).toBeGreaterThan(60_000_000)
+    expect(clients.generatingCalls()[0]?.body.length).toBeGreaterThan(60_000_000)
     expect(await clients.recorded()).toMatchObject({ input: usage?.prompt_tokens })
     const caught = await thrown(clients.openai.chat.completions.create(look(70_000_000)))
     expect(caught).toMatchObject({ status: 413, type: 'invalid_request_error', param: null })
-    expect(clients.asked()).toHaveLength(1)
+    expect(clients.generatingCalls()).toHaveLength(1)
     clients.emulator.clearCalls()
   }, 20_000)
 
-  test('a body that is too large leaves its connection in order, announced or not', async () => {
+  test('a body that is too large keeps its connection usable, with and without Content-Length', async () => {
     await using clients = await openClients({ text: { maxBodyBytes: 1000 } })
     const { socket, closed } = open(clients)
     const large = JSON.stringify({ model, messages: hello('x'.repeat(300_000)) })
@@ -202,15 +202,15 @@ describe('much of everything', () => {
     ...end,
   ]
 
-  test('an answer of 5 MB arrives whole, in each way', async () => {
+  test('a response of 5 MB arrives complete with each upstream variant', async () => {
     const whole = 'é'.repeat(2_500_000)
-    for (const way of [native, chatOnly]) {
-      await using clients = await openWay(way)
+    for (const variant of [native, chatOnly]) {
+      await using clients = await openVariant(variant)
       const { emulator, openai } = clients
       emulator.text.answer({ chunks: five }, { times: 3 })
-      if (way === native) {
-        const answer = await openai.chat.completions.create({ model, messages: hello('x') })
-        expect(answer.choices[0]?.message.content === whole).toBe(true)
+      if (variant === native) {
+        const response = await openai.chat.completions.create({ model, messages: hello('x') })
+        expect(response.choices[0]?.message.content === whole).toBe(true)
         const stream = await all(await openai.chat.completions.create({ model, messages: hello('x'), stream: true }))
         expect(stream.map(({ choices }) => choices[0]?.delta.content ?? '').join('') === whole).toBe(true)
       } else {
@@ -224,7 +224,7 @@ describe('much of everything', () => {
     }
   }, 20_000)
 
-  test('an answer that is larger than what is put together is an error, and passes as a stream', async () => {
+  test('a response above the assembly limit is an error, but passes as a stream', async () => {
     await using clients = await openClients({ text: { maxAnswerBytes: 100_000 } })
     clients.emulator.text.answer({ chunks: five }, { times: 2 })
     const caught = await thrown(clients.openai.chat.completions.create({ model, messages: hello('x') }))
@@ -235,9 +235,9 @@ describe('much of everything', () => {
     expect(stream).toHaveLength(5_001)
   })
 
-  test('a line without an end is given up', async () => {
-    for (const way of [native, chatOnly]) {
-      await using clients = await openWay(way)
+  test('an endless line is rejected', async () => {
+    for (const variant of [native, chatOnly]) {
+      await using clients = await openVariant(variant)
       function* endless() {
         yield 'data: '
         for (;;) yield 'x'.repeat(100_000)
@@ -248,25 +248,25 @@ describe('much of everything', () => {
         async () => all(await openai.responses.create({ model, input: 'x', stream: true })),
         () => openai.responses.create({ model, input: 'x' }) as Promise<unknown>,
       ]) {
-        const before = clients.asked().length
+        const before = clients.generatingCalls().length
         emulator.text.answer({ chunks: endless() })
         expect(await thrown(ask)).toMatchObject({ status: 502 })
-        await until(() => clients.asked()[before]?.aborted === true)
+        await until(() => clients.generatingCalls()[before]?.aborted === true)
       }
     }
   })
 
-  test('who reads slowly makes the upstream wait, not the gateway remember', async () => {
-    for (const [way, path] of [
+  test('a slow reader causes backpressure, not buffering in the gateway', async () => {
+    for (const [variant, path] of [
       [native, '/v1/chat/completions'],
       [native, '/v1/responses'],
       [chatOnly, '/v1/responses'],
     ] as const) {
-      await using clients = await openWay(way)
+      await using clients = await openVariant(variant)
       let made = 0
       function* endless() {
         const text =
-          way === native && path === '/v1/responses'
+          variant === native && path === '/v1/responses'
             ? event({ type: 'response.output_text.delta', delta: 'x'.repeat(10_000) })
             : chunk({ content: 'x'.repeat(10_000) })
         for (;;) {
@@ -275,34 +275,34 @@ describe('much of everything', () => {
         }
       }
       clients.emulator.text.answer({ chunks: endless() })
-      const asked = path === '/v1/responses' ? { input: 'x' } : { messages: hello('x') }
-      const body = JSON.stringify({ model, ...asked, stream: true })
+      const generatingCalls = path === '/v1/responses' ? { input: 'x' } : { messages: hello('x') }
+      const body = JSON.stringify({ model, ...generatingCalls, stream: true })
       const { socket, said } = open(clients)
       socket.pause()
       socket.write(request(clients, body, '', `POST ${path} HTTP/1.1`))
       await until(() => made > 1_000_000)
-      // What sockets hold is some MB a connection; what is made beyond that could only be in the gateway.
+      // Socket buffers hold a few MB per connection. The gateway would have to buffer more than that.
       let before = -1
       while (before !== made) {
         before = made
         await new Promise((resolve) => setTimeout(resolve, 300))
       }
       expect(made).toBeLessThan(40_000_000)
-      // A little is read, and a little more comes.
+      // After a small read the upstream sends a little more.
       socket.resume()
       await until(() => said().length > 100_000)
       socket.pause()
       socket.destroy()
-      await until(() => clients.asked()[0]?.aborted === true)
+      await until(() => clients.generatingCalls()[0]?.aborted === true)
       await until(async () => (await clients.recorded()).unreported === 1)
     }
   }, 20_000)
 
-  test('a hundred streams at once, of both protocols, are all whole', async () => {
+  test('a hundred concurrent streams of both protocols are complete', async () => {
     await using clients = await openClients({ limiting: { user: { maxStreams: 100 } } })
     const { direct, emulator, openai } = clients
     const own = await direct.chat.completions.create({ model, messages: hello('90 tokens') })
-    // All of them are under way before one goes on.
+    // All streams have started before one continues.
     const gate = emulator.faults.add({ kind: 'silence', events: 5, times: 100 })
     const asking = Array.from({ length: 100 }, async (_, index) => {
       if (index % 2) return (await openai.responses.stream({ model, input: '90 tokens' }).finalResponse()).output_text
@@ -316,11 +316,11 @@ describe('much of everything', () => {
   }, 20_000)
 })
 
-describe('odd HTTP', () => {
+describe('unusual HTTP', () => {
   const body = JSON.stringify({ model, messages: hello('hi') })
   const streaming = JSON.stringify({ model, messages: hello('hi'), stream: true })
 
-  test('HTTP/1.0 gets answers without chunks, and streams that end with the connection', async () => {
+  test('an HTTP/1.0 client receives no chunked encoding, and its stream ends with the connection', async () => {
     await using clients = await openClients()
     for (const [given, last] of [
       [body, '}'],
@@ -335,7 +335,7 @@ describe('odd HTTP', () => {
     }
   })
 
-  test('who expects to be told to go on is told so', async () => {
+  test('Expect: 100-continue is honoured', async () => {
     await using clients = await openClients()
     const { socket, said, closed } = open(clients)
     const whole = request(clients, body, 'Expect: 100-continue\r\nConnection: close\r\n')
@@ -345,7 +345,7 @@ describe('odd HTTP', () => {
     expect(await closed).toContain('HTTP/1.1 200 OK')
   })
 
-  test('requests one after the other, before the answers, are answered in order', async () => {
+  test('pipelined requests receive their responses in order', async () => {
     await using clients = await openClients()
     const { socket, closed } = open(clients)
     for (let n = 0; n < 10; n++) {
@@ -359,7 +359,7 @@ describe('odd HTTP', () => {
     expect(plain).toEqual(['0', '2', '4', '6', '8'])
   })
 
-  test('other methods are 405, and HEAD has no body', async () => {
+  test('other methods are 405, and a response to HEAD has no body', async () => {
     await using clients = await openClients()
     for (const line of ['OPTIONS /v1/responses', 'PUT /v1/responses', 'HEAD /v1/responses', 'DELETE /v1/models/x']) {
       const { socket, closed } = open(clients)
@@ -375,18 +375,18 @@ describe('odd HTTP', () => {
     expect(await closed).toMatch(/^HTTP\/1\.1 200[\s\S]*\r\n\r\n$/)
   })
 
-  test('who leaves in the middle of a request asks nothing', async () => {
+  test('an incomplete request causes no upstream call', async () => {
     await using clients = await openClients()
     const { socket } = open(clients)
     socket.write(request(clients, body).slice(0, -5))
     await new Promise((resolve) => setTimeout(resolve, 50))
     socket.destroy()
-    // The next one is served, and is the only one that went through.
+    // Only the next request reaches the upstream.
     await clients.openai.chat.completions.create({ model, messages: hello('hi') })
-    expect(clients.asked()).toHaveLength(1)
+    expect(clients.generatingCalls()).toHaveLength(1)
   })
 
-  test('a client that says nonsense about its patience has the usual', async () => {
+  test('an invalid X-Stainless-Timeout is ignored', async () => {
     await using clients = await openClients()
     for (const seconds of ['0', '-1', 'soon', 'Infinity', 'NaN', '']) {
       const { status, headers } = await post(clients, '/chat/completions', body, { 'x-stainless-timeout': seconds })
@@ -395,20 +395,20 @@ describe('odd HTTP', () => {
     }
   })
 
-  test('what a caller says of itself and of its way does not reach the upstream', async () => {
+  test('headers about the caller and his proxies do not reach the upstream', async () => {
     await using clients = await openClients()
     await post(clients, '/chat/completions', body, {
       ...{ cookie: 'a=b', forwarded: 'for=192.0.2.1', 'x-forwarded-for': '192.0.2.1', 'x-real-ip': '192.0.2.1' },
       ...{ 'x-stainless-lang': 'js', 'openai-organization': 'org-1', 'api-key': 'x', 'cf-ray': 'x' },
     })
-    const { headers = {} } = clients.asked()[0] ?? {}
+    const { headers = {} } = clients.generatingCalls()[0] ?? {}
     expect(headers.authorization).toBe(`Bearer ${clients.emulator.text.key}`)
     expect(JSON.stringify(headers)).not.toMatch(/192\.0\.2\.1|a=b|stainless|org-1|api-key|cf-ray/)
     expect(JSON.stringify(headers)).not.toContain(clients.apiKey)
   })
 })
 
-test('comments in silence disturb no client, and what fails after them is raised', async () => {
+test('heartbeat comments do not affect clients, and an error after them is raised', async () => {
   await using clients = await openClients({ text: { heartbeatMs: 20 } })
   const { emulator, openai } = clients
   for (const events of [0, 5]) {

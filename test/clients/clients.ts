@@ -4,7 +4,7 @@ import { startGateway, type TestGateway, type TestGatewayOptions, type User } fr
 
 export type { TestGatewayOptions, User } from '../support/gateway.ts'
 
-/** What the gateway wrote down for a user, over all models and days. */
+/** The recorded usage of a user, over all models and days. */
 export interface Recorded {
   readonly calls: number
   readonly unreported: number
@@ -19,42 +19,42 @@ export interface Clients extends AsyncDisposable {
   readonly emulator: TestGateway['emulator']
   readonly ann: User
   readonly bob: User
-  /** Base address of text generation, and ann's key: all that a client library is told. */
+  /** Base URL of text generation, and ann's key: the only options of a client library. */
   readonly baseURL: string
   readonly apiKey: string
-  /** Ann's client, without retries unless told otherwise. */
+  /** Ann's client. Without retries by default. */
   readonly openai: OpenAI
-  /** The same client on the upstream itself. */
+  /** A client that calls the upstream directly. */
   readonly direct: OpenAI
   recorded(user?: User): Promise<Recorded>
-  /** Calls that reached the upstream and generate. */
-  asked(): readonly Call[]
+  /** Upstream calls that generate text. */
+  generatingCalls(): readonly Call[]
 }
 
 type Options = TestGatewayOptions & { readonly client?: Partial<ConstructorParameters<typeof OpenAI>[0]> }
 
-/** Ways that a gateway and its upstream can be put together. */
-export const ways = [
-  { way: 'native', text: () => ({}) },
+/** Variants of an upstream, and the gateway's options for them. */
+export const variants = [
+  { name: 'native', text: () => ({}) },
   {
-    way: 'chat only',
+    name: 'chat only',
     text: (upstream: { url: string; key: string }) => ({ upstreams: [{ ...upstream, chatOnly: true }] }),
   },
   {
-    way: 'without streams',
+    name: 'without streams',
     text: (upstream: { url: string; key: string }) => ({ upstreams: [{ ...upstream, streams: false }] }),
   },
   {
-    way: 'chat only without streams',
+    name: 'chat only without streams',
     text: (upstream: { url: string; key: string }) => ({
       upstreams: [{ ...upstream, chatOnly: true, streams: false }],
     }),
   },
 ] as const
 
-export type Way = (typeof ways)[number]
+export type Variant = (typeof variants)[number]
 
-/** A gateway on a real socket before an emulated upstream, two users, and the official client of one of them. */
+/** A gateway on a real socket with an emulated upstream, two users, and OpenAI's client of one of them. */
 export const openClients = async ({ client, ...options }: Options = {}): Promise<Clients> => {
   const gateway = await startGateway(options)
   const { emulator, store } = gateway
@@ -77,17 +77,17 @@ export const openClients = async ({ client, ...options }: Options = {}): Promise
         reasoning: sum(({ reasoningTokens }) => reasoningTokens),
       }
     },
-    asked: () => emulator.calls.filter(({ action }) => /^Create(?:ChatCompletion|Response)$/.test(action)),
+    generatingCalls: () => emulator.calls.filter(({ action }) => /^Create(?:ChatCompletion|Response)$/.test(action)),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
 }
 
-/** The same, put together in one of the ways. */
-export const openWay = async (way: Way, options: Options = {}): Promise<Clients> => {
+/** The same with a variant of the upstream. */
+export const openVariant = async (variant: Variant, options: Options = {}): Promise<Clients> => {
   const { startEmulator } = await import('../../src/emulator/index.ts')
   const given = options.emulator && 'faults' in options.emulator ? options.emulator : undefined
   const emulator = given ?? (await startEmulator({ limits: {}, processingMs: 0, ...options.emulator }))
-  const clients = await openClients({ ...options, emulator, text: { ...way.text(emulator.text), ...options.text } })
+  const clients = await openClients({ ...options, emulator, text: { ...variant.text(emulator.text), ...options.text } })
   return {
     ...clients,
     async [Symbol.asyncDispose]() {
@@ -97,28 +97,28 @@ export const openWay = async (way: Way, options: Options = {}): Promise<Clients>
   }
 }
 
-/** Tokens in a usage object of chat completions, in the names of the record. */
+/** Tokens of a usage object of chat completions, with the names of the record. */
 export const ofChat = (usage: OpenAI.CompletionUsage | null | undefined) => ({
   input: usage?.prompt_tokens,
   output: usage?.completion_tokens,
   reasoning: usage?.completion_tokens_details?.reasoning_tokens,
 })
 
-/** The same of responses. */
+/** Tokens of a usage object of responses, with the names of the record. */
 export const ofResponses = (usage: OpenAI.Responses.ResponseUsage | null | undefined) => ({
   input: usage?.input_tokens,
   output: usage?.output_tokens,
   reasoning: usage?.output_tokens_details?.reasoning_tokens,
 })
 
-/** Everything that an asynchronous iteration brings. */
+/** All items of an asynchronous iterable. */
 export const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const found: Item[] = []
   for await (const item of items) found.push(item)
   return found
 }
 
-/** What something throws; fails when it does not. */
+/** The error of a promise or function. Throws when there is none. */
 export const thrown = async (doing: Promise<unknown> | (() => Promise<unknown>)): Promise<unknown> => {
   try {
     await (typeof doing === 'function' ? doing() : doing)
@@ -128,13 +128,13 @@ export const thrown = async (doing: Promise<unknown> | (() => Promise<unknown>))
   throw new Error('nothing was thrown')
 }
 
-/** Comes true before the test's patience ends. */
+/** Resolves when the condition is true. Otherwise the test fails by timeout. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-/** A value without what differs from call to call: ids and times. */
-export const timeless = (value: unknown): unknown =>
+/** A value without ids and times, which differ between calls. */
+export const withoutIdsAndTimes = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, member) => {
       if (key === 'created' || key === 'created_at' || key === 'completed_at') return 0
@@ -154,7 +154,7 @@ const parameters = {
   additionalProperties: false,
 }
 
-/** Two tools, in the form of chat completions and of responses. */
+/** Two tools, in the format of chat completions and of responses. */
 export const chatTools: OpenAI.ChatCompletionTool[] = ['weather', 'time'].map((name) => ({
   type: 'function',
   function: { name, description: `the ${name} of a city`, parameters },

@@ -4,12 +4,8 @@ import OpenAI from 'openai'
 import { openWorkplace } from '../support/temporary-files.ts'
 import { all, hello, model, openClients, thrown, until } from './clients.ts'
 
-/*
- * Expected: "a success status whose body is not the JSON object expected: 502", and P10, P12, P17 of the pains: an error, or nothing, under status 200.
- * It once was so: a plain call to an upstream that answers plainly hands such an object on with status 200; only `{"error":{…}}` is noticed. The official client then gives a
- * completion without `choices`. The same answers to a stream, and through the bridge, are 502 already.
- */
-describe('an object under 200 that is no answer is an error', () => {
+/* A forwarded 200 with such a body makes OpenAI's client return a completion without `choices`. */
+describe('a 200 response of the upstream whose body is no completion or response becomes 502', () => {
   for (const body of ['{}', '{"error":"busy"}', '{"code":1302,"msg":"busy","success":false}', '{"choices":null}']) {
     for (const protocol of ['chat', 'responses'] as const) {
       test(`${protocol}: ${body}`, async () => {
@@ -28,11 +24,8 @@ describe('an object under 200 that is no answer is an error', () => {
   }
 })
 
-/*
- * Expected: one reading of an upstream for both ways to answer. It once was so: `"index":null` is taken for 0 when an answer is put together, but counts for nothing in a relayed
- * stream, whose caller gets "upstream broke off its answer" after a whole answer. (Low: few upstreams do so.)
- */
-test('a choice whose index is null is the first, in a stream too', async () => {
+/* Both a streaming and a non-streaming response treat `"index":null` as 0. */
+test('a choice whose index is null is the first one, also in a stream', async () => {
   await using clients = await openClients()
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: null, delta, finish_reason }] })}\n\n`
@@ -43,61 +36,58 @@ test('a choice whose index is null is the first, in a stream too', async () => {
   expect(chunks[0]?.choices[0]?.delta.content).toBe('hi')
 })
 
-/*
- * Expected: an answer that makes no sense is `upstream returned an invalid response`. It once was so: an event beyond 16 MiB is `Seedance upstream unavailable`, since
- * `asProblem` takes everything that it does not know for a connection that failed. (Low.)
- */
-test('an event that is too large is an invalid answer', async () => {
+/* The limit for one event is 16 MiB. */
+test('an event that is too large is an invalid response of the upstream', async () => {
   await using clients = await openClients()
   clients.emulator.text.answer({ chunks: [`data: ${'x'.repeat(2 ** 24)}`] })
   const caught = await thrown(clients.openai.chat.completions.create({ model, messages: hello('hi') }))
   expect(caught).toMatchObject({ status: 502, error: { message: 'upstream returned an invalid response' } })
 })
 
-/** What comes back for bytes as they stand. */
+/** Sends raw bytes, and resolves with all received bytes when the connection closes. */
 const askRaw = (url: string, bytes: string): Promise<string> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
-    let said = ''
+    let received = ''
     socket.on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
-    socket.on('close', () => resolve(said))
+    socket.on('close', () => resolve(received))
     socket.write(bytes)
   })
 
 /*
- * Expected: RFC 9112 section 3.2 asks for a Host in HTTP/1.1 only; HTTP/1.0 has none, and the health checks of some balancers (HAProxy's `option httpchk`) are HTTP/1.0
- * without one. It once was so: 400, so such a balancer takes the gateway for dead.
+ * RFC 9112 section 3.2 requires Host in HTTP/1.1 requests only. Health checks of some load balancers (HAProxy's `option httpchk`)
+ * are HTTP/1.0 requests without Host.
  */
-test('a health check in HTTP/1.0 needs no Host', async () => {
+test('a health check with HTTP/1.0 needs no Host', async () => {
   await using clients = await openClients()
   expect(await askRaw(clients.gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toStartWith('HTTP/1.1 200')
 })
 
-/* Expected: errors below /v1 have the shape of the text protocol. It once was so: what the front itself refuses has the shape of the asset library. (Low.) */
-test('a request below /v1 that no server should have to understand is refused in the shape of the protocol', async () => {
+/* Errors below /v1 have OpenAI's format, also those of the HTTP listener. */
+test('a malformed request below /v1 is rejected in OpenAI’s error format', async () => {
   await using clients = await openClients()
-  const said = await askRaw(
+  const received = await askRaw(
     clients.gateway.url,
     'GET /v1/models HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
   )
-  expect(JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))).toMatchObject({
+  expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4))).toMatchObject({
     error: { type: 'invalid_request_error', param: null },
   })
 })
 
 /*
- * `Deno.serve` (2.9.6) aborts the signal of a request whose body came in a packet of its own, as the official client's does, only when the response has been sent. So the
- * default server listens through `node:http` there.
+ * When the body of a request arrives in a separate packet, as with OpenAI's client, `Deno.serve` (2.9.6) aborts the signal only after the response.
+ * So the default server listens through `node:http` on Deno.
  */
-test('on Deno with GET_BODIES off, a caller that leaves before the answer begins frees the upstream', async () => {
-  await using place = await openWorkplace('sqlite')
-  const { url, key } = place.emulator.text
-  const server = await place.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, GET_BODIES: 'off' }, 'deno')
-  const { token } = await place.addUser('ann')
-  place.emulator.faults.add({ kind: 'hang' })
+test('on Deno with GET_BODIES off, the upstream call is aborted when the caller disconnects before the response', async () => {
+  await using fixture = await openWorkplace('sqlite')
+  const { url, key } = fixture.emulator.text
+  const server = await fixture.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, GET_BODIES: 'off' }, 'deno')
+  const { token } = await fixture.addUser('ann')
+  fixture.emulator.faults.add({ kind: 'hang' })
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   const body = JSON.stringify({ model, messages: hello('hi') })
@@ -106,8 +96,8 @@ test('on Deno with GET_BODIES off, a caller that leaves before the answer begins
   )
   await new Promise((resolve) => setTimeout(resolve, 50))
   socket.write(body)
-  await until(() => place.emulator.calls.length === 1)
+  await until(() => fixture.emulator.calls.length === 1)
   socket.destroy()
-  const gone = until(() => place.emulator.calls[0]?.aborted === true).then(() => true)
-  expect(await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 3000, false))])).toBe(true)
+  const aborted = until(() => fixture.emulator.calls[0]?.aborted === true).then(() => true)
+  expect(await Promise.race([aborted, new Promise((resolve) => setTimeout(resolve, 3000, false))])).toBe(true)
 }, 20_000)

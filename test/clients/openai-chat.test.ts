@@ -3,7 +3,19 @@ import type OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { newAsset, newGroup } from '../routes/routes.ts'
-import { all, chatTools, hello, model, ofChat, openClients, openWay, thrown, timeless, until, ways } from './clients.ts'
+import {
+  all,
+  chatTools,
+  hello,
+  model,
+  ofChat,
+  openClients,
+  openVariant,
+  thrown,
+  until,
+  variants,
+  withoutIdsAndTimes,
+} from './clients.ts'
 
 const questions = {
   'plain text': { messages: hello('hi') },
@@ -11,20 +23,20 @@ const questions = {
   probabilities: { messages: hello('hi'), logprobs: true, top_logprobs: 2 },
   'a stop word': { messages: hello('hi'), stop: ['characters', 'nowhere'] },
   'too few tokens': { messages: hello('100 tokens'), max_tokens: 7 },
-  'too few tokens by the newer name': { messages: hello('100 tokens'), max_completion_tokens: 7 },
-  'JSON of any form': { messages: hello('hi'), response_format: { type: 'json_object' as const } },
-  'a thought': { messages: hello('hi'), reasoning_effort: 'low' as const },
+  'too few tokens with max_completion_tokens': { messages: hello('100 tokens'), max_completion_tokens: 7 },
+  'any JSON object': { messages: hello('hi'), response_format: { type: 'json_object' as const } },
+  reasoning: { messages: hello('hi'), reasoning_effort: 'low' as const },
   'a refusal': { messages: hello('please refuse to answer') },
   'a tool': { messages: hello('call weather'), tools: chatTools },
-  'two tools at once': { messages: hello('call weather, then call time and call weather'), tools: chatTools },
-  'a tool cut off': { messages: hello('call weather'), tools: chatTools, max_tokens: 3 },
-  'a tool that must be': {
+  'parallel tool calls': { messages: hello('call weather, then call time and call weather'), tools: chatTools },
+  'a truncated tool call': { messages: hello('call weather'), tools: chatTools, max_tokens: 3 },
+  'a forced tool': {
     messages: hello('hi'),
     tools: chatTools,
     tool_choice: { type: 'function' as const, function: { name: 'time' } },
   },
   'a custom tool': { messages: hello('call run'), tools: [{ type: 'custom' as const, custom: { name: 'run' } }] },
-  'pictures and film': {
+  'images and video': {
     messages: [
       { role: 'system' as const, content: 'You look at pictures.' },
       {
@@ -41,36 +53,36 @@ const questions = {
   },
 }
 
-for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
-  describe(`chat completions, an upstream ${way.way}`, () => {
+for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'))) {
+  describe(`chat completions, upstream: ${variant.name}`, () => {
     for (const [title, question] of Object.entries(questions)) {
-      test(`${title}: the answer is the upstream's own`, async () => {
-        await using clients = await openWay(way)
-        const answer = await clients.openai.chat.completions.create({ model, ...question })
+      test(`${title}: the response equals that of the upstream`, async () => {
+        await using clients = await openVariant(variant)
+        const response = await clients.openai.chat.completions.create({ model, ...question })
         const own = await clients.direct.chat.completions.create({ model, ...question })
-        expect(timeless(answer)).toEqual(timeless(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofChat(answer.usage) })
+        expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
+        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofChat(response.usage) })
       })
 
-      test(`${title}: the helper makes the same of the stream`, async () => {
-        await using clients = await openWay(way)
+      test(`${title}: the stream helper builds the same response`, async () => {
+        await using clients = await openVariant(variant)
         const stream_options = { include_usage: true }
-        const answer = clients.openai.chat.completions.stream({ model, ...question, stream_options } as never)
+        const response = clients.openai.chat.completions.stream({ model, ...question, stream_options } as never)
         const own = clients.direct.chat.completions.stream({ model, ...question, stream_options } as never)
-        expect(ofHelper(await answer.finalChatCompletion())).toEqual(ofHelper(await own.finalChatCompletion()))
+        expect(ofHelper(await response.finalChatCompletion())).toEqual(ofHelper(await own.finalChatCompletion()))
         expect(await clients.recorded()).toMatchObject({
           calls: 1,
           unreported: 0,
-          ...ofChat(await answer.totalUsage()),
+          ...ofChat(await response.totalUsage()),
         })
       })
     }
 
-    test('the chunks of a stream are those of the upstream, and usage comes only to those who ask', async () => {
-      await using clients = await openWay(way)
+    test('the chunks of a stream equal those of the upstream, and usage is sent only on request', async () => {
+      await using clients = await openVariant(variant)
       const messages = hello('hi')
-      const asked = { model, messages, stream: true as const, stream_options: { include_usage: true } }
-      const chunks = await all(await clients.openai.chat.completions.create(asked))
+      const generatingCalls = { model, messages, stream: true as const, stream_options: { include_usage: true } }
+      const chunks = await all(await clients.openai.chat.completions.create(generatingCalls))
       const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')
       const own = await clients.direct.chat.completions.create({ model, messages })
       expect(text).toBe(own.choices[0]?.message.content ?? '')
@@ -87,8 +99,8 @@ for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
       })
     })
 
-    test('tools are run until there is an answer', async () => {
-      await using clients = await openWay(way)
+    test('the tool runner works', async () => {
+      await using clients = await openVariant(variant)
       const cities: unknown[] = []
       const runner = clients.openai.chat.completions.runTools({
         model,
@@ -115,8 +127,8 @@ for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
       expect(await clients.recorded()).toMatchObject({ calls: 2, unreported: 0 })
     })
 
-    test('tools are run until there is an answer, by stream', async () => {
-      await using clients = await openWay(way)
+    test('the streaming tool runner works', async () => {
+      await using clients = await openVariant(variant)
       const runner = clients.openai.chat.completions.runTools({
         model,
         stream: true,
@@ -135,16 +147,16 @@ for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
         ],
       })
       expect(await runner.finalContent()).toContain('The tool answered: “sun”.')
-      expect(clients.asked()).toHaveLength(2)
+      expect(clients.generatingCalls()).toHaveLength(2)
     })
 
-    test('an answer of a form is parsed', async () => {
-      await using clients = await openWay(way)
+    test('a structured output is parsed', async () => {
+      await using clients = await openVariant(variant)
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const response_format = zodResponseFormat(Person, 'person')
       const question = { model, messages: hello('who?'), response_format }
-      const answer = await clients.openai.chat.completions.parse(question)
-      const parsed = answer.choices[0]?.message.parsed
+      const response = await clients.openai.chat.completions.parse(question)
+      const parsed = response.choices[0]?.message.parsed
       expect(Person.safeParse(parsed).success).toBe(true)
       const streamed = await clients.openai.chat.completions.stream(question).finalChatCompletion()
       expect(streamed.choices[0]?.message.parsed).toEqual(parsed ?? null)
@@ -152,9 +164,9 @@ for (const way of ways.filter(({ way }) => !way.startsWith('chat only'))) {
   })
 }
 
-/** What the official helper makes of a stream. Of a thought in many pieces it keeps the last one only, so how many there are shows in it. */
+/** The result of the stream helper. It keeps only the last reasoning delta, so the reasoning is left out. */
 const ofHelper = (completion: OpenAI.ChatCompletion): unknown =>
-  timeless({
+  withoutIdsAndTimes({
     ...completion,
     choices: completion.choices.map((choice) => ({
       ...choice,
@@ -162,11 +174,11 @@ const ofHelper = (completion: OpenAI.ChatCompletion): unknown =>
     })),
   })
 
-test('thoughts of a model reach the caller, plain and by stream', async () => {
+test('reasoning reaches the caller, streaming and non-streaming', async () => {
   await using clients = await openClients()
   const question = { model: 'emulated-reasoner', messages: hello('hi') }
-  const answer = await clients.openai.chat.completions.create(question)
-  const { reasoning_content: thought } = { ...answer.choices[0]?.message } as { reasoning_content?: string }
+  const response = await clients.openai.chat.completions.create(question)
+  const { reasoning_content: thought } = { ...response.choices[0]?.message } as { reasoning_content?: string }
   expect(thought).toContain('Let me think about that')
   const chunks = await all(await clients.openai.chat.completions.create({ ...question, stream: true }))
   const deltas = chunks.map(
@@ -174,11 +186,11 @@ test('thoughts of a model reach the caller, plain and by stream', async () => {
   )
   expect(deltas.join('')).toBe(thought ?? '')
   expect((await clients.recorded()).reasoning).toBe(
-    2 * (answer.usage?.completion_tokens_details?.reasoning_tokens ?? 0),
+    2 * (response.usage?.completion_tokens_details?.reasoning_tokens ?? 0),
   )
 })
 
-test('the headers of an answer can be read, the request id and the limits among them', async () => {
+test('response headers are readable, including request id and rate limits', async () => {
   await using clients = await openClients()
   const question = { model, messages: hello('hi') }
   for (const stream of [false, true]) {
@@ -193,9 +205,9 @@ test('the headers of an answer can be read, the request id and the limits among 
   }
 })
 
-test('a model that cannot stream, marked as such, streams to its callers', async () => {
-  await using clients = await openWay({
-    way: 'native',
+test('a model marked as non-streaming streams to its callers', async () => {
+  await using clients = await openVariant({
+    variant: 'native',
     text: (upstream: object) => ({
       upstreams: [{ ...upstream, models: [{ id: 'emulated-no-stream', streams: false }] }],
     }),
@@ -206,14 +218,14 @@ test('a model that cannot stream, marked as such, streams to its callers', async
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
     own.choices[0]?.message.content ?? '',
   )
-  const answer = await clients.openai.chat.completions.create(question)
-  expect(timeless(answer)).toEqual(timeless(own))
+  const response = await clients.openai.chat.completions.create(question)
+  expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
 })
 
-test('the most tokens of an answer are 4096 unless somebody says otherwise', async () => {
+test('the default of max_tokens is 4096', async () => {
   await using clients = await openClients()
   const long = await clients.openai.chat.completions.create({ model, messages: hello('5000 tokens') })
-  expect(clients.asked()[0]?.json).toMatchObject({ max_tokens: 4096 })
+  expect(clients.generatingCalls()[0]?.json).toMatchObject({ max_tokens: 4096 })
   expect(long.usage?.completion_tokens).toBe(4096)
   expect(long.choices[0]?.finish_reason).toBe('length')
   const longer = await clients.openai.chat.completions.create({
@@ -224,7 +236,7 @@ test('the most tokens of an answer are 4096 unless somebody says otherwise', asy
   expect(longer.usage?.completion_tokens).toBe(5000)
 })
 
-test("one's own asset can be looked at, and nobody else's", async () => {
+test('an asset URL works for the own assets only', async () => {
   await using clients = await openClients()
   const asset = await newAsset(clients.ann, await newGroup(clients.ann, 'mine'))
   const foreign = await newAsset(clients.bob, await newGroup(clients.bob, 'his'))
@@ -242,19 +254,19 @@ test("one's own asset can be looked at, and nobody else's", async () => {
       ],
     })
   expect((await look(asset)).choices[0]?.finish_reason).toBe('stop')
-  expect(JSON.stringify(clients.asked()[0]?.json)).toContain(`asset://${asset}`)
+  expect(JSON.stringify(clients.generatingCalls()[0]?.json)).toContain(`asset://${asset}`)
   for (const id of [foreign, 'asset-20260101000000-aaaaa']) {
     expect(await thrown(look(id))).toMatchObject({
       ...{ status: 403, type: 'permission_error', code: 'asset_not_found' },
       param: 'messages[0].content[1].image_url.url',
     })
   }
-  // No id at all is no address.
+  // Without an id it is no asset URL.
   expect(await thrown(look(''))).toMatchObject({ status: 400, param: 'messages[0].content[1].image_url.url' })
-  expect(clients.asked()).toHaveLength(1)
+  expect(clients.generatingCalls()).toHaveLength(1)
 })
 
-test('models are listed and looked up, whatever their names are', async () => {
+test('models are listed and retrieved, with any name', async () => {
   await using clients = await openClients()
   const list = await clients.openai.models.list()
   const own = await clients.direct.models.list()
@@ -267,10 +279,10 @@ test('models are listed and looked up, whatever their names are', async () => {
   expect((await clients.recorded()).calls).toBe(0)
 })
 
-test('a caller that abandons the iteration frees the upstream', async () => {
+test('ending the iteration aborts the upstream call', async () => {
   await using clients = await openClients({ emulator: { text: { msPerDelta: 2 } } })
   const stream = await clients.openai.chat.completions.create({ model, messages: hello('4000 tokens'), stream: true })
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
-  await until(() => clients.asked()[0]?.aborted === true)
+  await until(() => clients.generatingCalls()[0]?.aborted === true)
   await until(async () => (await clients.recorded()).calls === 1)
 })

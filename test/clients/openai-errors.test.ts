@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { all, hello, model, openClients, openWay, thrown, until, ways } from './clients.ts'
+import { all, hello, model, openClients, openVariant, thrown, until, variants } from './clients.ts'
 
 /** The four calls that generate. */
 const calls = {
@@ -10,7 +10,7 @@ const calls = {
     all(await client.chat.completions.create({ model, messages: hello('hi'), ...more, stream: true })),
   'a response': (client: OpenAI, more: object = {}) =>
     client.responses.create({ model, input: 'hi', ...more }) as Promise<unknown>,
-  'a stream of a response': async (client: OpenAI, more: object = {}) =>
+  'a response stream': async (client: OpenAI, more: object = {}) =>
     all(await client.responses.create({ model, input: 'hi', ...more, stream: true })),
 }
 
@@ -29,7 +29,7 @@ const classes = [
 for (const [title, call] of Object.entries(calls)) {
   describe(title, () => {
     for (const { status, raised } of classes) {
-      test(`an upstream's ${status} is raised as ${raised.name}, with its words and headers`, async () => {
+      test(`a ${status} of the upstream is raised as ${raised.name}, with message and headers`, async () => {
         await using clients = await openClients()
         const error = { message: `no: ${status}`, type: 'some_type', param: 'some.param', code: 'some_code' }
         const headers = { 'x-request-id': 'req_of_upstream', 'retry-after': '1', 'x-should-retry': 'false' }
@@ -43,7 +43,7 @@ for (const [title, call] of Object.entries(calls)) {
       })
     }
 
-    test('a key that is not known, or was revoked, is raised as such', async () => {
+    test('an unknown or revoked key raises AuthenticationError', async () => {
       await using clients = await openClients()
       const { baseURL, gateway, ann } = clients
       const strangers = ['sk-unknown', `${ann.token}x`, clients.emulator.text.key]
@@ -55,10 +55,10 @@ for (const [title, call] of Object.entries(calls)) {
       const [token] = await gateway.store.listTokens(ann.id)
       await gateway.store.revokeToken(token?.id ?? '', Date.now())
       expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.AuthenticationError)
-      expect(clients.asked()).toEqual([])
+      expect(clients.generatingCalls()).toEqual([])
     })
 
-    test('what is wrong with a request is named before the upstream is asked', async () => {
+    test('an invalid request is rejected without an upstream call, with the name of the parameter', async () => {
       await using clients = await openClients()
       for (const [more, param] of [
         [{ model: 7 }, 'model'],
@@ -72,10 +72,10 @@ for (const [title, call] of Object.entries(calls)) {
         expect(caught).toBeInstanceOf(OpenAI.BadRequestError)
         expect(caught).toMatchObject({ status: 400, param, type: 'invalid_request_error' })
       }
-      expect(clients.asked()).toEqual([])
+      expect(clients.generatingCalls()).toEqual([])
     })
 
-    test('what only the upstream knows to be wrong is said in its words', async () => {
+    test('a validation error of the upstream passes with its message', async () => {
       await using clients = await openClients()
       const unknown = await thrown(call(clients.openai, { model: 'no/such model' }))
       expect(unknown).toBeInstanceOf(OpenAI.NotFoundError)
@@ -90,7 +90,7 @@ for (const [title, call] of Object.entries(calls)) {
       expect(small).toMatchObject({ status: 400, code: 'context_length_exceeded' })
     })
 
-    test('an upstream that cannot be reached, says nonsense or leads elsewhere is 502', async () => {
+    test('an upstream that is unreachable, responds with an invalid body or redirects is 502', async () => {
       await using clients = await openClients()
       const { faults } = clients.emulator
       for (const fault of [
@@ -111,42 +111,42 @@ for (const [title, call] of Object.entries(calls)) {
       expect(await thrown(call(clients.openai))).toMatchObject({ status: 502 })
     })
 
-    test('the client tries again after a limit, as late as it is told to, and gets through', async () => {
+    test('the client retries after Retry-After and succeeds', async () => {
       await using clients = await openClients({ client: { maxRetries: 2 } })
       const body = JSON.stringify({
         error: { message: 'slow', type: 'requests', param: null, code: 'rate_limit_exceeded' },
       })
       clients.emulator.faults.add({ kind: 'status', status: 429, body, headers: { 'retry-after-ms': '30' }, times: 2 })
       await call(clients.openai)
-      expect(clients.asked().map(({ status }) => status)).toEqual([429, 429, 200])
-      const [first = { at: 0 }, second = { at: 0 }] = clients.asked()
+      expect(clients.generatingCalls().map(({ status }) => status)).toEqual([429, 429, 200])
+      const [first = { at: 0 }, second = { at: 0 }] = clients.generatingCalls()
       expect(second.at - first.at).toBeGreaterThanOrEqual(29)
     })
 
-    test('the gateway adds no tries to those of the client', async () => {
+    test('the gateway does not retry on its own', async () => {
       await using clients = await openClients({ client: { maxRetries: 1 } })
       clients.emulator.faults.add({
         ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
         headers: { 'retry-after-ms': '1' },
       })
       expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
-      expect(clients.asked()).toHaveLength(2)
+      expect(clients.generatingCalls()).toHaveLength(2)
       clients.emulator.faults.clear()
       clients.emulator.faults.add({
         ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
         headers: { 'x-should-retry': 'false' },
       })
       expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
-      expect(clients.asked()).toHaveLength(3)
+      expect(clients.generatingCalls()).toHaveLength(3)
     })
 
-    test('a caller that gives up frees the upstream, whenever it does', async () => {
+    test('the upstream call is aborted whenever the caller aborts', async () => {
       await using clients = await openClients({ emulator: { text: { msPerDelta: 3 } } })
       const { emulator, openai } = clients
-      // Before the answer, and in the middle of it.
+      // Before the response, and in the middle of it.
       for (const kind of ['hang', undefined] as const) {
         if (kind) emulator.faults.add({ kind })
-        const before = clients.asked().length
+        const before = clients.generatingCalls().length
         const leaving = new AbortController()
         const caught = thrown(
           title.includes('chat')
@@ -156,7 +156,7 @@ for (const [title, call] of Object.entries(calls)) {
                 if (!title.includes('stream')) return openai.chat.completions.create({ model, messages }, options)
                 const stream = await openai.chat.completions.create({ model, messages, stream: true }, options)
                 await all(stream)
-                // The client ends an iteration in silence that it was told to end.
+                // The client ends an aborted iteration without an error.
                 if (leaving.signal.aborted) throw new OpenAI.APIUserAbortError()
               }
             : async () => {
@@ -167,18 +167,18 @@ for (const [title, call] of Object.entries(calls)) {
                 if (leaving.signal.aborted) throw new OpenAI.APIUserAbortError()
               },
         )
-        await until(() => clients.asked().length > before)
-        if (!kind) await until(() => clients.asked()[before]?.status === 200)
+        await until(() => clients.generatingCalls().length > before)
+        if (!kind) await until(() => clients.generatingCalls()[before]?.status === 200)
         leaving.abort()
         expect(await caught).toBeInstanceOf(OpenAI.APIUserAbortError)
-        await until(() => clients.asked()[before]?.aborted === true)
+        await until(() => clients.generatingCalls()[before]?.aborted === true)
       }
       await until(async () => (await clients.recorded()).unreported === 2)
     })
   })
 }
 
-test('a limit of the upstream reaches the client, as it is', async () => {
+test('a 429 of the upstream reaches the client unchanged', async () => {
   await using clients = await openClients({ emulator: { text: { requestsPerMinute: 1 } } })
   await calls['a response'](clients.openai)
   const caught = await thrown(calls['a response'](clients.openai))
@@ -186,18 +186,18 @@ test('a limit of the upstream reaches the client, as it is', async () => {
   expect(Number((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after'))).toBeGreaterThan(50)
 })
 
-test('a gateway that is gone is a connection error', async () => {
+test('a stopped gateway is a connection error', async () => {
   const clients = await openClients()
   await clients[Symbol.asyncDispose]()
   expect(await thrown(calls['a response'](clients.openai))).toBeInstanceOf(OpenAI.APIConnectionError)
 })
 
-describe.each([...ways])('the time limit, an upstream $way', (way) => {
-  const streams = !way.way.endsWith('without streams')
+describe.each([...variants])('the timeout, upstream: $name', (variant) => {
+  const streams = !variant.name.endsWith('without streams')
   const patient = { text: { timeoutMs: 150 }, emulator: { text: { msPerDelta: 5 } } }
 
-  test('a chat completion is cut off, and marked', async () => {
-    await using clients = await openWay(way, patient)
+  test('ends a chat completion with a partial response and a header', async () => {
+    await using clients = await openVariant(variant, patient)
     const { data, response } = await clients.openai.chat.completions
       .create({ model, messages: hello('4000 tokens') })
       .withResponse()
@@ -207,12 +207,12 @@ describe.each([...ways])('the time limit, an upstream $way', (way) => {
     const { content } = data.choices[0]?.message ?? {}
     if (streams) expect(content).toStartWith('You wrote: “4000 tokens”.')
     else expect(content ?? '').toBe('')
-    await until(() => clients.asked()[0]?.aborted === true)
+    await until(() => clients.generatingCalls()[0]?.aborted === true)
     expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
   })
 
-  test('a response is cut off, and marked', async () => {
-    await using clients = await openWay(way, patient)
+  test('ends a response with a partial response and a header', async () => {
+    await using clients = await openVariant(variant, patient)
     const { data, response } = await clients.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
     expect(data).toMatchObject({
@@ -221,18 +221,18 @@ describe.each([...ways])('the time limit, an upstream $way', (way) => {
     })
     if (streams) expect(data.output_text).toStartWith('You wrote: “4000 tokens”.')
     else expect(data.output_text).toBe('')
-    await until(() => clients.asked()[0]?.aborted === true)
+    await until(() => clients.generatingCalls()[0]?.aborted === true)
     expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
   })
 
-  test('a stream is not cut off', async () => {
-    await using clients = await openWay(way, { text: { timeoutMs: 50 }, emulator: { text: { msPerDelta: 3 } } })
+  test('does not end a stream', async () => {
+    await using clients = await openVariant(variant, { text: { timeoutMs: 50 }, emulator: { text: { msPerDelta: 3 } } })
     const stream = clients.openai.responses.stream({ model, input: '60 tokens' })
     expect((await stream.finalResponse()).status).toBe('completed')
   })
 })
 
-test('the time limit covers the wait for an answer to begin', async () => {
+test('the timeout covers the wait for the start of the response', async () => {
   await using clients = await openClients({ text: { timeoutMs: 100 } })
   clients.emulator.faults.add({ kind: 'hang', times: 2 })
   const chat = await clients.openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
@@ -243,7 +243,7 @@ test('the time limit covers the wait for an answer to begin', async () => {
   expect(data).toMatchObject({ status: 'incomplete', output_text: '' })
 })
 
-test('a client that waits for less gets what there is in its time', async () => {
+test('a client with a shorter timeout receives a partial response in time', async () => {
   await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
   const question = { model, messages: hello('4000 tokens') }
   const { data, response } = await clients.openai.chat.completions.create(question, { timeout: 1000 }).withResponse()
@@ -251,11 +251,11 @@ test('a client that waits for less gets what there is in its time', async () => 
   expect(data.choices[0]?.finish_reason).toBe('length')
 })
 
-test('a client whose own time is over leaves, and the upstream is freed', async () => {
+test('the upstream call is aborted when the client times out', async () => {
   await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
-  // A timeout of the whole client is not announced by a header.
+  // The client sends no header for a client-wide timeout.
   const hurried = new OpenAI({ baseURL: clients.baseURL, apiKey: clients.apiKey, maxRetries: 0, timeout: 100 })
   const caught = await thrown(hurried.chat.completions.create({ model, messages: hello('4000 tokens') }))
   expect(caught).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
-  await until(() => clients.asked()[0]?.aborted === true)
+  await until(() => clients.generatingCalls()[0]?.aborted === true)
 })

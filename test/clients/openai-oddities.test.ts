@@ -9,18 +9,18 @@ import {
   model,
   ofChat,
   ofResponses,
-  openWay,
+  openVariant,
   responsesTools,
   thrown,
-  timeless,
-  type Way,
-  ways,
+  type Variant,
+  variants,
+  withoutIdsAndTimes,
 } from './clients.ts'
 
-const [native, chatOnly] = ways
+const [native, chatOnly] = variants
 
-/** What an upstream may do otherwise without a caller noticing. */
-const harmless: readonly Fault[] = [
+/** Deviations of the upstream that a caller must not notice. */
+const harmlessFaults: readonly Fault[] = [
   { kind: 'no-done' },
   { kind: 'done' },
   { kind: 'done-twice' },
@@ -44,12 +44,12 @@ const harmless: readonly Fault[] = [
   { kind: 'delay', ms: 20 },
 ]
 
-/** Events that break the official client also without a gateway. They pass byte for byte: other clients may want them. */
-const disturbing = [{ kind: 'empty-data-lines' }, { kind: 'keepalive-events' }] as const
+/** Events that break OpenAI's client even without a gateway. The gateway relays them unchanged, because other clients may use them. */
+const disturbingFaults = [{ kind: 'empty-data-lines' }, { kind: 'keepalive-events' }] as const
 
 const thought = { reasoning_effort: 'low' as const }
-const question = { model, messages: hello('call weather and call time'), tools: chatTools, ...thought }
-const asking = {
+const chatQuestion = { model, messages: hello('call weather and call time'), tools: chatTools, ...thought }
+const responseQuestion = {
   model,
   input: 'call weather and call time',
   tools: responsesTools,
@@ -59,8 +59,8 @@ const asking = {
 const nameOf = ({ kind, ...more }: Fault): string =>
   [kind, ...Object.values(more).map((value) => String(value).replace(/\s/g, 'CR').slice(0, 10))].join(' ')
 
-/** What was said and called, put together from chunks by hand. */
-const saidIn = (chunks: readonly OpenAI.ChatCompletionChunk[]) => {
+/** The content and tool calls of a stream, assembled without the client library. */
+const summaryOfChunks = (chunks: readonly OpenAI.ChatCompletionChunk[]) => {
   const deltas = chunks.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
   const calls: string[] = []
   for (const { tool_calls = [] } of deltas) {
@@ -69,45 +69,45 @@ const saidIn = (chunks: readonly OpenAI.ChatCompletionChunk[]) => {
     }
   }
   const finished = chunks.flatMap(({ choices = [] }) => choices.flatMap(({ finish_reason }) => finish_reason ?? []))
-  return { said: deltas.map(({ content }) => content ?? '').join(''), calls, finished }
+  return { content: deltas.map(({ content }) => content ?? '').join(''), calls, finished }
 }
 
-const saidBy = ({ choices: [choice] }: OpenAI.ChatCompletion) => ({
-  said: choice?.message.content ?? '',
+const summaryOf = ({ choices: [choice] }: OpenAI.ChatCompletion) => ({
+  content: choice?.message.content ?? '',
   calls: (choice?.message.tool_calls ?? []).map((call) =>
     call.type === 'function' ? call.function.name + call.function.arguments : '',
   ),
   finished: choice ? [choice.finish_reason] : [],
 })
 
-/** Strikes every call from here on. */
-const strike = ({ emulator }: Clients, fault: Fault) =>
+/** Injects the fault into every following call. */
+const injectFault = ({ emulator }: Clients, fault: Fault) =>
   emulator.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
 
-/** Without what an oddity adds to every object. */
+/** Removes the fields that a fault adds to every object. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(timeless(value), (key, member) =>
+    JSON.stringify(withoutIdsAndTimes(value), (key, member) =>
       ['x_extra', 'x_number', 'obfuscation'].includes(key) ? undefined : member,
     ),
   )
 
-describe('no caller of chat completions notices', () => {
-  for (const fault of harmless) {
+describe('a caller of chat completions does not notice', () => {
+  for (const fault of harmlessFaults) {
     test(nameOf(fault), async () => {
-      await using clients = await openWay(native)
+      await using clients = await openVariant(native)
       const { direct, openai } = clients
-      for (const ask of [question, { model, messages: hello('hi'), ...thought }]) {
+      for (const ask of [chatQuestion, { model, messages: hello('hi'), ...thought }]) {
         const own = await direct.chat.completions.create(ask)
-        const handle = strike(clients, fault)
-        const answer = await openai.chat.completions.create(ask)
-        if (fault.kind === 'reasoning-in-content-chunk') expect(saidBy(answer)).toEqual(saidBy(own))
-        else expect(plain(answer)).toEqual(plain(own))
+        const handle = injectFault(clients, fault)
+        const response = await openai.chat.completions.create(ask)
+        if (fault.kind === 'reasoning-in-content-chunk') expect(summaryOf(response)).toEqual(summaryOf(own))
+        else expect(plain(response)).toEqual(plain(own))
         const stream = await all(await openai.chat.completions.create({ ...ask, stream: true }))
-        expect(saidIn(stream)).toEqual(saidBy(own))
+        expect(summaryOfChunks(stream)).toEqual(summaryOf(own))
         const helper = openai.chat.completions.stream({ ...ask, stream_options: { include_usage: true } } as never)
         const final = await helper.finalChatCompletion()
-        expect(saidBy(final)).toEqual(saidBy(own))
+        expect(summaryOf(final)).toEqual(summaryOf(own))
         expect(final.usage).toEqual(own.usage)
         handle.remove()
       }
@@ -116,18 +116,18 @@ describe('no caller of chat completions notices', () => {
   }
 })
 
-for (const way of [native, chatOnly]) {
-  describe(`no caller of responses notices, an upstream ${way.way}`, () => {
-    for (const fault of way === chatOnly ? [...harmless, ...disturbing] : harmless) {
+for (const variant of [native, chatOnly]) {
+  describe(`a caller of responses does not notice, upstream: ${variant.name}`, () => {
+    for (const fault of variant === chatOnly ? [...harmlessFaults, ...disturbingFaults] : harmlessFaults) {
       test(nameOf(fault), async () => {
-        await using clients = await openWay(way)
+        await using clients = await openVariant(variant)
         const { openai } = clients
-        for (const ask of [asking, { model, input: 'hi', reasoning: { effort: 'low' as const } }]) {
+        for (const ask of [responseQuestion, { model, input: 'hi', reasoning: { effort: 'low' as const } }]) {
           const sound = await openai.responses.create(ask)
-          const handle = strike(clients, fault)
-          const answer = await openai.responses.create(ask)
-          if (fault.kind === 'reasoning-in-content-chunk') expect(answer.output_text).toEqual(sound.output_text)
-          else expect(plain(answer)).toEqual(plain(sound))
+          const handle = injectFault(clients, fault)
+          const response = await openai.responses.create(ask)
+          if (fault.kind === 'reasoning-in-content-chunk') expect(response.output_text).toEqual(sound.output_text)
+          else expect(plain(response)).toEqual(plain(sound))
           const events = await all(await openai.responses.create({ ...ask, stream: true }))
           const last = events.at(-1)
           if (last?.type !== 'response.completed') throw new Error(`ends with ${last?.type}`)
@@ -143,17 +143,17 @@ for (const way of [native, chatOnly]) {
   })
 }
 
-test('calls whose deltas do not say which they belong to are told apart', async () => {
-  await using clients = await openWay(native)
-  const own = await clients.direct.chat.completions.create(question)
-  strike(clients, { kind: 'tool-delta-without-index' })
-  const answer = await clients.openai.chat.completions.create(question)
-  expect(timeless(answer)).toEqual(timeless(own))
-  await using bridged = await openWay(chatOnly)
-  strike(bridged, { kind: 'tool-delta-without-index' })
+test('tool calls whose deltas have no index are separated', async () => {
+  await using clients = await openVariant(native)
+  const own = await clients.direct.chat.completions.create(chatQuestion)
+  injectFault(clients, { kind: 'tool-delta-without-index' })
+  const response = await clients.openai.chat.completions.create(chatQuestion)
+  expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
+  await using bridged = await openVariant(chatOnly)
+  injectFault(bridged, { kind: 'tool-delta-without-index' })
   for (const response of [
-    await bridged.openai.responses.create(asking),
-    await bridged.openai.responses.stream(asking as never).finalResponse(),
+    await bridged.openai.responses.create(responseQuestion),
+    await bridged.openai.responses.stream(responseQuestion as never).finalResponse(),
   ]) {
     const calls = response.output.flatMap((item) =>
       item.type === 'function_call' ? [[item.name, item.arguments]] : [],
@@ -165,28 +165,28 @@ test('calls whose deltas do not say which they belong to are told apart', async 
   }
 })
 
-test('where an upstream counts no tokens the call is recorded as one without', async () => {
-  for (const way of [native, chatOnly]) {
-    await using clients = await openWay(way)
-    strike(clients, { kind: 'no-usage' })
-    expect((await clients.openai.chat.completions.create(question)).usage ?? undefined).toBeUndefined()
-    await all(await clients.openai.chat.completions.create({ ...question, stream: true }))
-    await clients.openai.responses.create(asking)
-    await clients.openai.responses.stream(asking as never).finalResponse()
+test('a call without usage from the upstream is recorded as unreported', async () => {
+  for (const variant of [native, chatOnly]) {
+    await using clients = await openVariant(variant)
+    injectFault(clients, { kind: 'no-usage' })
+    expect((await clients.openai.chat.completions.create(chatQuestion)).usage ?? undefined).toBeUndefined()
+    await all(await clients.openai.chat.completions.create({ ...chatQuestion, stream: true }))
+    await clients.openai.responses.create(responseQuestion)
+    await clients.openai.responses.stream(responseQuestion as never).finalResponse()
     expect(await clients.recorded()).toMatchObject({ calls: 4, unreported: 4, input: 0, output: 0 })
   }
 })
 
-test('usage on every chunk is not added up', async () => {
-  await using clients = await openWay(native)
-  const own = await clients.direct.chat.completions.create(question)
-  strike(clients, { kind: 'usage-on-every-chunk' })
-  await all(await clients.openai.chat.completions.create({ ...question, stream: true }))
+test('usage on every chunk is not summed', async () => {
+  await using clients = await openVariant(native)
+  const own = await clients.direct.chat.completions.create(chatQuestion)
+  injectFault(clients, { kind: 'usage-on-every-chunk' })
+  await all(await clients.openai.chat.completions.create({ ...chatQuestion, stream: true }))
   expect(await clients.recorded()).toMatchObject({ calls: 1, ...ofChat(own.usage) })
 })
 
-/** Ways to break off in the middle: everything but a proper end, after something has been said. */
-const breaks: readonly Fault[] = [
+/** Interruptions of a response after its first content. */
+const interruptions: readonly Fault[] = [
   ...([1, 5, undefined] as const).flatMap((events) =>
     (['fin', 'reset', 'clean'] as const).flatMap((how) =>
       [false, true].map((inside): Fault => ({ kind: 'cut', how, inside, ...(events !== undefined && { events }) })),
@@ -199,29 +199,31 @@ const breaks: readonly Fault[] = [
   { kind: 'error-event', events: 5, form: 'event', done: true },
 ]
 
-const askEach = (ask: typeof native | typeof chatOnly) => ({
+const callsOf = (ask: typeof native | typeof chatOnly) => ({
   'a chat stream': async ({ openai }: Clients) =>
     all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true })),
   'a chat helper': ({ openai }: Clients) =>
     openai.chat.completions.stream({ model, messages: hello('hi') }).finalChatCompletion(),
   'a chat completion': ({ openai }: Clients) => openai.chat.completions.create({ model, messages: hello('hi') }),
-  [`a stream of a response, ${ask.way}`]: async ({ openai }: Clients) =>
+  [`a response stream, ${ask.name}`]: async ({ openai }: Clients) =>
     all(await openai.responses.create({ model, input: 'hi', stream: true })),
-  [`a helper of a response, ${ask.way}`]: ({ openai }: Clients) =>
+  [`a response helper, ${ask.name}`]: ({ openai }: Clients) =>
     openai.responses.stream({ model, input: 'hi' }).finalResponse(),
-  [`a response, ${ask.way}`]: ({ openai }: Clients) => openai.responses.create({ model, input: 'hi' }),
+  [`a response, ${ask.name}`]: ({ openai }: Clients) => openai.responses.create({ model, input: 'hi' }),
 })
 
-const each = (way: Way) =>
-  Object.entries(askEach(way as typeof native)).filter(([title]) => way === native || title.includes('response'))
+const each = (variant: Variant) =>
+  Object.entries(callsOf(variant as typeof native)).filter(
+    ([title]) => variant === native || title.includes('response'),
+  )
 
-for (const way of [native, chatOnly]) {
-  for (const [title, ask] of each(way)) {
-    describe(`${title}: a break is never taken for an end`, () => {
-      for (const fault of breaks) {
+for (const variant of [native, chatOnly]) {
+  for (const [title, ask] of each(variant)) {
+    describe(`${title}: an interruption is never treated as the end`, () => {
+      for (const fault of interruptions) {
         test(nameOf(fault), async () => {
-          await using clients = await openWay(way)
-          strike(clients, fault)
+          await using clients = await openVariant(variant)
+          injectFault(clients, fault)
           const caught = await thrown(() => ask(clients) as Promise<unknown>)
           expect(caught).toBeInstanceOf(OpenAI.APIError)
           expect((caught as Error).message).not.toMatch(/ECONN|socket|127\.0\.0\.1|fetch/)
@@ -234,10 +236,10 @@ for (const way of [native, chatOnly]) {
     })
   }
 
-  describe(`an error before anything was said becomes a status, an upstream ${way.way}`, () => {
-    for (const [title, ask] of each(way)) {
+  describe(`an error event before the first content becomes an error status, upstream: ${variant.name}`, () => {
+    for (const [title, ask] of each(variant)) {
       test(title, async () => {
-        await using clients = await openWay(way)
+        await using clients = await openVariant(variant)
         const { faults } = clients.emulator
         for (const form of ['data', 'event'] as const) {
           for (const [error, status] of [
@@ -256,23 +258,23 @@ for (const way of [native, chatOnly]) {
   })
 }
 
-test('a response that failed is shown as one that failed', async () => {
-  await using clients = await openWay(native)
-  strike(clients, { kind: 'error-event', form: 'failed', events: 6 })
-  const answer = await clients.openai.responses.create({ model, input: 'hi' })
-  expect(answer).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+test('a failed response keeps the status failed', async () => {
+  await using clients = await openVariant(native)
+  injectFault(clients, { kind: 'error-event', form: 'failed', events: 6 })
+  const response = await clients.openai.responses.create({ model, input: 'hi' })
+  expect(response).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
   const final = await clients.openai.responses.stream({ model, input: 'hi' }).finalResponse()
   expect(final).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
 })
 
-test('fields that no protocol knows pass, numbers beyond 2^53 as they are', async () => {
-  await using clients = await openWay(native)
-  strike(clients, { kind: 'extra-fields' })
+test('unknown fields pass, and numbers beyond 2^53 stay exact', async () => {
+  await using clients = await openVariant(native)
+  injectFault(clients, { kind: 'extra-fields' })
   for (const [path, body] of [
     ['/chat/completions', { model, messages: hello('hi') }],
     ['/responses', { model, input: 'hi' }],
   ] as const) {
-    // What the events of a response hold is no part of the response that they describe.
+    // Unknown fields of response events are not part of the assembled response.
     for (const stream of path === '/responses' ? [true] : [false, true]) {
       const response = await fetch(clients.baseURL + path, {
         method: 'POST',
@@ -286,13 +288,13 @@ test('fields that no protocol knows pass, numbers beyond 2^53 as they are', asyn
   }
 })
 
-for (const { kind } of disturbing) {
-  test(`${kind} pass in streams as they are, and do not disturb what is put together`, async () => {
-    await using clients = await openWay(native)
+for (const { kind } of disturbingFaults) {
+  test(`${kind} pass unchanged in streams, and do not affect assembled responses`, async () => {
+    await using clients = await openVariant(native)
     const { direct, emulator, openai } = clients
     for (const [path, body] of [
-      ['/chat/completions', { ...question, stream_options: { include_usage: true } }],
-      ['/responses', asking],
+      ['/chat/completions', { ...chatQuestion, stream_options: { include_usage: true } }],
+      ['/responses', responseQuestion],
     ] as const) {
       const stream = (base: string, key: string) =>
         fetch(base + path, {
@@ -300,21 +302,23 @@ for (const { kind } of disturbing) {
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: JSON.stringify({ ...body, stream: true }),
         }).then((response) => response.text())
-      const handle = strike(clients, { kind })
+      const handle = injectFault(clients, { kind })
       const [passed, own] = [
         await stream(clients.baseURL, clients.apiKey),
         await stream(emulator.text.url, emulator.text.key),
       ]
-      const lines = (text: string) => text.split('\n').map((line) => withoutTimes(timeless(line)))
+      const lines = (text: string) => text.split('\n').map((line) => withoutTimes(withoutIdsAndTimes(line)))
       const end = path === '/responses' ? ['data: [DONE]', '', ''] : ['']
       expect(lines(passed)).toEqual([...lines(own).slice(0, -1), ...end])
       handle.remove()
     }
-    const completion = await direct.chat.completions.create(question)
-    const response = await direct.responses.create(asking)
-    strike(clients, { kind })
-    expect(timeless(await openai.chat.completions.create(question))).toEqual(timeless(completion))
-    expect(timeless(await openai.responses.create(asking))).toEqual(timeless(response))
+    const completion = await direct.chat.completions.create(chatQuestion)
+    const response = await direct.responses.create(responseQuestion)
+    injectFault(clients, { kind })
+    expect(withoutIdsAndTimes(await openai.chat.completions.create(chatQuestion))).toEqual(
+      withoutIdsAndTimes(completion),
+    )
+    expect(withoutIdsAndTimes(await openai.responses.create(responseQuestion))).toEqual(withoutIdsAndTimes(response))
   })
 }
 

@@ -8,12 +8,12 @@ import {
   model,
   ofResponses,
   openClients,
-  openWay,
+  openVariant,
   responsesTools,
   thrown,
-  timeless,
   until,
-  ways,
+  variants,
+  withoutIdsAndTimes,
 } from './clients.ts'
 
 type Question = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>
@@ -35,12 +35,12 @@ const questions: Record<string, Question> = {
     ],
   },
   'too few tokens': { input: '100 tokens', max_output_tokens: 20 },
-  'a thought': { input: 'hi', reasoning: { effort: 'low' } },
+  reasoning: { input: 'hi', reasoning: { effort: 'low' } },
   'a refusal': { input: 'please refuse to answer' },
-  'JSON of any form': { input: 'hi', text: { format: { type: 'json_object' } } },
+  'any JSON object': { input: 'hi', text: { format: { type: 'json_object' } } },
   'a tool': { input: 'call weather', tools: responsesTools },
-  'two tools at once': { input: 'call weather, then call time and call weather', tools: responsesTools },
-  'a tool that must be': { input: 'hi', tools: responsesTools, tool_choice: { type: 'function', name: 'time' } },
+  'parallel tool calls': { input: 'call weather, then call time and call weather', tools: responsesTools },
+  'a forced tool': { input: 'hi', tools: responsesTools, tool_choice: { type: 'function', name: 'time' } },
   'a custom tool': { input: 'call run', tools: [{ type: 'custom', name: 'run' }] },
   pictures: {
     input: [
@@ -56,7 +56,7 @@ const questions: Record<string, Question> = {
   },
 }
 
-/** What a bridged response has in common with a native one: what was said, and how it ended. */
+/** The parts of a bridged response that equal a native one: content and status. */
 const essence = ({
   status,
   output,
@@ -83,34 +83,35 @@ const essence = ({
   }),
 })
 
-for (const way of ways) {
-  const bridged = way.way.startsWith('chat only')
-  const view = (response: OpenAI.Responses.Response): unknown => (bridged ? essence(response) : timeless(response))
+for (const variant of variants) {
+  const bridged = variant.name.startsWith('chat only')
+  const view = (response: OpenAI.Responses.Response): unknown =>
+    bridged ? essence(response) : withoutIdsAndTimes(response)
 
-  describe(`responses, an upstream ${way.way}`, () => {
+  describe(`responses, upstream: ${variant.name}`, () => {
     for (const [title, question] of Object.entries(questions)) {
-      test(`${title}: the answer is the upstream's own`, async () => {
-        await using clients = await openWay(way)
-        const answer = await clients.openai.responses.create({ model, ...question })
+      test(`${title}: the response equals that of the upstream`, async () => {
+        await using clients = await openVariant(variant)
+        const response = await clients.openai.responses.create({ model, ...question })
         const own = await clients.direct.responses.create({ model, ...question })
-        expect(view(answer)).toEqual(view(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(answer.usage) })
+        expect(view(response)).toEqual(view(own))
+        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
       })
 
-      test(`${title}: the helper makes the same of the stream`, async () => {
-        await using clients = await openWay(way)
-        const answer = await clients.openai.responses.stream({ model, ...question } as never).finalResponse()
+      test(`${title}: the stream helper builds the same response`, async () => {
+        await using clients = await openVariant(variant)
+        const response = await clients.openai.responses.stream({ model, ...question } as never).finalResponse()
         const own = await clients.direct.responses.create({ model, ...question })
         const text = (response: OpenAI.Responses.Response) => ({ ...response, output_parsed: undefined })
-        const parsed = JSON.parse(JSON.stringify(text(answer as never)), (key, value) =>
+        const parsed = JSON.parse(JSON.stringify(text(response as never)), (key, value) =>
           key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
         )
         expect(view(parsed)).toEqual(view(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(answer.usage) })
+        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
       })
 
-      test(`${title}: the events of the stream are numbered, and end with the response`, async () => {
-        await using clients = await openWay(way)
+      test(`${title}: the events of a stream are numbered and end with the response`, async () => {
+        await using clients = await openVariant(variant)
         const events = await all(await clients.openai.responses.create({ model, ...question, stream: true }))
         expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
         expect(events[0]?.type).toBe('response.created')
@@ -126,8 +127,8 @@ for (const way of ways) {
       })
     }
 
-    test('the output of a tool goes back, with all that was said before', async () => {
-      await using clients = await openWay(way)
+    test('the output of a tool is sent with the previous items', async () => {
+      await using clients = await openVariant(variant)
       const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'call weather and call time' }]
       const question = { model, tools: responsesTools, reasoning: { effort: 'low' as const } }
       const first = await clients.openai.responses.create({ ...question, input })
@@ -153,49 +154,49 @@ for (const way of ways) {
       expect(await clients.recorded()).toMatchObject({ calls: 3, unreported: 0 })
     })
 
-    test('an answer of a form is parsed', async () => {
-      await using clients = await openWay(way)
+    test('a structured output is parsed', async () => {
+      await using clients = await openVariant(variant)
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const question = { model, input: 'who?', text: { format: zodTextFormat(Person, 'person') } }
-      const answer = await clients.openai.responses.parse(question)
-      expect(Person.safeParse(answer.output_parsed).success).toBe(true)
+      const response = await clients.openai.responses.parse(question)
+      expect(Person.safeParse(response.output_parsed).success).toBe(true)
       const streamed = await clients.openai.responses.stream(question).finalResponse()
-      expect(streamed.output_parsed).toEqual(answer.output_parsed)
+      expect(streamed.output_parsed).toEqual(response.output_parsed)
     })
 
-    test('the arguments of a tool are parsed', async () => {
-      await using clients = await openWay(way)
-      const answer = await clients.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
-      const [call] = answer.output.filter((item) => item.type === 'function_call')
+    test('the arguments of a tool call are parsed', async () => {
+      await using clients = await openVariant(variant)
+      const response = await clients.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
+      const [call] = response.output.filter((item) => item.type === 'function_call')
       expect(call?.parsed_arguments).toEqual({ city: 'city' })
     })
   })
 }
 
-test('thoughts reach a caller through the bridge', async () => {
-  const [, chatOnly] = ways
-  await using clients = await openWay(chatOnly)
-  const answer = await clients.openai.responses.create({
+test('reasoning passes the bridge', async () => {
+  const [, chatOnly] = variants
+  await using clients = await openVariant(chatOnly)
+  const response = await clients.openai.responses.create({
     model,
     input: 'hi',
     reasoning: { effort: 'low', summary: 'auto' },
   })
-  const [thought] = answer.output
+  const [thought] = response.output
   expect(thought?.type).toBe('reasoning')
   expect(JSON.stringify(thought)).toContain('Let me think about that')
 })
 
-test('what the bridge cannot carry over is refused, and named', async () => {
-  const [, chatOnly] = ways
-  await using clients = await openWay(chatOnly)
+test('the bridge rejects unsupported parameters by name', async () => {
+  const [, chatOnly] = variants
+  await using clients = await openVariant(chatOnly)
   const first = await clients.openai.responses.create({ model, input: 'hi' })
   const ask = (more: object) => thrown(clients.openai.responses.create({ model, input: 'hi', ...more }))
   expect(await ask({ tools: [{ type: 'web_search' }] })).toMatchObject({ status: 400, param: 'tools[0].type' })
   expect(await ask({ previous_response_id: first.id })).toMatchObject({ status: 400, param: 'previous_response_id' })
-  expect(clients.asked()).toHaveLength(1)
+  expect(clients.generatingCalls()).toHaveLength(1)
 })
 
-test('a search, and a conversation that the upstream remembers, are the upstream’s', async () => {
+test('web search and previous_response_id pass to the upstream', async () => {
   await using clients = await openClients()
   const first = await clients.openai.responses.create({ model, input: 'hi', tools: [{ type: 'web_search' }] })
   expect(first.output.map(({ type }) => type)).toEqual(['web_search_call', 'message'])
@@ -207,9 +208,9 @@ test('a search, and a conversation that the upstream remembers, are the upstream
   expect(second.usage?.input_tokens).toBeGreaterThan(first.usage?.input_tokens ?? 0)
 })
 
-test("one's own asset can be looked at, and nobody else's", async () => {
-  for (const way of ways) {
-    await using clients = await openWay(way)
+test('an asset URL works for the own assets only', async () => {
+  for (const variant of variants) {
+    await using clients = await openVariant(variant)
     const asset = await newAsset(clients.ann, await newGroup(clients.ann, 'mine'))
     const foreign = await newAsset(clients.bob, await newGroup(clients.bob, 'his'))
     const look = (id: string) =>
@@ -218,18 +219,18 @@ test("one's own asset can be looked at, and nobody else's", async () => {
         input: [{ role: 'user', content: [{ type: 'input_image', image_url: `asset://${id}`, detail: 'auto' }] }],
       })
     expect((await look(asset)).status).toBe('completed')
-    expect(clients.asked()[0]?.body).toContain(`asset://${asset}`)
+    expect(clients.generatingCalls()[0]?.body).toContain(`asset://${asset}`)
     expect(await thrown(look(foreign))).toMatchObject({ status: 403, param: 'input[0].content[0].image_url' })
-    expect(clients.asked()).toHaveLength(1)
+    expect(clients.generatingCalls()).toHaveLength(1)
   }
 })
 
-test('a caller that abandons the iteration frees the upstream', async () => {
-  for (const way of ways.filter(({ way }) => !way.endsWith('without streams'))) {
-    await using clients = await openWay(way, { emulator: { text: { msPerDelta: 2 } } })
+test('ending the iteration aborts the upstream call', async () => {
+  for (const variant of variants.filter(({ name }) => !name.endsWith('without streams'))) {
+    await using clients = await openVariant(variant, { emulator: { text: { msPerDelta: 2 } } })
     const stream = await clients.openai.responses.create({ model, input: '4000 tokens', stream: true })
     for await (const event of stream) if (event.type === 'response.output_text.delta') break
-    await until(() => clients.asked()[0]?.aborted === true)
+    await until(() => clients.generatingCalls()[0]?.aborted === true)
     await until(async () => (await clients.recorded()).calls === 1)
   }
 })

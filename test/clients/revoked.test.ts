@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { hello, model, openWay, thrown, until, ways } from './clients.ts'
+import { hello, model, openVariant, thrown, until, variants } from './clients.ts'
 
 const silences = [
   { when: 'before the first event', events: 'headers' },
@@ -14,12 +14,12 @@ const streams = {
 
 const invalid = { type: 'authentication_error', code: 'invalid_api_key' }
 
-for (const way of ways.filter(({ way }) => !way.includes('without streams'))) {
-  describe(`a token that is revoked (${way.way})`, () => {
+for (const variant of variants.filter(({ name }) => !name.includes('without streams'))) {
+  describe(`a revoked token, upstream: ${variant.name}`, () => {
     for (const [protocol, stream] of Object.entries(streams)) {
       for (const { when, events } of silences) {
-        test(`ends a ${protocol} stream that is silent ${when}, here and upstream, with an error that the client raises`, async () => {
-          await using clients = await openWay(way)
+        test(`ends a ${protocol} stream that is silent ${when}: the client raises an error, and the upstream call is aborted`, async () => {
+          await using clients = await openVariant(variant)
           const { gateway, ann, emulator, openai } = clients
           const silence = emulator.faults.add({ kind: 'silence', events, ms: 60_000 })
           const running = (async () => {
@@ -34,15 +34,15 @@ for (const way of ways.filter(({ way }) => !way.includes('without streams'))) {
           const error = await caught
           expect(error).toBeInstanceOf(OpenAI.APIError)
           expect(error).toMatchObject(invalid)
-          await until(() => clients.asked().every(({ aborted }) => aborted))
-          // What it has cost is booked, as with any call that is cut off.
+          await until(() => clients.generatingCalls().every(({ aborted }) => aborted))
+          // Its usage is recorded, as for every interrupted call.
           expect((await clients.recorded()).calls).toBe(1)
         })
       }
     }
 
-    test('ends a call that waits for its whole answer', async () => {
-      await using clients = await openWay(way)
+    test('ends a non-streaming call', async () => {
+      await using clients = await openVariant(variant)
       const { gateway, ann, emulator, openai } = clients
       const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000 })
       const caught = thrown(openai.chat.completions.create({ model, messages: hello('hi') }))
@@ -52,13 +52,13 @@ for (const way of ways.filter(({ way }) => !way.includes('without streams'))) {
       const error = await caught
       expect(error).toBeInstanceOf(OpenAI.AuthenticationError)
       expect(error).toMatchObject({ status: 401, ...invalid })
-      await until(() => clients.asked().every(({ aborted }) => aborted))
+      await until(() => clients.generatingCalls().every(({ aborted }) => aborted))
     })
   })
 }
 
-test('a disabled user’s streams end, all of them, and nobody else’s', async () => {
-  await using clients = await openWay(ways[0])
+test('all streams of a disabled user end, and no streams of other users', async () => {
+  await using clients = await openVariant(variants[0])
   const { gateway, bob, emulator, openai, baseURL } = clients
   const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 3 })
   const others = new OpenAI({ baseURL, apiKey: bob.token, maxRetries: 0 })
@@ -84,7 +84,7 @@ test('a disabled user’s streams end, all of them, and nobody else’s', async 
   await silence.struck(3)
   expect(await gateway.store.disableUser('ann', Date.now())).toBe(true)
   for (const error of await Promise.all(mine)) expect(error).toMatchObject(invalid)
-  // It would have been told by now: both are looked at in one round.
+  // One check covers both users, so the other stream would have ended, too.
   await Bun.sleep(500)
   leaving.abort()
   expect(await foreign).toMatchObject({ name: 'AbortError' })

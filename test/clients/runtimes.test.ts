@@ -5,7 +5,7 @@ import { generateText } from 'ai'
 import OpenAI from 'openai'
 import type { ServerProcess } from '../support/server.ts'
 import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
-import { all, chatTools, hello, model, ofChat, responsesTools, thrown, timeless, until } from './clients.ts'
+import { all, chatTools, hello, model, ofChat, responsesTools, thrown, until, withoutIdsAndTimes } from './clients.ts'
 
 for (const { runtime, getBodies } of [
   { runtime: 'bun', getBodies: 'on' },
@@ -19,7 +19,7 @@ for (const { runtime, getBodies } of [
     let openai: OpenAI
     let direct: OpenAI
     let given: { baseURL: string; apiKey: string }
-    const asked = () => place.emulator.calls.filter(({ kind }) => kind === 'text')
+    const generatingCalls = () => place.emulator.calls.filter(({ kind }) => kind === 'text')
     const struck = ({ emulator }: Workplace) => emulator.faults
 
     beforeAll(async () => {
@@ -43,22 +43,22 @@ for (const { runtime, getBodies } of [
     }, 30_000)
     afterAll(() => place[Symbol.asyncDispose]())
 
-    test('the official client chats, plain and by stream', async () => {
+    test('OpenAI’s client creates chat completions, streaming and non-streaming', async () => {
       const question = { model, messages: hello('call weather and call time'), tools: chatTools }
-      const answer = await openai.chat.completions.create(question)
+      const response = await openai.chat.completions.create(question)
       const own = await direct.chat.completions.create(question)
-      expect(timeless(answer)).toEqual(timeless(own))
+      expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
       const stream_options = { include_usage: true }
       const streamed = await openai.chat.completions.stream({ ...question, stream_options }).finalChatCompletion()
       expect(streamed.choices[0]?.message.tool_calls).toHaveLength(2)
       expect(ofChat(streamed.usage)).toEqual(ofChat(own.usage))
     })
 
-    test('the official client asks for responses, plain and by stream', async () => {
+    test('OpenAI’s client creates responses, streaming and non-streaming', async () => {
       const question = { model, input: 'call weather and call time', tools: responsesTools }
-      const answer = await openai.responses.create(question)
+      const response = await openai.responses.create(question)
       const own = await direct.responses.create(question)
-      expect(timeless(answer)).toEqual(timeless(own))
+      expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
       const streamed = await openai.responses.stream(question).finalResponse()
       expect(streamed.output.map(({ type }) => type)).toEqual(own.output.map(({ type }) => type))
     })
@@ -71,23 +71,23 @@ for (const { runtime, getBodies } of [
       expect(pieces.map((piece) => piece.text).join('')).toBe(text)
     })
 
-    test('what they were answered is what is written down', async () => {
+    test('the recorded usage equals that of the responses', async () => {
       const bob = await place.addUser('bob')
       const own = new OpenAI({ ...given, apiKey: bob.token, maxRetries: 0 })
       const { usage } = await own.chat.completions.create({ model, messages: hello('77 tokens') })
       const spent = () => place.store.listUsage({ user: bob.id })
-      // By the server, a moment after the answer.
+      // The server records it shortly after the response.
       await until(async () => (await spent()).length > 0)
       const written = { calls: 1, unreported: 0, inputTokens: usage?.prompt_tokens, outputTokens: 77 }
       expect(await spent()).toMatchObject([written])
     })
 
-    test('models are found by names with slashes and blanks', async () => {
+    test('models with slashes and spaces in their names are found', async () => {
       const { data } = await openai.models.list()
       for (const { id } of data) expect((await openai.models.retrieve(id)).id).toBe(id)
     })
 
-    test('errors are those of the official client', async () => {
+    test('OpenAI’s client raises its own error classes', async () => {
       const stranger = new OpenAI({ ...given, apiKey: 'sk-nobody', maxRetries: 0 })
       expect(await thrown(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError)
       const wrong = await thrown(openai.chat.completions.create({ model, messages: [] }))
@@ -99,7 +99,7 @@ for (const { runtime, getBodies } of [
       expect(slow).toBeInstanceOf(OpenAI.RateLimitError)
     })
 
-    test('a stream that breaks off is an error', async () => {
+    test('an interrupted stream is an error', async () => {
       for (const how of ['reset', 'fin', 'clean'] as const) {
         struck(place).add({ kind: 'cut', how, events: 5 })
         const chat = all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
@@ -110,7 +110,7 @@ for (const { runtime, getBodies } of [
       }
     })
 
-    test('the time limit brings what there is', async () => {
+    test('the timeout sends a partial response', async () => {
       struck(place).add({ kind: 'silence', events: 9 })
       const { data, response } = await openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
       expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
@@ -118,27 +118,27 @@ for (const { runtime, getBodies } of [
       expect(data.choices[0]?.message.content).toStartWith('You wrote')
     })
 
-    test('a caller that leaves frees the upstream', async () => {
+    test('the upstream call is aborted when the caller disconnects', async () => {
       for (const kind of ['stall', 'silence', 'hang'] as const) {
         struck(place).add(kind === 'stall' ? { kind: 'silence', events: 5 } : { kind })
-        const before = asked().length
+        const before = generatingCalls().length
         const leaving = new AbortController()
         const options = { signal: leaving.signal }
         const caught = thrown(async () => {
           await all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true }, options))
           leaving.signal.throwIfAborted()
         })
-        await until(() => asked().length > before)
+        await until(() => generatingCalls().length > before)
         leaving.abort()
         await caught
-        await until(() => asked()[before]?.aborted === true)
+        await until(() => generatingCalls()[before]?.aborted === true)
       }
     })
 
-    test('a hundred and fifty streams at once are all whole', async () => {
+    test('150 concurrent streams are complete', async () => {
       const own = await direct.chat.completions.create({ model, messages: hello('120 tokens') })
       struck(place).clear()
-      // All of them are under way before one goes on.
+      // All streams have started before one continues.
       const gate = struck(place).add({ kind: 'silence', events: 5, times: 150 })
       const asking = Array.from({ length: 150 }, async () => {
         const stream = await openai.chat.completions.create({ model, messages: hello('120 tokens'), stream: true })
@@ -150,7 +150,7 @@ for (const { runtime, getBodies } of [
       expect(new Set(texts)).toEqual(new Set([own.choices[0]?.message.content ?? '']))
     })
 
-    test('the server is still there, and has nothing to complain of', async () => {
+    test('the server still runs and has logged no warning', async () => {
       expect((await fetch(`${server.url}/healthz`)).ok).toBe(true)
       expect(server.stdout() + server.stderr()).not.toMatch(/uncaught|unhandled|TypeError|at \w+ \(/i)
     })
