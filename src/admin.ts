@@ -20,43 +20,40 @@ const usage = `usage: admin COMMAND
   token revoke ID
   group adopt NAME GROUP_ID --type AIGC|LivenessFace --name TEXT
                                              gives an existing upstream group to a user
-  group pending                              lists creations and renamings whose end is unknown
-  group release ID                           drops one of them
+  group pending                              lists group creations and renames whose outcome is unknown
+  group release ID                           deletes one of them
   usage [NAME] [--since DATE] [--until DATE] lists the calls and tokens of text generation
                                              by user, token, model and day (UTC)
   audit [--user NAME] [--action A] [--since ISO] [--until ISO]
-                                             prints who did what, when and from where, one JSON object a line
-PASSWORD - is read from standard input. ISO is a date (2030-01-31), or a date and time, UTC unless it says otherwise.
-DATE is a date; both days are included.`
+                                             prints who did what, when and from where, as one JSON object per line
+With PASSWORD -, the password is read from standard input. ISO is a date (2030-01-31), or a date and time, in UTC unless it has an offset.
+DATE is a day; both days are included.`
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export interface Surroundings {
   readonly store: Store
-  /** Takes a line of the result. */
+  /** Prints a line of the result. */
   readonly out: (line: string) => void
-  /** Takes a line of what went wrong. */
+  /** Prints a line of an error message. */
   readonly err: (line: string) => void
-  /** The whole standard input. */
+  /** Reads standard input to its end. */
   readonly stdin: () => Promise<string>
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Whether what is done here goes into the audit trail. Default: it does. */
+  /** Whether commands write to the audit trail. Default true. */
   readonly audit?: boolean
 }
 
 type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
 type Flags = Readonly<Partial<Record<Flag, string>>>
-type Command = (words: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
+type Command = (positionals: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
 
-/**
- * Runs one administration command on a store, which it migrates first. The exit status: 0, 1 when it cannot be done, 2 when there
- * is no such command. Never rejects.
- */
+/** Migrates the store, runs one command, and returns the exit status: 0, 1 when the command failed, 2 for wrong usage. Never rejects. */
 export const runAdmin = async (args: readonly string[], surroundings: Surroundings): Promise<number> => {
   try {
-    const { command, words, flags } = understand(args)
+    const { command, positionals, flags } = parseCommand(args)
     await surroundings.store.migrate()
-    await command(words, flags, surroundings)
+    await command(positionals, flags, surroundings)
     return 0
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
@@ -65,30 +62,33 @@ export const runAdmin = async (args: readonly string[], surroundings: Surroundin
   }
 }
 
-/** Finds the command whose words the arguments begin with. */
-const understand = (args: readonly string[]): { command: Command; words: readonly string[]; flags: Flags } => {
+/** Finds the command by the first arguments, and parses the others. */
+const parseCommand = (args: readonly string[]): { command: Command; positionals: readonly string[]; flags: Flags } => {
   for (const [name, entry] of Object.entries(commands)) {
     const named = name.split(' ')
-    if (!named.every((word, nth) => word === args[nth])) continue
-    const { words, flags } = parse(args.slice(named.length), entry.flags)
-    if (words.length < entry.words[0] || words.length > entry.words[1])
+    if (!named.every((word, index) => word === args[index])) continue
+    const { positionals, flags } = parseFlags(args.slice(named.length), entry.flags)
+    if (positionals.length < entry.positionals[0] || positionals.length > entry.positionals[1])
       throw new UsageError('wrong number of arguments')
-    return { command: entry.run, words, flags }
+    return { command: entry.run, positionals, flags }
   }
   throw new UsageError(args.length === 0 ? 'a command is missing' : 'there is no such command')
 }
 
-const parse = (args: readonly string[], known: readonly string[]): { words: readonly string[]; flags: Flags } => {
+const parseFlags = (
+  args: readonly string[],
+  known: readonly string[],
+): { positionals: readonly string[]; flags: Flags } => {
   const options = Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }]))
   try {
     const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
-    return { words: positionals, flags: values as Flags }
+    return { positionals, flags: values as Flags }
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'the arguments cannot be read')
   }
 }
 
-/** Before the result is printed: nothing is handed out without a trace. */
+/** Commands call it before they print a result: no id or token is printed without an audit entry. */
 const record = async ({ store, now, audit = true }: Surroundings, event: AuditEvent): Promise<void> => {
   if (audit) await store.recordAudit([byAdmin(event, now())])
 }
@@ -113,18 +113,18 @@ const listUsers: Command = async (_words, _flags, { store, out }) => {
 const setPassword: Command = async ([name = ''], { password }, on) => {
   const { store, stdin } = on
   if (password === undefined) throw new UsageError('--password is missing')
-  const { name: known } = await userNamed(store, name)
+  const { name: known } = await requireUser(store, name)
   await store.setPassword(known, await hashPassword(await passwordOf(password, stdin)))
   await record(on, { action: 'user.password', name: known })
 }
 
 const disableUser: Command = async ([name = ''], _flags, on) => {
-  if (!(await on.store.disableUser(name, on.now()))) throw nobody(name)
+  if (!(await on.store.disableUser(name, on.now()))) throw unknownUser(name)
   await record(on, { action: 'user.disable', name })
 }
 
 const enableUser: Command = async ([name = ''], _flags, on) => {
-  if (!(await on.store.enableUser(name))) throw nobody(name)
+  if (!(await on.store.enableUser(name))) throw unknownUser(name)
   await record(on, { action: 'user.enable', name })
 }
 
@@ -132,7 +132,7 @@ const addToken: Command = async ([name = ''], flags, on) => {
   const { store, out, now } = on
   const expiresAt = flags.expires === undefined ? undefined : instant(flags.expires, '--expires')
   const label = flags.label === undefined ? undefined : plainText(flags.label, 'a label', 128)
-  const { id: user } = await userNamed(store, name)
+  const { id: user } = await requireUser(store, name)
   const token = createToken()
   const start = token.slice(0, 9)
   const id = await store.addToken({ user, hash: hashToken(token), start, label, expiresAt, createdAt: now() })
@@ -141,7 +141,7 @@ const addToken: Command = async ([name = ''], flags, on) => {
 }
 
 const listTokens: Command = async ([name], _flags, { store, out }) => {
-  const user = name === undefined ? undefined : (await userNamed(store, name)).id
+  const user = name === undefined ? undefined : (await requireUser(store, name)).id
   for (const token of await store.listTokens(user)) {
     const { id, userName, label = '-', start, createdAt, expiresAt, revokedAt } = token
     const end = expiresAt === undefined ? 'never expires' : `expires ${time(expiresAt)}`
@@ -165,11 +165,11 @@ const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
   const id = readId(groupId)
   if (id === undefined) {
     throw new CommandRefusedError(
-      'a group id has 1 to 256 characters, and no control characters, blanks, or any of / \\ ? # % ,',
+      'a group id has 1 to 256 characters, and no control characters, spaces, or any of / \\ ? # % ,',
     )
   }
   const name = plainText(groupName, 'a group’s name', 64)
-  const { id: user } = await userNamed(store, userName)
+  const { id: user } = await requireUser(store, userName)
   const refused = await store.adoptGroup({ id, user, type, name, createdAt: now() })
   if (refused === 'group taken') throw new CommandRefusedError(`the group ${id} has an owner already`)
   if (refused === 'name taken') throw new CommandRefusedError(`${userName} has a group of that type and name already`)
@@ -203,7 +203,7 @@ const listUsage: Command = async ([name], flags, { store, out }) => {
   const since = flags.since === undefined ? undefined : date(flags.since, '--since')
   const until = flags.until === undefined ? undefined : date(flags.until, '--until')
   if (since !== undefined && until !== undefined && since > until) throw new UsageError('--since is after --until')
-  const user = name === undefined ? undefined : (await userNamed(store, name)).id
+  const user = name === undefined ? undefined : (await requireUser(store, name)).id
   for (const used of await store.listUsage({ user, since, until })) {
     const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model } = used
     const start = tokenStart === undefined ? token : `${tokenStart}…`
@@ -214,36 +214,36 @@ const listUsage: Command = async ([name], flags, { store, out }) => {
   }
 }
 
-interface Entry {
-  /** Fewest and most arguments. */
-  readonly words: readonly [number, number]
+interface CommandEntry {
+  /** Minimum and maximum number of positional arguments. */
+  readonly positionals: readonly [number, number]
   readonly flags: readonly (keyof Flags)[]
   readonly run: Command
 }
 
-const commands: Readonly<Record<string, Entry>> = {
-  'user add': { words: [1, 1], flags: ['password'], run: addUser },
-  'user list': { words: [0, 0], flags: [], run: listUsers },
-  'user disable': { words: [1, 1], flags: [], run: disableUser },
-  'user enable': { words: [1, 1], flags: [], run: enableUser },
-  'user password': { words: [1, 1], flags: ['password'], run: setPassword },
-  'token add': { words: [1, 1], flags: ['label', 'expires'], run: addToken },
-  'token list': { words: [0, 1], flags: [], run: listTokens },
-  'token revoke': { words: [1, 1], flags: [], run: revokeToken },
-  'group adopt': { words: [2, 2], flags: ['type', 'name'], run: adoptGroup },
-  'group pending': { words: [0, 0], flags: [], run: listPending },
-  'group release': { words: [1, 1], flags: [], run: releaseClaim },
-  usage: { words: [0, 1], flags: ['since', 'until'], run: listUsage },
-  audit: { words: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
+const commands: Readonly<Record<string, CommandEntry>> = {
+  'user add': { positionals: [1, 1], flags: ['password'], run: addUser },
+  'user list': { positionals: [0, 0], flags: [], run: listUsers },
+  'user disable': { positionals: [1, 1], flags: [], run: disableUser },
+  'user enable': { positionals: [1, 1], flags: [], run: enableUser },
+  'user password': { positionals: [1, 1], flags: ['password'], run: setPassword },
+  'token add': { positionals: [1, 1], flags: ['label', 'expires'], run: addToken },
+  'token list': { positionals: [0, 1], flags: [], run: listTokens },
+  'token revoke': { positionals: [1, 1], flags: [], run: revokeToken },
+  'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adoptGroup },
+  'group pending': { positionals: [0, 0], flags: [], run: listPending },
+  'group release': { positionals: [1, 1], flags: [], run: releaseClaim },
+  usage: { positionals: [0, 1], flags: ['since', 'until'], run: listUsage },
+  audit: { positionals: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
 }
 
-const userNamed = async (store: Store, name: string): Promise<User> => {
+const requireUser = async (store: Store, name: string): Promise<User> => {
   const user = await store.userByName(name)
-  if (!user) throw nobody(name)
+  if (!user) throw unknownUser(name)
   return user
 }
 
-const nobody = (name: string) => new CommandRefusedError(`there is no user named ${name}`)
+const unknownUser = (name: string) => new CommandRefusedError(`there is no user named ${name}`)
 
 const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<string> => {
   const password = flag === '-' ? (await stdin()).replace(/\r?\n$/, '') : flag
@@ -272,6 +272,6 @@ if (import.meta.main) {
     audit: config.audit.keepMs > 0,
   })
   await store.close()
-  // Not left to the event loop: a server that does not answer would keep it.
+  // A database connection that does not respond would keep the event loop alive.
   process.exit(status)
 }

@@ -20,33 +20,33 @@ import {
   words,
 } from './config/parsers.ts'
 
-/** Calls a second by action; an action that is not named is not limited. */
+/** Rate limits: calls per second by action. An action without an entry has no limit. */
 export type Limits = Readonly<Record<string, number>>
 
-/** What is fixed when a server starts. Times are milliseconds. */
+/** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
 export interface Config {
   readonly http: {
     readonly host: string
     /** 0: any free port. */
     readonly port: number
-    /** Address that browsers use, without a slash at its end. Undefined: `http://HOST:PORT`. */
+    /** Address that browsers use, without a trailing slash. Undefined: `http://HOST:PORT`. */
     readonly publicUrl?: string
-    /** Whether bodies of GET requests are read. */
+    /** Whether the server reads bodies of GET requests. */
     readonly getBodies: boolean
-    /** Largest body of text generation. */
+    /** Maximum body size of text generation. */
     readonly maxBodyBytes: number
-    /** Largest body of every other route; at most `maxBodyBytes`. */
+    /** Maximum body size of every other route; at most `maxBodyBytes`. */
     readonly maxSmallBodyBytes: number
     readonly drainMs: number
     readonly workers: number
-    /** Addresses and networks whose `X-Forwarded-For` is believed. */
+    /** Addresses and networks whose `X-Forwarded-For` header is trusted. */
     readonly trustedProxies: readonly string[]
   }
-  /** Most at the same time, in one process: of all callers together, and of one user. */
+  /** Concurrency limits of one process: for all callers together, and for one user. */
   readonly limits: {
     readonly maxRequests: number
     readonly maxStreams: number
-    /** Bytes of request bodies that are being read or are held, and of answers that their callers have not read. */
+    /** Bytes of request bodies in memory, and of responses that clients have not read yet. */
     readonly maxUnreadBodyBytes: number
     readonly user: {
       readonly maxRequests: number
@@ -54,19 +54,19 @@ export interface Config {
       readonly maxUnreadBodyBytes: number
     }
   }
-  /** Most that one user may have, in the database. */
+  /** Maximum numbers of rows that one user may have in the database. */
   readonly people: {
     readonly maxTokens: number
     readonly maxSessions: number
     readonly maxFaceChecks: number
   }
-  /** How long the audit trail is kept. 0: there is none. */
+  /** How long audit entries are kept. 0: no audit trail. */
   readonly audit: { readonly keepMs: number }
   readonly store: { readonly url: string }
   readonly media: {
-    /** The product word in `/api/media/…`. */
+    /** The path segment of the asset library: `media` in `/api/media/…`. */
     readonly segment: string
-    /** Undefined: there is none, and the asset library answers 502. */
+    /** Undefined: no upstream; the asset library responds with 502. */
     readonly upstream?: MediaUpstream
     readonly timeoutMs: number
     readonly limits: Limits
@@ -74,26 +74,26 @@ export interface Config {
   }
   readonly face: { readonly taskMs: number }
   readonly text: {
-    /** Undefined: there is none, and text generation answers 502. */
+    /** Undefined: no upstream; text generation responds with 502. */
     readonly upstream?: { readonly url: string; readonly key?: string }
     readonly timeoutMs: number
-    /** Undefined: a request that names no maximum stays as it is. */
+    /** Maximum output tokens for a request that sets no maximum. Undefined: the gateway adds none. */
     readonly defaultMaxTokens?: number
-    /** Silence in a stream after which a comment is sent. Undefined: none is. */
+    /** Silence in a stream after which the gateway sends a heartbeat comment. Undefined: no heartbeats. */
     readonly heartbeatMs?: number
-    /** How long the upstream keeps responses and conversations, and the gateway whose they are. */
+    /** How long the upstream keeps responses and conversations, and the gateway their owners. */
     readonly objectsKeptMs: number
-    /** Fields of requests that may name objects of the account that the gateway knows no owner of. */
+    /** Request fields that may contain ids without an owner: objects that all users of the upstream account share. */
     readonly allowedFields: readonly string[]
-    /** Assets of the vendor's that every caller may use. */
+    /** Ids of the vendor's preset assets, which every caller may use. */
     readonly presetAssets: readonly string[]
   }
-  /** The first signs, all verify. None: one is made and kept in the database. */
+  /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
   readonly metricsToken?: string
   readonly logLevel: LogLevel
-  /** Everything above that must never be logged. */
+  /** All values above that must never be logged. */
   readonly secrets: readonly string[]
 }
 
@@ -108,7 +108,7 @@ export type MediaUpstream =
       readonly project: string
     }
 
-/** What is wrong with an environment: a sentence for each problem, which names the variable and what it should be. */
+/** The errors of an environment: one sentence each, with the name of the variable and the expected value. */
 export interface Problems {
   readonly problems: readonly string[]
 }
@@ -118,7 +118,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The vendor's documented limits (CreateAsset: 300 a minute). */
+/** The vendor's documented limits of the asset library, in calls per second (CreateAsset: 300 a minute). */
 export const arkLimits: Limits = {
   CreateAssetGroup: 10,
   CreateAsset: 5,
@@ -134,22 +134,22 @@ export const arkLimits: Limits = {
   GetVisualValidateResult: 3,
 }
 
-/** The configuration in an environment, or all that is wrong with it. An empty variable counts as unset. */
+/** Reads the configuration from an environment. Returns all problems if there are any. An empty variable counts as unset. */
 export const readConfig = (env: Environment): Config | Problems => {
   const problems: string[] = []
-  const complain = (problem: string) => {
+  const addProblem = (problem: string) => {
     problems.push(problem)
   }
-  const read = reader(env, complain)
+  const read = reader(env, addProblem)
 
   const storeUrl = readDatabaseUrl(read)
   const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
   if (workers > 1 && storeUrl === 'sqlite::memory:') {
-    complain('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
+    addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
   }
   const kind =
     read('MEDIA_UPSTREAM_KIND', 'must be rest or ark', oneOf<MediaUpstream['kind']>(['rest', 'ark'])) ?? 'rest'
-  const upstream = readMediaUpstream(kind, env, read, complain)
+  const upstream = readMediaUpstream(kind, env, read, addProblem)
   const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
   const textKey = read('TEXT_UPSTREAM_KEY', printable, key)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
@@ -160,8 +160,8 @@ export const readConfig = (env: Environment): Config | Problems => {
 
   const maxBodyBytes = read('MAX_BODY_BYTES', bytesForm, bytes) ?? 67_108_864
   const maxSmallBodyBytes = read('MAX_SMALL_BODY_BYTES', bytesForm, bytes) ?? Math.min(1_048_576, maxBodyBytes)
-  if (maxSmallBodyBytes > maxBodyBytes) complain('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
-  const count = (name: string, usual: number) => read(name, 'must be an integer from 1', integer(1)) ?? usual
+  if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
+  const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
 
   const config: Config = {
     http: {
@@ -221,10 +221,10 @@ export const readConfig = (env: Environment): Config | Problems => {
   return problems.length > 0 ? { problems } : config
 }
 
-/** The same of this process's environment. */
+/** Reads the configuration from the environment of this process. */
 export const configFromEnvironment = (): Config | Problems => readConfig(process.env)
 
-/** `DATABASE_URL` and `AUDIT_DAYS`, or their defaults: all that an administrator's command needs. */
+/** Reads only what the admin commands need: `DATABASE_URL` and `AUDIT_DAYS`. */
 export const readAdminConfig = (env: Environment): Pick<Config, 'store' | 'audit'> | Problems => {
   const problems: string[] = []
   const read = reader(env, (problem) => problems.push(problem))
@@ -238,14 +238,14 @@ const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, intege
 
 type Read = <Value>(name: string, expected: string, parse: (text: string) => Value | undefined) => Value | undefined
 
-/** Reads one variable: undefined when it is unset, or when `parse` refuses it, which is a problem. Problems never quote a value: it may be a secret. */
+/** Reads one variable. Undefined when it is unset, or when `parse` rejects it: then it adds a problem. Problems never quote a value, because it may be a secret. */
 const reader =
-  (env: Environment, complain: (problem: string) => void): Read =>
+  (env: Environment, addProblem: (problem: string) => void): Read =>
   (name, expected, parse) => {
     const text = env[name]
     if (text === undefined || text === '') return undefined
     const value = parse(text)
-    if (value === undefined) complain(`${name} ${expected}`)
+    if (value === undefined) addProblem(`${name} ${expected}`)
     return value
   }
 
@@ -253,21 +253,21 @@ const readMediaUpstream = (
   kind: MediaUpstream['kind'],
   env: Environment,
   read: Read,
-  complain: (problem: string) => void,
+  addProblem: (problem: string) => void,
 ): MediaUpstream | undefined => {
   const url = read('MEDIA_UPSTREAM_URL', webAddress, address)
-  const needed = (name: string): string => {
-    if (env.MEDIA_UPSTREAM_URL && !env[name]) complain(`${name} is needed for a MEDIA_UPSTREAM_URL of kind ${kind}`)
+  const required = (name: string): string => {
+    if (env.MEDIA_UPSTREAM_URL && !env[name]) addProblem(`${name} is required for a MEDIA_UPSTREAM_URL of kind ${kind}`)
     return read(name, printable, key) ?? ''
   }
   if (kind === 'rest') {
-    const upstream = { kind, key: needed('MEDIA_UPSTREAM_KEY') } as const
+    const upstream = { kind, key: required('MEDIA_UPSTREAM_KEY') } as const
     return url === undefined ? undefined : { ...upstream, url }
   }
   const upstream = {
     kind,
-    accessKey: needed('MEDIA_UPSTREAM_ACCESS_KEY'),
-    secretKey: needed('MEDIA_UPSTREAM_SECRET_KEY'),
+    accessKey: required('MEDIA_UPSTREAM_ACCESS_KEY'),
+    secretKey: required('MEDIA_UPSTREAM_SECRET_KEY'),
     region: read('MEDIA_UPSTREAM_REGION', segmentForm, segment) ?? 'cn-beijing',
     project: read('MEDIA_UPSTREAM_PROJECT', printable, key) ?? 'default',
   } as const

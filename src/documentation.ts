@@ -5,21 +5,21 @@ import type { Specification } from './documentation/specification.ts'
 import { style } from './documentation/style.ts'
 
 /**
- * `GET /openapi` for people, `GET /openapi/json` for programs. Routes describe themselves in `detail`.
+ * API documentation: `GET /openapi` as a page, `GET /openapi/json` as an OpenAPI document. Routes describe themselves in `detail`.
  *
- * The page is made here and holds no script: it shares its origin with the console, whose cookie opens everything.
+ * The page contains no script, because it has the same origin as the console: a script could use the session cookie.
  */
 export const documentation = () => {
   const specification = openapi({
     path,
     specPath: `${path}/json`,
-    // The pages that it offers run a script from another host.
+    // The plugin's own pages load a script from another host.
     provider: null,
     documentation: {
       info: {
         title: 'sluice',
         version: '1',
-        description: 'A media asset library of your own, on an upstream account shared by many.',
+        description: 'Each user has a media asset library of their own, on an upstream account that all users share.',
       },
       components: {
         securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'API token, sk-…' } },
@@ -31,26 +31,26 @@ export const documentation = () => {
     const response = await specification.handle(new Request(`http://localhost${path}/json`))
     return (await response.json()) as Specification
   }
-  /** Made at its first use: by then all routes are there. */
+  /** Rendered by the first request: by then all routes are registered. */
   let page: string | undefined
   const showPage = async (): Promise<Response> => {
     page ??= pageOf(await read())
-    return answer(page, 'text/html; charset=utf-8')
+    return staticResponse(page, 'text/html; charset=utf-8')
   }
   return new Elysia({ name: 'sluice/documentation' })
     .use(specification)
     .get(path, showPage, hidden)
-    .get(`${path}/style.css`, () => answer(style, 'text/css; charset=utf-8'), hidden)
+    .get(`${path}/style.css`, () => staticResponse(style, 'text/css; charset=utf-8'), hidden)
 }
 
 const path = '/openapi'
 
 const hidden = { detail: { hide: true } }
 
-const answer = (content: string, type: string): Response =>
+const staticResponse = (content: string, type: string): Response =>
   new Response(content, { headers: { ...securityHeaders, 'content-type': type } })
 
-/** As the console's, with less allowed: nothing runs, and nothing is asked for but the style sheet. */
+/** Like the headers of the console, but stricter: no scripts, and no requests except for the style sheet. */
 const securityHeaders = {
   'content-security-policy': [
     "default-src 'none'",

@@ -1,37 +1,37 @@
 import type { Server } from 'node:http'
 
 /**
- * Makes a server stoppable without cutting anybody off. The result stops accepting, lets answers that are under way finish for at most `mostMs`, and resolves
- * when everything is closed.
+ * Returns a function that stops a server gracefully. It closes the listener, lets responses in flight finish for at most `timeoutMs`, and
+ * resolves when all connections are closed.
  */
-export const drainable = (server: Server): ((mostMs: number) => Promise<void>) => {
-  let open = 0
-  let stopping: (() => void) | undefined
+export const drainable = (server: Server): ((timeoutMs: number) => Promise<void>) => {
+  let openRequests = 0
+  let finish: (() => void) | undefined
   server.on('request', (_request, response) => {
-    open++
-    // A client that keeps its connection has to be told to open none of its next requests on it.
-    if (stopping) response.setHeader('connection', 'close')
+    openRequests++
+    // Tells a keep-alive client not to send its next request on this connection.
+    if (finish) response.setHeader('connection', 'close')
     response.once('close', () => {
-      open--
-      if (open === 0) stopping?.()
+      openRequests--
+      if (openRequests === 0) finish?.()
     })
   })
-  return (mostMs) =>
+  return (timeoutMs) =>
     new Promise((resolve) => {
-      // Whoever is cut off is told of it before this resolves, so that what their calls cost is counted.
+      // Requests that are cut off get their close events before this resolves, so that their usage is recorded.
       let timer = setTimeout(() => {
         server.closeAllConnections()
-        timer = setTimeout(resolve, mostLateMs)
-      }, mostMs)
-      stopping = () => {
+        timer = setTimeout(resolve, closeTimeoutMs)
+      }, timeoutMs)
+      finish = () => {
         clearTimeout(timer)
         server.closeAllConnections()
         resolve()
       }
       server.close()
-      if (open === 0) stopping()
+      if (openRequests === 0) finish()
     })
 }
 
-/** A connection that is closed is said to be so at once. Where it is not, nobody waits for it any longer. */
-const mostLateMs = 1_000
+/** How long to wait for the close events after `closeAllConnections`. They normally come at once. */
+const closeTimeoutMs = 1_000

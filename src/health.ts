@@ -1,27 +1,27 @@
 import { Elysia } from 'elysia'
 
 export interface Health {
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not respond. */
   readonly database: () => Promise<void>
-  /** Whether the server is stopping: then it wants no new work. */
+  /** Whether the server is stopping: then it is not ready. */
   readonly draining: () => boolean
-  /** What is known of the upstreams; never a reason to be unready. */
+  /** State of each upstream. For information only: an upstream that is down does not make the server unready. */
   readonly upstreams: () => Readonly<Record<string, string>>
 }
 
-/** `GET /healthz`: the process lives. `GET /readyz`: 200 when it can serve, else 503; says which part is down. */
+/** `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when the server can accept requests, else 503; the body names what is down. */
 export const health = ({ database, draining, upstreams }: Health) =>
   new Elysia({ name: 'sluice/health' })
     .get('/healthz', () => json(200, { status: 'ok' }))
     .get('/readyz', async () => {
-      const up = await database().then(
+      const databaseUp = await database().then(
         () => true,
         () => false,
       )
-      const ready = up && !draining()
+      const ready = databaseUp && !draining()
       return json(ready ? 200 : 503, {
         status: ready ? 'ok' : draining() ? 'stopping' : 'unavailable',
-        database: up ? 'ok' : 'down',
+        database: databaseUp ? 'ok' : 'down',
         upstreams: upstreams(),
       })
     })

@@ -4,25 +4,25 @@ import type { LogLevel } from './config.ts'
 
 export interface LogOptions {
   readonly level: LogLevel
-  /** Values that must never be written, whole or as part of anything. */
+  /** Values that must never be written, neither whole nor as part of a text. */
   readonly secrets: readonly string[]
-  /** Takes each line, its line end included. Default: standard error, at once. */
+  /** Receives each line, with its line end. Default: writes to standard error, synchronously. */
   readonly write?: (line: string) => void
 }
 
-/** A log that may say which of its lines are written at all, so that nobody makes the others. */
+/** A log that may tell which levels it writes, so that callers need not build the other lines. */
 export interface LeveledLog extends Log {
   isLevelEnabled?(level: LogLevel): boolean
 }
 
 /**
- * A log of one JSON object a line. Errors under `err` are written with their causes.
+ * Creates a log with one JSON object per line. Errors under `err` are written with their causes.
  *
- * Callers do not log secrets; this is the last wall, for the one that does: configured values, in the forms they take in addresses and in JSON, and
- * whatever looks like a token, are replaced by `[redacted]`.
+ * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded and JSON-escaped
+ * forms, and everything that looks like a token, by `[redacted]`.
  */
 export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
-  const redact = wall(secrets)
+  const redact = createRedactor(secrets)
   return pino(
     {
       level,
@@ -41,30 +41,32 @@ const toStandardError = (): ((line: string) => void) => {
 }
 
 const redacted = '[redacted]'
-// Where something precedes `sk-`, as in `task-…`, only what is as long as a token is taken for one.
-const tokens = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
+// After a letter or digit, as in `task-…`, only a text as long as a token counts as one.
+const tokenPattern = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
 
-const wall = (secrets: readonly string[]): ((line: string) => string) => {
+const createRedactor = (secrets: readonly string[]): ((line: string) => string) => {
   const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
-  // The longest first: a secret may begin with another.
-  const known = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
-  const forbidden = new RegExp([...known, tokens].join('|'), 'gi')
-  // In a line's text a line break is written `\n`, which would stand before `sk-` like a letter.
-  const suspicious = new RegExp([...known, 'sk-', 'bearer'].join('|'), 'i')
-  const clean = (text: string) => text.replace(forbidden, redacted)
-  return (line) => (suspicious.test(line) ? `${JSON.stringify(cleaned(JSON.parse(line), clean))}\n` : line)
+  // The longest first, because one secret may be a prefix of another.
+  const secretPatterns = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
+  const forbidden = new RegExp([...secretPatterns, tokenPattern].join('|'), 'gi')
+  // A quick test on the serialized line. It must not look at the character before `sk-`: an escaped line break ends with the letter `n`.
+  const suspicious = new RegExp([...secretPatterns, 'sk-', 'bearer'].join('|'), 'i')
+  const redactText = (text: string) => text.replace(forbidden, redacted)
+  return (line) => (suspicious.test(line) ? `${JSON.stringify(redactValue(JSON.parse(line), redactText))}\n` : line)
 }
 
-/** In place of the line's text, which would no longer be JSON where a secret is a number or holds a quote. */
-const cleaned = (value: unknown, clean: (text: string) => string): unknown => {
-  if (typeof value === 'string') return clean(value)
-  if (typeof value === 'number') return clean(String(value)) === String(value) ? value : redacted
-  if (Array.isArray(value)) return value.map((element) => cleaned(element, clean))
+/** Redacts the values of a parsed line. A replacement in the serialized line could break the JSON where a secret is a number or contains a quote. */
+const redactValue = (value: unknown, redactText: (text: string) => string): unknown => {
+  if (typeof value === 'string') return redactText(value)
+  if (typeof value === 'number') return redactText(String(value)) === String(value) ? value : redacted
+  if (Array.isArray(value)) return value.map((element) => redactValue(element, redactText))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [clean(key), cleaned(member, clean)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [redactText(key), redactValue(member, redactText)]),
+  )
 }
 
-/** How a secret looks in addresses, in JSON, and in JSON that is text in JSON. */
+/** The forms of a secret in URLs, in JSON, and in JSON inside a JSON string. */
 const formsOf = (secret: string): readonly string[] => {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const wellFormed = secret.toWellFormed()

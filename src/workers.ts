@@ -3,11 +3,11 @@ import type { Log } from '../plugins/shared/problem.ts'
 
 export interface WorkersOptions {
   readonly count: number
-  /** Command and arguments of one worker. */
+  /** Program and arguments of a worker. */
   readonly command: readonly [string, ...string[]]
   /** Environment of the worker with that number, from 1. */
   readonly environment: (worker: number) => Record<string, string | undefined>
-  /** A line on its standard output by which a worker says that it listens. */
+  /** Recognizes the line on standard output with which a worker reports that it listens. */
   readonly isListening: (line: string) => boolean
   readonly log: Log
 }
@@ -15,17 +15,17 @@ export interface WorkersOptions {
 export interface Workers {
   /** Resolves when every worker listens; rejects with its exit status when one ends before it does. */
   readonly listening: Promise<void>
-  /** Tells all to finish, and resolves when they have. */
+  /** Sends SIGTERM to all workers, and resolves when they have exited. */
   stop(): Promise<void>
 }
 
-/** Processes that share one port. One that dies is replaced, after a second, for as long as the others run. */
+/** Starts processes that share one port. A worker that dies is replaced after a second. */
 export const startWorkers = ({ count, command, environment, isListening, log }: WorkersOptions): Workers => {
   const [program, ...args] = command
   const running = new Map<number, ChildProcess>()
   let stopping = false
 
-  const start = (worker: number): Promise<void> =>
+  const startWorker = (worker: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit'] })
       running.set(worker, child)
@@ -40,13 +40,13 @@ export const startWorkers = ({ count, command, environment, isListening, log }: 
         if (!listening || stopping) return
         log.error({ worker, code, signal }, 'worker died')
         setTimeout(() => {
-          if (!stopping) start(worker).catch(() => log.error({ worker }, 'worker could not be replaced'))
+          if (!stopping) startWorker(worker).catch(() => log.error({ worker }, 'worker could not be replaced'))
         }, 1000)
       })
     })
 
   return {
-    listening: Promise.all(Array.from({ length: count }, (_, index) => start(index + 1))).then(() => {}),
+    listening: Promise.all(Array.from({ length: count }, (_, index) => startWorker(index + 1))).then(() => {}),
     async stop() {
       stopping = true
       const ends = [...running.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)))

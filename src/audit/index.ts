@@ -10,31 +10,31 @@ import { Repetitions } from './repetitions.ts'
 
 export interface AuditOptions {
   readonly store: Pick<Store, 'recordAudit' | 'sweepAudit'>
-  /** How long entries are kept. Milliseconds; 0: none is written, and those from before are removed. */
+  /** How long entries are kept. Milliseconds. 0: no entry is written, and existing ones are deleted. */
   readonly keepMs: number
-  /** Where requests come from. */
+  /** Finds the client address of a request. */
   readonly addressOf: AddressOf
   readonly clock?: Clock
   readonly log?: Log
 }
 
 export interface AuditTrail extends Audit {
-  /** Writes what has not been written yet, as far as the store takes it. Later events are lost. */
+  /** Writes the waiting entries if the database is reachable. Later events are lost. */
   close(): Promise<void>
 }
 
-/** What is noted waits so long for company: a transaction costs more than its rows. It is also what a kill loses. */
+/** How long noted entries are collected into one batch: a transaction costs more than its rows. A kill loses the entries of this time. */
 const batchMs = 50
-const mostInABatch = 100
+const maxBatchEntries = 100
 const retryMs = 1_000
-/** While the store does not answer. Further events are lost, and counted. */
-const mostWaiting = 10_000
+/** Bound of the queue while the database is unreachable. Further events are lost, and counted. */
+const maxWaiting = 10_000
 const sweepEveryMs = 3_600_000
 const firstSweepMs = 60_000
-const mostSweptAtOnce = 1_000
-const mostCharacters = 256
+const maxRowsPerSweep = 1_000
+const maxNameCharacters = 256
 
-/** What somebody can bring about as often as there are requests. */
+/** Actions that a caller can cause with every request. */
 const repeatable: ReadonlySet<AuditAction> = new Set([
   'session.fail',
   'session.lockout',
@@ -45,11 +45,11 @@ const repeatable: ReadonlySet<AuditAction> = new Set([
 
 interface Waiting {
   readonly entry: NewAuditEntry
-  /** Whoever waits for it. */
-  readonly settle?: (error?: unknown) => void
+  /** Called when the entry is written, or with the error. */
+  readonly done?: (error?: unknown) => void
 }
 
-/** The audit trail in a store: one writer for each process. Entries that are noted are written together, in the order in which they came. */
+/** Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they came. */
 export const createAudit = ({
   store,
   keepMs,
@@ -59,7 +59,7 @@ export const createAudit = ({
 }: AuditOptions): AuditTrail => {
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined
-  let callOff: (() => void) | undefined
+  let cancelTimer: (() => void) | undefined
   let lost = 0
   let closed = false
 
@@ -69,66 +69,66 @@ export const createAudit = ({
       id: randomUUID(),
       at: clock.now(),
       action: event.action,
-      // A host app's users may be called what no database keeps: the entry is kept without it, and stops nobody's.
-      user: storable(event.user ?? identity?.user),
+      // A host app may use user ids that a database cannot store. The entry is then written without the id, so that its batch does not fail.
+      user: storableOrUndefined(event.user ?? identity?.user),
       name: nameOf(event.name),
-      token: storable(event.token ?? identity?.token),
+      token: storableOrUndefined(event.token ?? identity?.token),
       kind: event.target?.kind,
       target: publicId(event.target?.id),
-      address: storable(request && addressOf(request)),
+      address: storableOrUndefined(request && addressOf(request)),
       status: event.status,
       reason: event.reason,
       times: 1,
     }
   }
 
-  const put = (entry: NewAuditEntry, settle?: Waiting['settle']): void => {
-    if (waiting.length >= mostWaiting || closed) {
+  const enqueue = (entry: NewAuditEntry, done?: Waiting['done']): void => {
+    if (waiting.length >= maxWaiting || closed) {
       if (lost++ === 0) log.error({ waiting: waiting.length }, 'entries of the audit trail are being lost')
-      settle?.(new Error('the audit trail takes nothing more'))
+      done?.(new Error('the queue of the audit trail is full or closed'))
       return
     }
-    waiting.push({ entry, settle })
-    if (settle) write()
-    else callOff ??= clock.at(clock.now() + batchMs, write)
+    waiting.push({ entry, done })
+    if (done) write()
+    else cancelTimer ??= clock.at(clock.now() + batchMs, write)
   }
 
-  /** Apart, so that no number of strangers hides what users do. */
-  const ofUsers = new Repetitions({ clock, put, mostPerMinute: 1_000 })
-  const ofStrangers = new Repetitions({ clock, put, mostPerMinute: 100 })
+  /** Two budgets: requests without a user cannot hide what users do. */
+  const userRepetitions = new Repetitions({ clock, write: enqueue, mostPerMinute: 1_000 })
+  const anonymousRepetitions = new Repetitions({ clock, write: enqueue, mostPerMinute: 100 })
 
   const write = (): void => {
-    callOff?.()
-    callOff = undefined
-    writing ??= drain().finally(() => {
+    cancelTimer?.()
+    cancelTimer = undefined
+    writing ??= writeAll().finally(() => {
       writing = undefined
-      // Put after the last look.
-      if (waiting.length > 0 && !callOff && !closed) write()
+      // Entries that came after the last check of the queue.
+      if (waiting.length > 0 && !cancelTimer && !closed) write()
     })
   }
 
-  /** Until nothing waits, or the store does not answer: then it is asked again later. */
-  const drain = async (): Promise<void> => {
+  /** Writes until the queue is empty or a write fails. After a failure it retries later. */
+  const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, mostInABatch)
+      const batch = waiting.slice(0, maxBatchEntries)
       try {
         await store.recordAudit(batch.map(({ entry }) => entry))
       } catch (err) {
         log.error({ err, waiting: waiting.length }, 'audit trail could not be written')
-        // They stay, and are written all the same; but nobody is kept waiting for that.
-        for (const { settle } of waiting) settle?.(err)
+        // The entries stay in the queue, but their callers get the error now.
+        for (const { done } of waiting) done?.(err)
         waiting = waiting.map(({ entry }) => ({ entry }))
-        if (!closed) callOff ??= clock.at(clock.now() + retryMs, write)
+        if (!closed) cancelTimer ??= clock.at(clock.now() + retryMs, write)
         return
       }
       waiting = waiting.slice(batch.length)
-      for (const { settle } of batch) settle?.()
-      if (waiting.length > 0) await turnOfOthers()
+      for (const { done } of batch) done?.()
+      if (waiting.length > 0) await yieldToEventLoop()
       if (lost > 0) {
         log.error({ lost }, 'entries of the audit trail have been lost')
         const times = lost
         lost = 0
-        put({ id: randomUUID(), at: clock.now(), action: 'audit.lose', times })
+        enqueue({ id: randomUUID(), at: clock.now(), action: 'audit.lose', times })
       }
     }
   }
@@ -136,54 +136,54 @@ export const createAudit = ({
   let stopSweeping: () => void
   const sweep = async (): Promise<void> => {
     const before = clock.now() - keepMs
-    while (!closed && (await store.sweepAudit(before, mostSweptAtOnce)) === mostSweptAtOnce) await turnOfOthers()
+    while (!closed && (await store.sweepAudit(before, maxRowsPerSweep)) === maxRowsPerSweep) await yieldToEventLoop()
   }
-  const sweepRegularly = (): void => {
+  const sweepAndSchedule = (): void => {
     void sweep().catch((err: unknown) => log.warn({ err }, 'old entries of the audit trail could not be removed'))
-    stopSweeping = clock.at(clock.now() + sweepEveryMs, sweepRegularly)
+    stopSweeping = clock.at(clock.now() + sweepEveryMs, sweepAndSchedule)
   }
-  stopSweeping = clock.at(clock.now() + firstSweepMs, sweepRegularly)
+  stopSweeping = clock.at(clock.now() + firstSweepMs, sweepAndSchedule)
 
   return {
     note(event, request) {
       if (keepMs === 0) return
       const entry = entryOf(event, request)
-      if (!repeatable.has(event.action)) put(entry)
-      else if (entry.user === undefined) ofStrangers.add(entry)
-      else ofUsers.add(entry)
+      if (!repeatable.has(event.action)) enqueue(entry)
+      else if (entry.user === undefined) anonymousRepetitions.add(entry)
+      else userRepetitions.add(entry)
     },
     async record(event, request) {
       if (keepMs === 0) return
       await new Promise<void>((resolve, reject) => {
-        put(entryOf(event, request), (error) => (error === undefined ? resolve() : reject(error)))
+        enqueue(entryOf(event, request), (error) => (error === undefined ? resolve() : reject(error)))
       }).catch((cause: unknown) => {
         throw new Problem(500, 'audit trail could not be written', { cause })
       })
     },
     async close() {
       stopSweeping()
-      ofUsers.close()
-      ofStrangers.close()
+      userRepetitions.close()
+      anonymousRepetitions.close()
       write()
       closed = true
       await writing
-      callOff?.()
+      cancelTimer?.()
     },
   }
 }
 
-/** SQLite works within the call: requests have their turn between one batch and the next. */
-const turnOfOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** SQLite runs synchronously: this lets requests run between two batches. */
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** An id that can be one. Not what holds something like a token: somebody put it into the wrong place. */
+/** The id, unless it is malformed or contains what looks like a token: then a caller has sent a credential in the wrong field. */
 const publicId = (id: string | undefined): string | undefined => {
   const readable = id === undefined ? undefined : readId(id)
   return readable === undefined || /^sk-|sk-[a-z0-9]{20}/i.test(readable) ? undefined : readable
 }
 
-/** Longer than anybody's name is nobody's. */
+/** The name, unless it is longer than any user's name. */
 const nameOf = (name: string | undefined): string | undefined =>
-  name !== undefined && name.length <= mostCharacters ? storable(name) : undefined
+  name !== undefined && name.length <= maxNameCharacters ? storableOrUndefined(name) : undefined
 
-const storable = (text: string | undefined): string | undefined =>
+const storableOrUndefined = (text: string | undefined): string | undefined =>
   text?.isWellFormed() && !text.includes('\0') ? text : undefined

@@ -3,92 +3,94 @@ import type { NewAuditEntry } from '../store/index.ts'
 
 export interface RepetitionsOptions {
   readonly clock: Clock
-  readonly put: (entry: NewAuditEntry) => void
-  /** Entries that may be put of all sorts together, with what counts the rest: after a quiet time a thousand, and in every further minute of an attack that goes on so many. */
+  readonly write: (entry: NewAuditEntry) => void
+  /** How many entries of all sorts together may be written in each further minute of a long attack. After a quiet time, a thousand may be written at once. */
   readonly mostPerMinute: number
 }
 
 const windowMs = 60_000
-/** Entries of one sort in a minute that are put as they are. */
-const mostOfASort = 10
-const mostAtAll = 1_000
-/** Different sorts in a minute. What comes beyond, or when no more entries may be put, is counted by what happened alone. */
-const mostSorts = 500
+/** Entries of one sort that are written each minute. Further ones are only counted. */
+const maxOfASort = 10
+const maxBudget = 1_000
+/** Sorts that are told apart each minute. Beyond it, or without budget, entries are counted by their action only. */
+const maxSorts = 500
 
 interface Sort {
-  shown: number
-  /** The first of those that are only counted, and how many they are. */
-  more?: { readonly entry: NewAuditEntry; times: number }
+  written: number
+  /** The entries that are only counted: the first one, and their number. */
+  rest?: { readonly entry: NewAuditEntry; times: number }
 }
 
 /**
- * What one caller can bring about with every request: of each sort (the same doing of the same user, or of strangers from the same address) some entries a minute,
- * and one that counts the rest. So an attack fills neither the memory nor the database, and is not hidden either.
+ * Limits entries that a caller can cause with every request.
+ *
+ * A sort is one action of one user, or of one address without a user. Of each sort, some entries a minute are written, and one more that
+ * counts the rest. So an attack fills neither the memory nor the database, and stays visible.
  */
 export class Repetitions {
   readonly #options: RepetitionsOptions
   readonly #sorts = new Map<string, Sort>()
-  /** Entries that may still be put. */
-  #left = mostAtAll
-  #begunAt = 0
-  #callOff: (() => void) | undefined
+  /** Number of entries that may still be written. */
+  #budget = maxBudget
+  #windowStartedAt = 0
+  #cancelTimer: (() => void) | undefined
 
   constructor(options: RepetitionsOptions) {
     this.#options = options
   }
 
   add(entry: NewAuditEntry): void {
-    if (!this.#callOff) this.#begin()
-    const { sort, known } = this.#sortOf(entry)
-    if (known && sort.shown < mostOfASort && this.#left > 0) {
-      sort.shown++
-      this.#left--
-      this.#options.put(entry)
-    } else if (sort.more) {
-      sort.more.times++
+    if (!this.#cancelTimer) this.#startWindow()
+    const { sort, hasOwnSort } = this.#sortOf(entry)
+    if (hasOwnSort && sort.written < maxOfASort && this.#budget > 0) {
+      sort.written++
+      this.#budget--
+      this.#options.write(entry)
+    } else if (sort.rest) {
+      sort.rest.times++
     } else {
       const { id, at, action } = entry
-      sort.more = { entry: known ? withoutDetails(entry) : { id, at, action, times: 1 }, times: 1 }
+      sort.rest = { entry: hasOwnSort ? withoutDetails(entry) : { id, at, action, times: 1 }, times: 1 }
     }
   }
 
-  /** Puts what has been counted, and begins anew. */
+  /** Writes the counts, and ends the window. */
   close(): void {
-    this.#callOff?.()
-    this.#callOff = undefined
-    for (const { more } of this.#sorts.values()) {
-      if (!more) continue
-      this.#left--
-      this.#options.put({ ...more.entry, times: more.times })
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    for (const { rest } of this.#sorts.values()) {
+      if (!rest) continue
+      this.#budget--
+      this.#options.write({ ...rest.entry, times: rest.times })
     }
     this.#sorts.clear()
   }
 
-  #begin(): void {
+  #startWindow(): void {
     const { clock, mostPerMinute } = this.#options
     const now = clock.now()
-    const windows = Math.max(0, Math.floor((now - this.#begunAt) / windowMs))
-    this.#left = Math.min(mostAtAll, this.#left + windows * mostPerMinute)
-    this.#begunAt = now
-    this.#callOff = clock.at(now + windowMs, () => this.close())
+    const windows = Math.max(0, Math.floor((now - this.#windowStartedAt) / windowMs))
+    this.#budget = Math.min(maxBudget, this.#budget + windows * mostPerMinute)
+    this.#windowStartedAt = now
+    this.#cancelTimer = clock.at(now + windowMs, () => this.close())
   }
 
-  #sortOf({ action, user, name, kind, address, status, reason }: NewAuditEntry): { sort: Sort; known: boolean } {
+  #sortOf({ action, user, name, kind, address, status, reason }: NewAuditEntry): { sort: Sort; hasOwnSort: boolean } {
     const key = JSON.stringify([action, user, kind, status, reason, ...(user === undefined ? [name, address] : [])])
-    const known = this.#sorts.has(key) || (this.#sorts.size < mostSorts && this.#left > 0)
-    return { sort: this.#at(known ? key : action), known }
+    const hasOwnSort = this.#sorts.has(key) || (this.#sorts.size < maxSorts && this.#budget > 0)
+    return { sort: this.#at(hasOwnSort ? key : action), hasOwnSort }
   }
 
   #at(key: string): Sort {
-    const found = this.#sorts.get(key)
-    if (found) return found
-    const sort = { shown: 0 }
+    const existing = this.#sorts.get(key)
+    if (existing) return existing
+    const sort = { written: 0 }
     this.#sorts.set(key, sort)
     return sort
   }
 }
 
-/** Of many entries of one user, who may have many tokens and addresses; or of a stranger, who has an address alone. */
+/** Removes what differs between the entries of one sort: a user may have many tokens and addresses. */
 const withoutDetails = (entry: NewAuditEntry): NewAuditEntry =>
   entry.user === undefined
     ? { ...entry, target: undefined }

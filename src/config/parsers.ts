@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 
 export const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
-export const printable = 'must be of printable ASCII characters without blanks'
-export const segmentForm = 'must be of lower-case letters, digits and hyphens'
+export const printable = 'must be printable ASCII characters without spaces'
+export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
 
@@ -12,7 +12,7 @@ export const integer =
   (text: string): number | undefined =>
     /^\d{1,16}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined
 
-/** Seconds as milliseconds. */
+/** Parses seconds, with up to three decimals, into milliseconds. */
 export const seconds =
   (fromMs: number) =>
   (text: string): number | undefined => {
@@ -55,7 +55,7 @@ export const secretList = (text: string): readonly string[] | undefined => {
   return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
 }
 
-/** Words separated by commas, without repetition. */
+/** Words separated by commas. Duplicates are removed. */
 export const words =
   (pattern: RegExp) =>
   (text: string): readonly string[] | undefined => {

@@ -14,7 +14,10 @@ interface Route {
   readonly operation: Operation
 }
 
-/** A page that says what a specification says: the routes by their tags, what each takes and what it answers. Addresses are relative, so it works below any prefix. */
+/**
+ * Renders an OpenAPI document as an HTML page: the routes by tag, with their parameters, bodies and responses.
+ * Its links are relative, so the page works under any path prefix.
+ */
 export const pageOf = (specification: Specification): string => {
   const { title, description = '' } = specification.info
   const groups = groupsOf(specification)
@@ -32,8 +35,8 @@ export const pageOf = (specification: Specification): string => {
 <header>
 <h1>${text(title)} API</h1>
 <p>${text(description)}</p>
-<p>Requests carry <code>Authorization: Bearer sk-…</code>, with an API token of one’s own, unless a route says otherwise.
-Programs read <a href="./openapi/json">the same as OpenAPI</a>.</p>
+<p>Send your API token as <code>Authorization: Bearer sk-…</code>, unless a route says otherwise.
+The same documentation is available <a href="./openapi/json">as OpenAPI</a>.</p>
 </header>
 <nav aria-label="Routes">
 ${groups.map(([tag, routes]) => `<h2>${text(tag)}</h2>\n<ul>\n${routes.map(linkTo).join('\n')}\n</ul>`).join('\n')}
@@ -48,7 +51,7 @@ ${groups.map(([tag, routes]) => `<h2>${text(tag)}</h2>\n${routes.map(sectionOf).
 
 const methods: readonly string[] = ['get', 'post', 'put', 'patch', 'delete']
 
-/** Routes by their first tag, in the order of the specification; those without one come last. */
+/** Routes by their first tag, in the order of the specification. Routes without a tag come last. */
 const groupsOf = ({ paths }: Specification): readonly (readonly [string, readonly Route[]])[] => {
   const groups = new Map<string, Route[]>()
   for (const [path, operations] of Object.entries(paths)) {
@@ -71,7 +74,7 @@ const method = (route: Route): string => `<b>${route.method.toUpperCase()}</b>`
 
 const sectionOf = (route: Route): string => {
   const { summary, description, parameters = [], requestBody, responses = {} } = route.operation
-  const given = parameters.map(({ name, required = false, schema, ...parameter }) => ({
+  const rows = parameters.map(({ name, required = false, schema, ...parameter }) => ({
     ...{ name, required, type: typeOf(schema) },
     notes: [`in the ${parameter.in}`, parameter.description ?? notesOf(schema)].filter(Boolean).join('; '),
   }))
@@ -80,7 +83,7 @@ const sectionOf = (route: Route): string => {
     `<h3 id="${idOf(route)}-name">${method(route)} <code>${text(route.path)}</code></h3>`,
     summary && `<p>${text(summary)}.</p>`,
     description && `<p>${text(description)}</p>`,
-    tableOf('Parameters', given),
+    tableOf('Parameters', rows),
     requestBody && contentOf('Body', requestBody),
     ...Object.entries(responses).map(([status, response]) =>
       contentOf(`${status === 'default' ? 'Otherwise' : `Answer ${status}`}: ${response.description ?? ''}`, response),
@@ -116,7 +119,13 @@ ${rows.join('\n')}
 </div>`
 }
 
-const marks: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
-/** As text, in an element or between quotes. */
-const text = (value: string): string => value.replace(/[&<>"']/g, (mark) => marks[mark] ?? mark)
+/** Escapes text for an element or a quoted attribute. */
+const text = (value: string): string => value.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark)

@@ -1,4 +1,4 @@
-/** What the page reads of an OpenAPI document (https://spec.openapis.org/oas/v3.1.2.html). */
+/** The parts of an OpenAPI document that the page shows (https://spec.openapis.org/oas/v3.1.2.html). */
 export interface Specification {
   readonly info: { readonly title: string; readonly description?: string }
   /** By path, then by method. */
@@ -45,7 +45,7 @@ export interface Schema {
   readonly maximum?: number
 }
 
-/** A field of a body, named by its way there: `Result.Items[].Id`. */
+/** A field of a body. Its name is its path: `Result.Items[].Id`. */
 export interface Field {
   readonly name: string
   readonly type: string
@@ -53,7 +53,7 @@ export interface Field {
   readonly notes: string
 }
 
-/** The fields of an object, and those within them, in their order. */
+/** The fields of an object, with nested fields, in document order. */
 export const fieldsOf = (schema: Schema, prefix = ''): readonly Field[] =>
   Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
     const name = `${prefix}${key}`
@@ -68,10 +68,10 @@ export const fieldsOf = (schema: Schema, prefix = ''): readonly Field[] =>
 
 export const typeOf = (schema: Schema = {}): string => {
   const { type, items } = schema
-  const either = schema.anyOf ?? schema.oneOf
+  const alternatives = schema.anyOf ?? schema.oneOf
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
-  if (either) return [...new Set(either.map(typeOf))].join(' or ')
+  if (alternatives) return [...new Set(alternatives.map(typeOf))].join(' or ')
   if (type === 'array' && items) return `array of ${typeOf(items)}`
   return typeof type === 'string' ? type : (type?.join(' or ') ?? 'any')
 }

@@ -3,7 +3,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { decidingIn, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'
 
-/** Checks what of "create asset" is the gateway's to check; the rest the upstream validates. */
+/** Checks the fields of "create asset" that decide about ownership. The upstream validates the others. */
 export const readNewAsset = (body: JsonBody): { readonly group: string; readonly groupType: string } => {
   refuseDuplicateKeys(body.json)
   const group = body.json.get('GroupId')?.string()
@@ -16,7 +16,7 @@ export const readNewAsset = (body: JsonBody): { readonly group: string; readonly
   return { group, groupType: groupType ?? '' }
 }
 
-/** The body without `GroupType`, which is the gateway's own parameter there. */
+/** Removes `GroupType` from the body: only the gateway uses it. */
 export const withoutGroupType = (body: JsonBody): JsonBody =>
   body.edit((json) =>
     json.edit(
@@ -26,7 +26,10 @@ export const withoutGroupType = (body: JsonBody): JsonBody =>
     ),
   )
 
-/** Every group that a body names, at any depth and in any spelling: each must be the caller's. What is no text names none that anybody has. */
+/**
+ * All group ids in a body, at any depth and in any spelling of the key. The caller must own each of them. A value that is not a
+ * string yields undefined, which no caller owns.
+ */
 export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[] => {
   const named: (string | undefined)[] = []
   for (const { meant, value } of decidingIn(json)) {
@@ -37,7 +40,7 @@ export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[]
   return named
 }
 
-/** Checks the body of "modify asset": an id in it may only repeat that of the path. */
+/** Checks the body of "modify asset": an id in it must be the id in the path. */
 export const readAssetChange = (body: JsonBody, asset: string): void => {
   refuseDuplicateKeys(body.json)
   refuseOtherId(body.json, asset)

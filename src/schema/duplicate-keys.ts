@@ -1,82 +1,85 @@
 import type { Json } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 
-const everywhere = ['groupid', 'groupids']
-const outermost = new Set([...everywhere, 'grouptype', 'projectname', 'name', 'id', 'filter'])
+const keysAtAnyDepth = ['groupid', 'groupids']
+const decidingKeys = new Set([...keysAtAnyDepth, 'grouptype', 'projectname', 'name', 'id', 'filter'])
 
-/** No character becomes less than one, nor a separator with anything else: a key for which more is left has other letters. Each may be two units of UTF-16. */
-const longest = 2 * Math.max(...[...outermost].map((key) => key.length))
+/** A longer key, without its separators, cannot fold to a deciding key: folding never shortens it. A character may have two UTF-16 units. */
+const maxKeyLength = 2 * Math.max(...[...decidingKeys].map((key) => key.length))
 
-/** Every character that NFKC makes `_` or `-`. */
+/** `_`, `-`, and every character that NFKC maps to one of them. */
 const separators = /[_\-\ufe33\ufe34\ufe4d-\ufe4f\ufe63\uff0d\uff3f]+/g
 
-const ascii = /^[\0-\x7f]*$/
+const asciiOnly = /^[\0-\x7f]*$/
 
-/** A key as the most lenient reader would see it: case, compatibility forms and separators folded. Empty for one that is too long to decide anything. */
+/**
+ * Folds a key as the most lenient upstream might: without separators, case and compatibility forms (NFKC). Returns an empty string for
+ * a key that is too long to match.
+ */
 export const foldKey = (key: string): string => {
   const letters = key.replace(separators, '')
-  if (letters.length > longest) return ''
-  return (ascii.test(letters) ? letters : letters.normalize('NFKC')).toLowerCase()
+  if (letters.length > maxKeyLength) return ''
+  return (asciiOnly.test(letters) ? letters : letters.normalize('NFKC')).toLowerCase()
 }
 
-/** A member that decides about ownership, if only in one of the objects that it may stand in. */
+/** A member whose key decides about ownership, at least at one depth. */
 export interface DecidingMember {
-  /** Its key, folded. */
+  /** The folded key. */
   readonly meant: string
   readonly key: string
   readonly value: Json
-  /** Which of the objects it stands in, in their order: 0 is the outermost. */
+  /** Index of the object that contains it, in document order. 0 is the outermost object. */
   readonly object: number
 }
 
-const known = new WeakMap<Json, readonly DecidingMember[]>()
+const cache = new WeakMap<Json, readonly DecidingMember[]>()
 
-/** All members whose keys decide about ownership, in whatever spelling. Every key is folded once, however often this is asked. */
+/** All members whose keys decide about ownership, in any spelling. The result is cached, so each key is folded once. */
 export const decidingIn = (json: Json): readonly DecidingMember[] => {
-  let found = known.get(json)
+  let found = cache.get(json)
   if (!found) {
-    found = search(json)
-    known.set(json, found)
+    found = findDeciding(json)
+    cache.set(json, found)
   }
   return found
 }
 
-const search = (json: Json): readonly DecidingMember[] => {
+const findDeciding = (json: Json): readonly DecidingMember[] => {
   const found: DecidingMember[] = []
-  let nth = 0
+  let index = 0
   for (const object of json.objects()) {
     for (const { key, value } of object.members()) {
       const meant = foldKey(key)
-      if (outermost.has(meant)) found.push({ meant, key, value, object: nth })
+      if (decidingKeys.has(meant)) found.push({ meant, key, value, object: index })
     }
-    nth++
+    index++
   }
   return found
 }
 
 /**
- * Throws Problem 400 for a body in which a key that decides about ownership stands twice, in whatever spelling: the gateway would check
- * one, and the upstream might take the other.
+ * Throws Problem 400 for a body that contains a deciding key twice, in any spelling: the gateway would check one value, and the
+ * upstream might use the other.
  */
 export const refuseDuplicateKeys = (json: Json): void => {
   const deciding = decidingIn(json)
-  refuseTwice(deciding)
+  refuseDuplicates(deciding)
   for (const { meant, value, object } of deciding) {
-    if (object === 0 && meant === 'filter' && value.isObject) refuseTwice(decidingIn(value))
+    if (object === 0 && meant === 'filter' && value.isObject) refuseDuplicates(decidingIn(value))
   }
 }
 
-const refuseTwice = (deciding: readonly DecidingMember[]): void => {
+const refuseDuplicates = (deciding: readonly DecidingMember[]): void => {
   const seen = new Set<string>()
   for (const { meant, key, object } of deciding) {
-    if (object > 0 && !everywhere.includes(meant)) continue
-    const place = `${object} ${meant}`
-    if (seen.has(place)) throw new Problem(400, `${key} stands twice in the body`)
-    seen.add(place)
+    if (object > 0 && !keysAtAnyDepth.includes(meant)) continue
+    const position = `${object} ${meant}`
+    if (seen.has(position)) throw new Problem(400, `${key} stands twice in the body`)
+    seen.add(position)
   }
 }
 
-/** Throws Problem 400 for a body with an id of its own, in whatever spelling, that is not the one in the path: an upstream might prefer it. */
+/** Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the one in the body. */
 export const refuseOtherId = (json: Json, id: string): void => {
   const own = decidingIn(json).find(({ meant, object }) => object === 0 && meant === 'id')
   if (own && own.value.string() !== id) throw new Problem(400, 'Id must be that of the path')

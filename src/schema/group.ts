@@ -4,27 +4,27 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { limitLength } from '../../plugins/shared/text.ts'
 import { refuseDuplicateKeys } from './duplicate-keys.ts'
 
-/** What the gateway has to know of a group that is created or changed. */
+/** The fields of a group that the gateway records when the group is created or changed. */
 export interface GroupFields {
   readonly name: string | undefined
   readonly description: string | undefined
 }
 
-/** Checks the body of "create asset group", in the order of the document's table. */
+/** Checks the body of "create asset group". Throws Problem 400 for the first error. */
 export const readNewGroup = (body: JsonBody): GroupFields & { readonly name: string } => {
-  if (!body.json.get('Name')) throw required()
+  if (!body.json.get('Name')) throw nameRequired()
   const { name = '', description } = readGroupChange(body)
   const type = body.json.get('GroupType')
   if (type && type.string() !== 'AIGC') throw new Problem(400, 'GroupType only supports AIGC')
   return { name, description }
 }
 
-/** Checks the body of a change to a group: what is absent stays as it is. */
+/** Checks the body of a change to a group. An absent field stays unchanged. Throws Problem 400. */
 export const readGroupChange = ({ json }: JsonBody): GroupFields => {
   refuseDuplicateKeys(json)
   refuseMisspelt(json)
   const name = json.get('Name')?.string()
-  if (json.get('Name') && !name) throw required()
+  if (json.get('Name') && !name) throw nameRequired()
   if (name !== undefined) {
     limitLength('Name', name, 64)
     requireStorable('Name', name)
@@ -38,17 +38,17 @@ export const readGroupChange = ({ json }: JsonBody): GroupFields => {
   return { name, description }
 }
 
-/** Spelled otherwise, an upstream that folds case would take for the name or type what was not checked as such. */
+/** Rejects other spellings of `Name` and `GroupType`: an upstream that ignores case would use a value that the gateway has not checked. */
 const refuseMisspelt = (json: Json): void => {
   for (const { key } of json.members()) {
-    const meant = ['Name', 'GroupType'].find((name) => name.toLowerCase() === key.toLowerCase())
-    if (meant !== undefined && meant !== key) throw new Problem(400, `${key} has to be written ${meant}`)
+    const spelling = ['Name', 'GroupType'].find((name) => name.toLowerCase() === key.toLowerCase())
+    if (spelling !== undefined && spelling !== key) throw new Problem(400, `${key} has to be written ${spelling}`)
   }
 }
 
-const required = () => new Problem(400, 'Name is required')
+const nameRequired = () => new Problem(400, 'Name is required')
 
-/** Databases refuse NUL, and store every lone surrogate as the same replacement character: two names would become one. */
+/** Databases reject NUL, and store every lone surrogate as the same replacement character: two different names would become the same. */
 const requireStorable = (field: string, text: string): void => {
   if (text.includes('\0') || !text.isWellFormed()) throw new Problem(400, `${field} must be well-formed text`)
 }

@@ -48,7 +48,7 @@ const route = (summary: string, result: TSchema | undefined, more: object = {}) 
 const responses = (result: TSchema | undefined) => ({
   200: { description: 'Success', ...(result && { content: json(Type.Object({ Result: result })) }) },
   default: {
-    description: 'Refused, by the gateway or by the upstream',
+    description: 'Rejected by the gateway or by the upstream',
     content: json(
       Type.Object({
         success: Type.Literal(false),
@@ -68,7 +68,7 @@ const listed = (...filters: readonly string[]) => ({
   })),
 })
 
-/** Options of each route: bodies are read by the routes themselves, and `GET /openapi` says in short what the document says in full. */
+/** Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the descriptions for `GET /openapi`. */
 export const openapi = {
   createGroup: route('Create an asset group', created, body(newGroup)),
   listGroups: route('List asset groups', page(group), listed('GroupType', 'GroupIds', 'Name')),

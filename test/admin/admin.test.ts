@@ -32,7 +32,7 @@ eachDatabase('admin', (database) => {
   }
 
   describe('user', () => {
-    test('add prints the id, once for a name', async () => {
+    test('add prints the id, and rejects a name that exists', async () => {
       const name = randomUUID()
       const added = await run(`user add ${name}`)
       expect(added).toEqual({ status: 0, out: [(await store.userByName(name))?.id ?? ''], err: [] })
@@ -43,7 +43,7 @@ eachDatabase('admin', (database) => {
       })
     })
 
-    test('a password comes as an argument or on standard input, and only its hash is kept', async () => {
+    test('a password is read from the argument or from standard input, and only its hash is stored', async () => {
       const [first, second] = [randomUUID(), randomUUID()]
       await run(['user', 'add', first, '--password', 'open sesame'])
       await run(['user', 'add', second, '--password', '-'], { stdin: 'from a pipe\n' })
@@ -55,7 +55,7 @@ eachDatabase('admin', (database) => {
       expect(await verifyPassword('changed', (await store.userByName(first))?.password)).toBe(true)
     })
 
-    test('an empty password, a strange name and an unknown user are refused', async () => {
+    test('an empty password, an invalid name and an unknown user are errors', async () => {
       for (const args of [
         ['user', 'add', randomUUID(), '--password', '-'],
         ['user', 'add', ''],
@@ -76,7 +76,7 @@ eachDatabase('admin', (database) => {
       }
     })
 
-    test('list says who is disabled', async () => {
+    test('list shows which users are disabled', async () => {
       const [on, off] = [await user(), await user()]
       expect((await run(`user disable ${off.name}`)).status).toBe(0)
       const { out } = await run('user list')
@@ -89,7 +89,7 @@ eachDatabase('admin', (database) => {
   })
 
   describe('token', () => {
-    test('add prints a token that works until it is revoked or its user disabled', async () => {
+    test('add prints a token that is valid until it is revoked or its user is disabled', async () => {
       const { name, id } = await user()
       const { status, out } = await run(`token add ${name}`)
       expect(status).toBe(0)
@@ -133,7 +133,7 @@ eachDatabase('admin', (database) => {
   })
 
   describe('group', () => {
-    test('adopt gives a group to a user, and no group twice', async () => {
+    test('adopt makes a user the owner of a group, once for each group', async () => {
       const [first, second, id] = [await user(), await user(), `group-${randomUUID()}`]
       const adopt = (name: string) => run(['group', 'adopt', name, id, '--type', 'AIGC', '--name', 'My cats'])
       expect(await adopt(first.name)).toEqual({ status: 0, out: [], err: [] })
@@ -146,7 +146,7 @@ eachDatabase('admin', (database) => {
       })
     })
 
-    test('adopt refuses ids and names that no group can have', async () => {
+    test('adopt rejects ids and names that no group can have', async () => {
       const { name } = await user()
       const wrong = ['', 'a b', 'a/b', 'a\\b', 'a?b', 'a#b', 'a%b', 'a,b', 'a\nb', 'a\0', '..', 'a'.repeat(257)]
       for (const id of wrong) {
@@ -157,7 +157,7 @@ eachDatabase('admin', (database) => {
       expect(await store.group('a')).toBeUndefined()
     })
 
-    test('pending shows what a name of several lines, or of a terminal’s commands, is made of', async () => {
+    test('pending escapes line breaks and terminal control characters in a name', async () => {
       const { name, id } = await user()
       const wanted = { user: id, type: 'AIGC', createdAt: 1, dueAt: 2 }
       await store.claim({ ...wanted, name: 'a\nforged\tline\u001b[2J\u009b1m\u202e\u2028b' })
@@ -166,7 +166,7 @@ eachDatabase('admin', (database) => {
       expect(lines[0]?.split('\t')[3]).toBe('a\\u000aforged\\u0009line\\u001b[2J\\u009b1m\\u202e\\u2028b')
     })
 
-    test('pending lists open claims, release drops one, adopt settles one', async () => {
+    test('pending lists open claims, release deletes one, adopt resolves one', async () => {
       const { name, id } = await user()
       const wanted = { user: id, type: 'AIGC', createdAt: 1_000, dueAt: 2_000 }
       const first = await store.claim({ ...wanted, name: 'one' })

@@ -26,7 +26,7 @@ eachDatabase('admin audit', (database) => {
   const add = (user: string, at: number, action: 'group.create' | 'asset.create' = 'group.create') =>
     store.recordAudit([{ id: randomUUID(), at, action, user, kind: 'group', target: 'g', times: 1 }])
 
-  test('prints one JSON object a line, oldest first, without what is not known', async () => {
+  test('prints one JSON object per line, oldest first, without unknown fields', async () => {
     const name = randomUUID()
     const user = (await run(['user', 'add', name])).out[0]
     const { status, out, err } = await run(['audit', '--user', name])
@@ -34,7 +34,7 @@ eachDatabase('admin audit', (database) => {
     expect({ status, out, err }).toEqual({ status: 0, out: [line], err: [] })
   })
 
-  test('prints nothing that a terminal would obey, of users that a host app has named', async () => {
+  test('escapes terminal control characters in user ids of a host app', async () => {
     const user = `${randomUUID()}\u009b2J\u202e\nb`
     await add(user, Date.UTC(2026, 6, 1))
     const { out } = await run(['audit', '--user', user])
@@ -43,7 +43,7 @@ eachDatabase('admin audit', (database) => {
     expect(JSON.parse(out[0] ?? '').user_id).toBe(user)
   })
 
-  test('prints all of a long trail', async () => {
+  test('prints a long trail completely', async () => {
     const user = randomUUID()
     const at = Date.UTC(2026, 5, 1)
     const entry = () => ({ id: randomUUID(), at, action: 'asset.create', user, times: 1 }) as const
@@ -51,7 +51,7 @@ eachDatabase('admin audit', (database) => {
     expect((await run(['audit', '--user', user])).out).toHaveLength(2_250)
   })
 
-  test('takes a user, an action, and a time from and until', async () => {
+  test('filters by user, action, start time and end time', async () => {
     const user = randomUUID()
     await add(user, Date.UTC(2026, 8, 1))
     await add(user, Date.UTC(2026, 8, 2), 'asset.create')
@@ -66,7 +66,7 @@ eachDatabase('admin audit', (database) => {
     expect((await run(['audit', '--user', randomUUID()])).out).toEqual([])
   })
 
-  test('refuses what it cannot understand', async () => {
+  test('rejects invalid flags', async () => {
     for (const args of [
       ['audit', 'ann'],
       ['audit', '--action', 'group.steal'],
@@ -80,7 +80,7 @@ eachDatabase('admin audit', (database) => {
     }
   })
 
-  test('has nothing of what is done where no trail is kept', async () => {
+  test('contains no admin commands when the audit trail is off', async () => {
     const name = randomUUID()
     await run(['user', 'add', name], false)
     expect((await run(['audit', '--user', name])).out).toEqual([])

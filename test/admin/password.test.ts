@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { hashPassword, verifyPassword } from '../../plugins/web-session/password.ts'
 
 describe('password', () => {
-  test('only the password itself has its hash', async () => {
+  test('a hash matches its password only', async () => {
     const hash = await hashPassword('correct horse')
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
     expect(await verifyPassword('correct horse', hash)).toBe(true)
@@ -16,14 +16,14 @@ describe('password', () => {
     expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
   })
 
-  test('other programs can read the hash', async () => {
+  test('hashes are compatible with other programs', async () => {
     expect(await Bun.password.verify('correct horse', await hashPassword('correct horse'))).toBe(true)
     const foreign = await Bun.password.hash('correct horse', { algorithm: 'argon2id', memoryCost: 1024, timeCost: 3 })
     expect(await verifyPassword('correct horse', foreign)).toBe(true)
     expect(await verifyPassword('correct house', foreign)).toBe(false)
   })
 
-  test('letters count, not how they are composed', async () => {
+  test('passwords are compared in Unicode normal form', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true)
   })
 
@@ -40,11 +40,11 @@ describe('password', () => {
     '$argon2id$v=19$m=0,t=0,p=0$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
     '$argon2id$v=19$m=9999999999,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
     '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdHNhbHRzYWx0',
-  ])('a bad hash is nobody’s: %j', async (hash) => {
+  ])('a malformed hash matches no password: %j', async (hash) => {
     expect(await verifyPassword('plain', hash)).toBe(false)
   })
 
-  test('beyond 2 at work and 32 waiting it is refused, and afterwards not', async () => {
+  test('with 2 running and 32 waiting hashes further ones are rejected, and accepted afterwards', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => hashPassword('x')))
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
     expect(refused).toHaveLength(6)
@@ -52,7 +52,7 @@ describe('password', () => {
     expect(await hashPassword('x')).toBeString()
   }, 30_000)
 
-  test('what one runtime has hashed, another one can check', async () => {
+  test('a hash of one runtime can be verified by the other', async () => {
     const root = join(import.meta.dir, '../..')
     const script = `
       import { hashPassword, verifyPassword } from '${join(root, 'plugins/web-session/password.ts')}'
@@ -73,13 +73,13 @@ describe('password', () => {
     })
     child.stdin.end(script)
     await new Promise((resolve) => child.on('close', resolve))
-    const said = JSON.parse(out)
-    expect(said).toEqual({
+    const output = JSON.parse(out)
+    expect(output).toEqual({
       ...{ hash: expect.any(String), right: true, wrong: false, nobody: false },
       ...{ foreign: true, foreignWrong: false },
     })
-    expect(said.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-    expect(await verifyPassword('caf\u00e9', said.hash)).toBe(true)
-    expect(await verifyPassword('wrong', said.hash)).toBe(false)
+    expect(output.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(await verifyPassword('caf\u00e9', output.hash)).toBe(true)
+    expect(await verifyPassword('wrong', output.hash)).toBe(false)
   }, 30_000)
 })

@@ -11,24 +11,24 @@ const runtimes = {
   deno: [join(root, 'node_modules/.bin/deno'), 'run', '--no-lock', '-A'],
 }
 
-interface Ended {
+interface ProcessResult {
   readonly status: number | null
   readonly out: string
   readonly err: string
 }
 
 const run = ([command = '', ...before]: readonly string[], args: readonly string[], url: string, stdin = '') =>
-  new Promise<Ended>((resolve) => {
+  new Promise<ProcessResult>((resolve) => {
     const env = { ...process.env, DATABASE_URL: url }
     const child = spawn(command, [...before, join(root, 'src/admin.ts'), ...args], { env })
-    const said = { out: '', err: '' }
+    const output = { out: '', err: '' }
     child.stdout.on('data', (chunk) => {
-      said.out += chunk
+      output.out += chunk
     })
     child.stderr.on('data', (chunk) => {
-      said.err += chunk
+      output.err += chunk
     })
-    child.on('close', (status) => resolve({ status, ...said }))
+    child.on('close', (status) => resolve({ status, ...output }))
     child.stdin.end(stdin)
   })
 
@@ -54,12 +54,12 @@ for (const [name, command] of Object.entries(runtimes)) {
   }
 }
 
-test('a database that does not answer is an error that says nothing of it', async () => {
+test('an unreachable database is an error, and the message does not contain its address', async () => {
   const failed = await run(runtimes.bun, ['user', 'list'], 'postgres://user:word@127.0.0.1:1/none')
   expect(failed).toEqual({ status: 1, out: '', err: 'the database request failed\n' })
 })
 
-test('a wrong address of a database is named, and not quoted', async () => {
+test('a malformed DATABASE_URL is reported without its value', async () => {
   const failed = await run(runtimes.bun, ['user', 'list'], 'mysql://user:word@host/none')
   expect(failed.status).toBe(2)
   expect(failed.err).toContain('DATABASE_URL must be')

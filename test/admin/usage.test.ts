@@ -23,7 +23,7 @@ eachDatabase('admin usage', (database) => {
     return { status, out, err }
   }
 
-  const spend = (user: string, day: number, more: { token?: string; model?: string; reported?: boolean } = {}) =>
+  const recordUsage = (user: string, day: number, more: { token?: string; model?: string; reported?: boolean } = {}) =>
     store.recordUsage({
       ...{ user, token: more.token, model: more.model ?? 'm-1', at: Date.UTC(2026, 8, day, 23, 59) },
       tokens: more.reported === false ? undefined : { input: 1_000, cachedInput: 400, output: 50, reasoning: 30 },
@@ -34,10 +34,10 @@ eachDatabase('admin usage', (database) => {
     const user = (await store.addUser({ name: ann, createdAt: 1 })) ?? ''
     const made = { user, start: 'sk-abcdef', createdAt: 1 }
     const labelled = await store.addToken({ ...made, hash: randomUUID(), label: 'my laptop' })
-    await spend(user, 21, { token: labelled })
-    await spend(user, 21, { token: labelled, reported: false })
-    await spend(user, 22)
-    await spend(host, 21, { token: 'unknown', model: 'm\t2' })
+    await recordUsage(user, 21, { token: labelled })
+    await recordUsage(user, 21, { token: labelled, reported: false })
+    await recordUsage(user, 22)
+    await recordUsage(host, 21, { token: 'unknown', model: 'm\t2' })
     const counted = 'input 1000\tcached 400\toutput 50\treasoning 30'
     const mine = [
       `2026-09-21\t${ann}\tmy laptop\tsk-abcdef…\tm-1\tcalls 2\tunreported 1\t${counted}`,
@@ -49,10 +49,10 @@ eachDatabase('admin usage', (database) => {
     expect((await run('usage')).out).toEqual([first, foreign, second])
   })
 
-  test('days are chosen by their first and their last', async () => {
+  test('days are filtered by the first and the last day', async () => {
     const name = randomUUID()
     const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
-    for (const day of [1, 2, 3, 4]) await spend(user, day)
+    for (const day of [1, 2, 3, 4]) await recordUsage(user, day)
     const days = async (...flags: readonly string[]) =>
       (await run('usage', name, ...flags)).out.map((line) => line.slice(0, 10))
     expect(await days('--since', '2026-09-02', '--until', '2026-09-03')).toEqual(['2026-09-02', '2026-09-03'])
@@ -62,7 +62,7 @@ eachDatabase('admin usage', (database) => {
     expect(all.out).toHaveLength(1)
   })
 
-  test('an unknown user is refused', async () => {
+  test('an unknown user is an error', async () => {
     expect(await run('usage', 'nobody')).toEqual({ status: 1, out: [], err: ['there is no user named nobody'] })
   })
 
@@ -87,7 +87,7 @@ eachDatabase('admin usage', (database) => {
     ['__proto__'],
   ]
   for (const args of wrong) {
-    test(`${JSON.stringify(args)} is no command`, async () => {
+    test(`${JSON.stringify(args)} is a usage error`, async () => {
       const { status, out, err } = await run(...args)
       expect(status).toBe(2)
       expect(out).toEqual([])
@@ -95,7 +95,7 @@ eachDatabase('admin usage', (database) => {
     })
   }
 
-  test('the usage text names it', async () => {
+  test('the usage text contains the command', async () => {
     expect((await run()).err.at(-1)).toContain('usage [NAME] [--since DATE] [--until DATE]')
   })
 })

@@ -7,19 +7,19 @@ import { createAudit } from '../../src/audit/index.ts'
 import { type NewAuditEntry, openStore } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
-/** A trail on a store that answers when it is told to. */
+/** An audit trail on a store that fails or blocks on command. */
 const open = (keepMs = 1_000_000_000) => {
   const clock = new VirtualClock()
   const batches: (readonly NewAuditEntry[])[] = []
   const logged: string[] = []
   const swept: number[] = []
   const state = { broken: false, old: 0 }
-  let held: Promise<void> | undefined
-  const note = (_: object, message: string) => logged.push(message)
+  let blocked: Promise<void> | undefined
+  const log = (_: object, message: string) => logged.push(message)
   const trail = createAudit({
     store: {
       async recordAudit(entries) {
-        await held
+        await blocked
         if (state.broken) throw new Error('secret database')
         batches.push(entries)
       },
@@ -33,21 +33,21 @@ const open = (keepMs = 1_000_000_000) => {
     keepMs,
     addressOf: createAddressOf(),
     clock,
-    log: { debug: note, info: note, warn: note, error: note },
+    log: { debug: log, info: log, warn: log, error: log },
   })
   return {
     ...{ clock, batches, logged, swept, state, trail },
     written: () => batches.flat(),
-    /** Until so many batches could have been written. */
-    async turns(count: number) {
+    /** Lets `count` batches be written. */
+    async turnsPass(count: number) {
       for (let turn = 0; turn < count; turn++) await settled()
     },
-    /** The store does not answer until it is let go. */
-    hold() {
+    /** Blocks the store until the returned function is called. */
+    block() {
       const { promise, resolve } = Promise.withResolvers<void>()
-      held = promise
+      blocked = promise
       return () => {
-        held = undefined
+        blocked = undefined
         resolve()
       }
     },
@@ -57,35 +57,35 @@ const open = (keepMs = 1_000_000_000) => {
 const created: AuditEvent = { action: 'asset.create', user: 'u', target: { kind: 'asset', id: 'a' } }
 const refusal: AuditEvent = { action: 'access.refuse', user: 'u', target: { kind: 'asset', id: 'x' }, status: 403 }
 
-describe('what is noted', () => {
-  test('is written with what comes soon after it, in its order, and nobody waits', async () => {
-    const { trail, clock, batches, turns } = open()
-    for (let nth = 0; nth < 450; nth++) trail.note({ ...created, target: { kind: 'asset', id: `a${nth}` } })
+describe('a noted event', () => {
+  test('is written in a batch with later events, in order, without making the caller wait', async () => {
+    const { trail, clock, batches, turnsPass } = open()
+    for (let index = 0; index < 450; index++) trail.note({ ...created, target: { kind: 'asset', id: `a${index}` } })
     await clock.pass(49)
     expect(batches).toEqual([])
     await clock.pass(1)
-    await turns(9)
+    await turnsPass(9)
     expect(batches.map(({ length }) => length)).toEqual([100, 100, 100, 100, 50])
-    expect(batches.flat().map(({ target }) => target)).toEqual(Array.from({ length: 450 }, (_, nth) => `a${nth}`))
+    expect(batches.flat().map(({ target }) => target)).toEqual(Array.from({ length: 450 }, (_, index) => `a${index}`))
   })
 
-  test('lets others have their turn between one batch and the next', async () => {
-    const { trail, clock, batches, turns } = open()
-    for (let nth = 0; nth < 450; nth++) trail.note(created)
+  test('lets the event loop run between batches', async () => {
+    const { trail, clock, batches, turnsPass } = open()
+    for (let index = 0; index < 450; index++) trail.note(created)
     const seen: number[] = []
-    const look = () => {
+    const observe = () => {
       seen.push(batches.length)
-      if (batches.length < 5) setImmediate(look)
+      if (batches.length < 5) setImmediate(observe)
     }
-    clock.at(clock.now() + 50, () => setImmediate(look))
+    clock.at(clock.now() + 50, () => setImmediate(observe))
     await clock.pass(50)
-    await turns(20)
+    await turnsPass(20)
     expect(seen.at(-1)).toBe(5)
-    // Not from none to all of them within one turn.
+    // The batches are not all written within one turn.
     expect(new Set(seen).size).toBeGreaterThan(3)
   })
 
-  test('says who it was and from where, as the request says', async () => {
+  test('has the user, token and address of the request', async () => {
     const { trail, clock, written } = open()
     const request = new Request('http://localhost/')
     deliverAddress(request, '::ffff:192.0.2.1')
@@ -97,7 +97,7 @@ describe('what is noted', () => {
     ])
   })
 
-  test('keeps no id that cannot be one, or that looks like a token, and no name that nobody can have', async () => {
+  test('is written without malformed ids, ids that look like a token, and names that no user can have', async () => {
     const { trail, clock, written } = open()
     const within = `token=${createToken()}`
     for (const id of ['a\0b', 'a b', 'x'.repeat(300), '\ud800', 'sk-0123456789abcdef', within, '']) {
@@ -110,7 +110,7 @@ describe('what is noted', () => {
     for (const { target, name } of written()) expect([target, name]).toEqual([undefined, undefined])
   })
 
-  test('of a host app’s users with names that no database keeps does not stop what comes after it', async () => {
+  test('with a user id that a database would not store does not block later events', async () => {
     const store = openStore('sqlite::memory:')
     await store.migrate()
     const trail = createAudit({ store, keepMs: 1_000, addressOf: () => 'a\0b' })
@@ -126,7 +126,7 @@ describe('what is noted', () => {
     await store.close()
   })
 
-  test('waits for a store that is away, and is written once when it is back', async () => {
+  test('waits for an unreachable store, and is written once when the store works again', async () => {
     const { trail, clock, state, written, logged } = open()
     state.broken = true
     trail.note(created)
@@ -139,24 +139,24 @@ describe('what is noted', () => {
     expect(logged.every((message) => message === 'audit trail could not be written')).toBe(true)
   })
 
-  test('fills no memory: beyond ten thousand that wait, what is lost is counted, logged and written down', async () => {
-    const { trail, clock, state, written, logged, turns } = open()
+  test('beyond ten thousand waiting ones is lost; lost events are counted, logged and recorded', async () => {
+    const { trail, clock, state, written, logged, turnsPass } = open()
     state.broken = true
-    for (let nth = 0; nth < 10_500; nth++) trail.note(created)
+    for (let index = 0; index < 10_500; index++) trail.note(created)
     await clock.pass(60)
     expect(logged).toContain('entries of the audit trail are being lost')
     state.broken = false
     await clock.pass(2_000)
-    await turns(120)
+    await turnsPass(120)
     await clock.pass(100)
     expect(written().filter(({ action }) => action === 'asset.create')).toHaveLength(10_000)
     expect(written().filter(({ action }) => action === 'audit.lose')).toMatchObject([{ times: 500 }])
   })
 
-  test('is written when the trail is closed, and nothing after that', async () => {
+  test('is written when the trail is closed; later events are lost', async () => {
     const { trail, clock, written, logged } = open()
     trail.note(created)
-    for (let nth = 0; nth < 30; nth++) trail.note(refusal)
+    for (let index = 0; index < 30; index++) trail.note(refusal)
     await trail.close()
     expect(written().map(({ times }) => times)).toEqual([...Array(11).fill(1), 20])
     trail.note(created)
@@ -167,10 +167,10 @@ describe('what is noted', () => {
   })
 })
 
-describe('what is recorded', () => {
-  test('is waited for, together with what was noted before it', async () => {
-    const { trail, written, hold } = open()
-    const letGo = hold()
+describe('a recorded event', () => {
+  test('makes the caller wait until it and all earlier events are written', async () => {
+    const { trail, written, block } = open()
+    const unblock = block()
     trail.note(created)
     let done = false
     const recording = trail.record({ action: 'session.login', user: 'u' }).then(() => {
@@ -178,21 +178,21 @@ describe('what is recorded', () => {
     })
     await settled()
     expect(done).toBe(false)
-    letGo()
+    unblock()
     await recording
     expect(written().map(({ action }) => action)).toEqual(['asset.create', 'session.login'])
   })
 
-  test('of many at once costs as many transactions as have to be', async () => {
+  test('shares a transaction with concurrent ones', async () => {
     const { trail, batches } = open()
     await Promise.all(Array.from({ length: 100 }, () => trail.record({ action: 'session.login', user: 'u' })))
     expect(batches.length).toBeLessThanOrEqual(2)
-    // Also whoever comes at the very moment in which all has been written.
-    for (let nth = 0; nth < 50; nth++) await trail.record({ action: 'session.login', user: 'u' })
+    // Includes events that come just when the queue has become empty.
+    for (let index = 0; index < 50; index++) await trail.record({ action: 'session.login', user: 'u' })
     expect(batches.flat()).toHaveLength(150)
   })
 
-  test('and cannot be, is a 500 that keeps its reasons; it is written later all the same', async () => {
+  test('that cannot be written is a 500 without details, and is written later', async () => {
     const { trail, clock, state, written } = open()
     state.broken = true
     const failed = await trail.record({ action: 'token.revoke', user: 'u' }).catch((error: unknown) => error)
@@ -203,13 +203,13 @@ describe('what is recorded', () => {
   })
 })
 
-describe('what one caller can repeat at will', () => {
-  test('is written ten times a minute, and then counted', async () => {
+describe('a repeatable event of one user', () => {
+  test('is written ten times a minute; further ones are counted', async () => {
     const { trail, clock, written } = open()
-    for (let nth = 0; nth < 5_000; nth++) trail.note({ ...refusal, target: { kind: 'asset', id: `x${nth}` } })
+    for (let index = 0; index < 5_000; index++) trail.note({ ...refusal, target: { kind: 'asset', id: `x${index}` } })
     await clock.pass(50)
     expect(written().map(({ target, times }) => [target, times])).toEqual(
-      Array.from({ length: 10 }, (_, nth) => [`x${nth}`, 1]),
+      Array.from({ length: 10 }, (_, index) => [`x${index}`, 1]),
     )
     await clock.pass(60_050)
     expect(written()).toHaveLength(11)
@@ -220,27 +220,27 @@ describe('what one caller can repeat at will', () => {
     expect(written()).toHaveLength(12)
   })
 
-  test('does not hide what somebody else does', async () => {
+  test('does not hide events of other users', async () => {
     const { trail, clock, written } = open()
-    for (let nth = 0; nth < 50; nth++) trail.note(refusal)
+    for (let index = 0; index < 50; index++) trail.note(refusal)
     trail.note({ ...refusal, user: 'other' })
     await clock.pass(50)
     expect(written().at(-1)).toMatchObject({ user: 'other', target: 'x', times: 1 })
   })
 
-  test('with any number of tokens, for as long as one likes, hides nothing that somebody else does', async () => {
-    const { trail, clock, written, turns } = open()
+  test('does not hide events of other users, with any number of tokens and for any time', async () => {
+    const { trail, clock, written, turnsPass } = open()
     for (let minute = 0; minute < 15; minute++) {
-      for (let nth = 0; nth < 2_000; nth++) {
-        const kind = `kind ${nth % 8}`
-        trail.note({ ...refusal, user: 'eve', token: `t${nth % 100}`, status: 403 + (nth % 3), target: { kind } })
+      for (let index = 0; index < 2_000; index++) {
+        const kind = `kind ${index % 8}`
+        trail.note({ ...refusal, user: 'eve', token: `t${index % 100}`, status: 403 + (index % 3), target: { kind } })
       }
       trail.note({ ...refusal, user: `other ${minute}` })
       await clock.pass(60_000)
-      await turns(9)
+      await turnsPass(9)
     }
     await clock.pass(120_000)
-    await turns(9)
+    await turnsPass(9)
     const others = written().filter(({ user }) => user?.startsWith('other'))
     expect(others.map(({ user, target }) => [user, target])).toEqual(
       Array.from({ length: 15 }, (_, minute) => [`other ${minute}`, 'x']),
@@ -248,89 +248,90 @@ describe('what one caller can repeat at will', () => {
     expect(written().reduce((sum, { times }) => sum + times, 0)).toBe(15 * 2_001)
   })
 
-  test('is bounded for any number of callers, and none of it goes uncounted', async () => {
-    const { trail, clock, written, turns } = open()
-    for (let nth = 0; nth < 20_000; nth++)
-      trail.note({ action: 'session.lockout', name: `n${nth % 4_000}`, status: 429 })
+  test('is bounded for any number of callers, and every one is counted', async () => {
+    const { trail, clock, written, turnsPass } = open()
+    for (let index = 0; index < 20_000; index++)
+      trail.note({ action: 'session.lockout', name: `n${index % 4_000}`, status: 429 })
     await clock.pass(61_000)
-    await turns(30)
+    await turnsPass(30)
     expect(written().length).toBeLessThanOrEqual(1_501)
     expect(written().reduce((sum, { times }) => sum + times, 0)).toBe(20_000)
   })
 })
 
-describe('what strangers can repeat for as long as they like', () => {
+describe('a repeatable event without a user', () => {
   const flood = async (trail: ReturnType<typeof open>['trail'], clock: VirtualClock, minutes: number) => {
     for (let minute = 0; minute < minutes; minute++) {
-      for (let nth = 0; nth < 2_000; nth++) {
-        trail.note({ action: 'session.lockout', name: `n${minute}-${nth}`, status: 429 })
+      for (let index = 0; index < 2_000; index++) {
+        trail.note({ action: 'session.lockout', name: `n${minute}-${index}`, status: 429 })
       }
       await clock.pass(60_000)
     }
   }
 
-  test('fills no database: a thousand entries, and a hundred a minute from then on; none goes uncounted', async () => {
-    const { trail, clock, written, turns } = open()
+  test('is written a thousand times, then a hundred times a minute; every one is counted', async () => {
+    const { trail, clock, written, turnsPass } = open()
     await flood(trail, clock, 30)
     await clock.pass(120_000)
-    await turns(60)
+    await turnsPass(60)
     expect(written().length).toBeLessThanOrEqual(1_000 + 31 * 101)
     expect(written().reduce((sum, { times }) => sum + times, 0)).toBe(30 * 2_000)
   })
 
-  test('hides nothing that users do', async () => {
-    const { trail, clock, written, turns } = open()
-    for (let nth = 0; nth < 2_000; nth++) trail.note({ action: 'session.lockout', name: `n${nth}`, status: 429 })
+  test('does not hide events of users', async () => {
+    const { trail, clock, written, turnsPass } = open()
+    for (let index = 0; index < 2_000; index++)
+      trail.note({ action: 'session.lockout', name: `n${index}`, status: 429 })
     await clock.pass(50)
-    await turns(30)
+    await turnsPass(30)
     trail.note(refusal)
     await clock.pass(50)
     expect(written().at(-1)).toMatchObject({ user: 'u', target: 'x', times: 1 })
   })
 
-  test('is shown as before when it has been quiet for a while', async () => {
-    const { trail, clock, written, turns } = open()
+  test('is written as before after a quiet time', async () => {
+    const { trail, clock, written, turnsPass } = open()
     await flood(trail, clock, 5)
     await clock.pass(600_000)
-    await turns(60)
+    await turnsPass(60)
     const before = written().length
-    for (let nth = 0; nth < 300; nth++) trail.note({ ...refusal, user: undefined, status: nth })
+    for (let index = 0; index < 300; index++) trail.note({ ...refusal, user: undefined, status: index })
     await clock.pass(50)
-    await turns(9)
+    await turnsPass(9)
     expect(written().length - before).toBe(300)
   })
 })
 
-describe('what is older than it is kept', () => {
-  test('is removed after a minute and then every hour, some at a time, until nothing is left', async () => {
-    const { clock, swept, state, turns } = open(500_000)
+describe('an expired entry', () => {
+  test('is deleted after a minute and then every hour, in batches, until none is left', async () => {
+    const { clock, swept, state, turnsPass } = open(500_000)
     state.old = 2_500
     const startedAt = clock.now()
     await clock.pass(60_000)
-    await turns(3)
+    await turnsPass(3)
     expect(state.old).toBe(0)
     expect(swept).toEqual(Array(3).fill(startedAt + 60_000 - 500_000))
     await clock.pass(3_600_000)
     expect(swept).toHaveLength(4)
   })
 
-  test('lets requests have their turn while there is much of it', async () => {
+  test('does not block the event loop while many are deleted', async () => {
     const { clock, state } = open(500_000)
     state.old = 100_000
     const seen = new Set<number>()
-    const look = () => {
+    const observe = () => {
       seen.add(state.old)
-      if (state.old > 0) setImmediate(look)
+      if (state.old > 0) setImmediate(observe)
     }
-    clock.at(clock.now() + 60_000, () => setImmediate(look))
+    clock.at(clock.now() + 60_000, () => setImmediate(observe))
     await clock.pass(60_000)
     while (state.old > 0) await settled()
     expect(seen.size).toBeGreaterThan(50)
   })
 })
 
-describe('a trail that is kept for no time', () => {
-  test('is not written, and what was there from before is removed', async () => {
+describe('a trail with `keepMs` 0', () => {
+  test('is not written, and existing entries are deleted', async () => {
     const { trail, clock, written, swept } = open(0)
     trail.note(created)
     trail.note(refusal)

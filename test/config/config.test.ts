@@ -146,7 +146,7 @@ describe('config', () => {
     MEDIA_UPSTREAM_SECRET_KEY: 'secret',
   }
 
-  test('an ark upstream has its own defaults, and its documented limits', () => {
+  test('an ark upstream has its own defaults and documented rate limits', () => {
     const config = valid(ark)
     expect(config.media.upstream).toEqual({
       kind: 'ark',
@@ -170,17 +170,17 @@ describe('config', () => {
     expect(valid(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(valid({}))
   })
 
-  test('an upstream without its credentials is a problem', () => {
+  test('an upstream without credentials is a problem', () => {
     expect(problemsOf({ MEDIA_UPSTREAM_URL: 'http://u.example' })).toEqual([
-      'MEDIA_UPSTREAM_KEY is needed for a MEDIA_UPSTREAM_URL of kind rest',
+      'MEDIA_UPSTREAM_KEY is required for a MEDIA_UPSTREAM_URL of kind rest',
     ])
     expect(problemsOf({ ...ark, MEDIA_UPSTREAM_ACCESS_KEY: '', MEDIA_UPSTREAM_SECRET_KEY: undefined })).toEqual([
-      'MEDIA_UPSTREAM_ACCESS_KEY is needed for a MEDIA_UPSTREAM_URL of kind ark',
-      'MEDIA_UPSTREAM_SECRET_KEY is needed for a MEDIA_UPSTREAM_URL of kind ark',
+      'MEDIA_UPSTREAM_ACCESS_KEY is required for a MEDIA_UPSTREAM_URL of kind ark',
+      'MEDIA_UPSTREAM_SECRET_KEY is required for a MEDIA_UPSTREAM_URL of kind ark',
     ])
   })
 
-  test('several workers need a database that they can share', () => {
+  test('several workers need a database that processes can share', () => {
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite::memory:' })).toEqual([
       'WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file',
     ])
@@ -188,14 +188,14 @@ describe('config', () => {
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite:x.db' })).toEqual([])
   })
 
-  test('a small body is no larger than a large one', () => {
+  test('MAX_SMALL_BODY_BYTES is at most MAX_BODY_BYTES', () => {
     expect(problemsOf({ MAX_BODY_BYTES: '100', MAX_SMALL_BODY_BYTES: '101' })).toEqual([
       'MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES',
     ])
     expect(valid({ MAX_BODY_BYTES: '100' }).http.maxSmallBodyBytes).toBe(100)
   })
 
-  test('all problems are told, each in one line', () => {
+  test('all problems are reported, one per line', () => {
     const problems = problemsOf({ PORT: 'x', WORKERS: '0', TEXT_UPSTREAM_URL: 'ftp://x/v1', LOG_LEVEL: 'loud' })
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
       'WORKERS',
@@ -239,14 +239,14 @@ describe('config', () => {
     ['DRAIN_SECONDS', ['-1', '90000', 'x']],
     ['METRICS_TOKEN', ['a b', 'é']],
     ['LOG_LEVEL', ['loud', 'INFO']],
-  ] as const)('%s is checked, and its value never told', (name, values) => {
+  ] as const)('%s is validated, and its value is never quoted', (name, values) => {
     for (const value of values) {
       const problems = problemsOf({ MEDIA_UPSTREAM_KEY: 'k', [name]: value })
       expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must be .*[^.]$`))])
     }
   })
 
-  test('administration reads the address of the database and how long the audit trail is kept, and nothing else', () => {
+  test('the admin commands read DATABASE_URL and AUDIT_DAYS, and nothing else', () => {
     expect(readAdminConfig({ PORT: 'x' })).toEqual({
       store: { url: 'sqlite:data/sluice.db' },
       audit: { keepMs: 90 * 86_400_000 },

@@ -24,7 +24,7 @@ test('a line is one JSON object with time, level, fields and message', () => {
   })
 })
 
-test('nothing below the level is written', () => {
+test('lines below the level are not written', () => {
   const lines: string[] = []
   const log = createLog({ level: 'warn', secrets: [], write: (line) => lines.push(line) })
   log.debug({}, 'a')
@@ -43,18 +43,18 @@ test('an error is written with its causes', () => {
   expect(entry.err.cause).toMatchObject({ message: 'the socket is closed', code: 'ECONNRESET' })
 })
 
-const awkward = 'p"a\\s/s w+ö%d'
+const secret = 'p"a\\s/s w+ö%d'
 const forms = {
-  plain: awkward,
-  'in JSON': JSON.stringify({ a: awkward }),
-  'in JSON in JSON': JSON.stringify(JSON.stringify({ a: awkward })),
-  'in a path': `https://x/${encodeURIComponent(awkward)}/y`,
-  'in a query': `https://x/?${new URLSearchParams({ a: awkward })}`,
-  'in another case': awkward.toUpperCase(),
+  plain: secret,
+  'in JSON': JSON.stringify({ a: secret }),
+  'in JSON in JSON': JSON.stringify(JSON.stringify({ a: secret })),
+  'in a path': `https://x/${encodeURIComponent(secret)}/y`,
+  'in a query': `https://x/?${new URLSearchParams({ a: secret })}`,
+  'in another case': secret.toUpperCase(),
 }
 test.each(Object.entries(forms))('a secret never appears: %s', (_name, text) => {
   for (const fields of [{ text }, { deep: [{ er: text }] }, { [text]: 1 }, { err: new Error(text) }, {}]) {
-    const { line } = logged([awkward, 'p"a'], fields, Object.keys(fields).length === 0 ? text : 'said')
+    const { line } = logged([secret, 'p"a'], fields, Object.keys(fields).length === 0 ? text : 'said')
     expect(line).toContain('[redacted]')
     for (const form of Object.values(forms)) expect(line.includes(form)).toBe(false)
     expect(line).not.toContain('s w+')
@@ -68,12 +68,12 @@ test('a secret in the cause of a cause never appears', () => {
   expect(line).not.toContain('hidden-word')
 })
 
-test('a secret of digits leaves the line JSON', () => {
+test('redacting a secret of digits keeps the line valid JSON', () => {
   const { entry } = logged(['1234567890123456'], { count: 1234567890123456 })
   expect(entry.count).toBe('[redacted]')
 })
 
-test('a secret that begins another is no help to read that one', () => {
+test('a secret that is a prefix of another does not reveal the rest of it', () => {
   expect(logged(['secret', 'secret-longer'], { text: 'secret-longer' }).entry.text).toBe('[redacted]')
 })
 
@@ -86,14 +86,14 @@ test.each([
   `line\n${createToken()}`,
   `x${createToken()}`,
   JSON.stringify({ text: `a\n${createToken()}` }),
-])('what looks like a token never appears: %j', (text) => {
+])('text that looks like a token never appears: %j', (text) => {
   const { line } = logged([], { text })
   expect(line).toContain('[redacted]')
   expect(line).not.toMatch(/[A-Za-z0-9]{12}"/)
   expect(line).not.toContain('eyJ')
 })
 
-test('what only resembles a token stays', () => {
+test('text that only resembles a token is kept', () => {
   const fields = { asset: 'task-abcdefgh', note: 'no bearer was sent', risk: 'risk-123456' }
   expect(logged([], fields).entry).toMatchObject(fields)
 })
@@ -108,19 +108,19 @@ const runtimes = {
   deno: [join(root, 'node_modules/.bin/deno'), 'eval', '--no-lock', script],
 }
 test.each(Object.entries(runtimes))(
-  'lines go to standard error at once, on %s',
+  'lines are written to standard error synchronously, on %s',
   async (_name, [command = '', ...args]) => {
     const child = spawn(command, args, { cwd: root })
-    const said = { out: '', err: '' }
+    const output = { out: '', err: '' }
     child.stdout.on('data', (chunk) => {
-      said.out += chunk
+      output.out += chunk
     })
     child.stderr.on('data', (chunk) => {
-      said.err += chunk
+      output.err += chunk
     })
     await new Promise((resolve) => child.on('close', resolve))
-    expect(said.out).toBe('')
-    expect(JSON.parse(said.err)).toMatchObject({ level: 'warn', msg: 'said', err: { message: 'a [redacted]' } })
+    expect(output.out).toBe('')
+    expect(JSON.parse(output.err)).toMatchObject({ level: 'warn', msg: 'said', err: { message: 'a [redacted]' } })
   },
   30_000,
 )

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { postgresServer } from '../support/database.ts'
 import { openWorkplace } from '../support/temporary-files.ts'
 
-test('a frozen database gives the document’s 500, leaves the process alive, and comes back without a restart', async () => {
+test('with a frozen database requests get the documented 500, the process stays alive, and requests succeed again without a restart', async () => {
   await using place = await openWorkplace('postgres')
   const ann = await place.addUser('ann')
   const server = await place.start()
@@ -11,9 +11,9 @@ test('a frozen database gives the document’s 500, leaves the process alive, an
 
   const thaw = await (await postgresServer()).freeze()
   try {
-    const refused = await user.ask('POST', '/assets/groups', { Name: 'during' })
-    expect(refused.status).toBe(500)
-    expect(refused.json).toEqual({
+    const rejected = await user.ask('POST', '/assets/groups', { Name: 'during' })
+    expect(rejected.status).toBe(500)
+    expect(rejected.json).toEqual({
       success: false,
       error: { message: expect.any(String), type: 'media_proxy_error' },
     })
@@ -34,7 +34,7 @@ test('a frozen database gives the document’s 500, leaves the process alive, an
   expect(place.emulator.library.groups().map((group) => group.name)).not.toContain('during')
 }, 60_000)
 
-test('a database that is not there at the start is waited for', async () => {
+test('a server that starts without a reachable database waits for it', async () => {
   await using place = await openWorkplace('postgres')
   const ann = await place.addUser('ann')
   const thaw = await (await postgresServer()).freeze()

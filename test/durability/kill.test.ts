@@ -8,42 +8,42 @@ const rounds = Number(process.env.SLUICE_KILLS ?? 6)
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`a gateway that is killed while it creates groups (${kind})`, () => {
     test(
-      'loses no group that it acknowledged, and leaves none without its owner',
+      'loses no acknowledged group, and leaves no group without its owner',
       async () => {
         await using place = await openWorkplace(kind)
-        const history = await createUnderFire(place)
-        const server = await place.start(hasty)
-        await until(async () => (await place.store.openClaims()).length === 0)
-        await audit(history, place, server)
+        const history = await createWithKills(place)
+        const server = await place.start(shortTimeout)
+        await waitUntil(async () => (await place.store.openClaims()).length === 0)
+        await checkOwners(history, place, server)
       },
       60_000 + rounds * 5_000,
     )
   })
 }
 
-/** Claims fall due after two of these. */
-const hasty = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '1' }
+/** Claims are due after twice this timeout. */
+const shortTimeout = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '1' }
 
 interface Attempt {
   readonly user: Awaited<ReturnType<Workplace['addUser']>>
   readonly name: string
-  /** Id that the gateway answered with; undefined when it did not get to it. */
+  /** Id in the gateway's response. Undefined when there was no response. */
   readonly acknowledged: string | undefined
 }
 
-/** Kills one gateway after another at random moments of many creations, some of which the upstream takes its time over. */
-const createUnderFire = async (place: Workplace): Promise<readonly Attempt[]> => {
+/** Creates groups, and kills one gateway after another at random moments. The upstream delays half of the creations. */
+const createWithKills = async (place: Workplace): Promise<readonly Attempt[]> => {
   const history: Attempt[] = []
   const users = await Promise.all(['ann', 'bob', 'cyd'].map((name) => place.addUser(name)))
   const always = { action: 'CreateAssetGroup', times: Number.POSITIVE_INFINITY, probability: 0.5 }
   place.emulator.faults.add({ ...always, kind: 'delay', ms: 30 })
   for (let round = 0; round < rounds; round++) {
-    const server = await place.start(hasty)
+    const server = await place.start(shortTimeout)
     let alive = true
     const clients = users.flatMap((user) =>
       [0, 1, 2].map(async (client) => {
-        for (let nth = 0; alive; nth++) {
-          const name = `${user.id.slice(0, 8)} ${round}.${client}.${nth}`
+        for (let index = 0; alive; index++) {
+          const name = `${user.id.slice(0, 8)} ${round}.${client}.${index}`
           const created = await create(user.at(server), name).catch(() => undefined)
           history.push({ user, name, acknowledged: created })
         }
@@ -62,7 +62,7 @@ const create = async (user: User, name: string): Promise<string | undefined> => 
   return reply.status === 200 ? reply.json.Result.Id : undefined
 }
 
-const audit = async (
+const checkOwners = async (
   history: readonly Attempt[],
   { emulator, store }: Workplace,
   server: ServerProcess,
@@ -70,20 +70,20 @@ const audit = async (
   const upstream = new Map(emulator.library.groups().map((group) => [group.name, group.id]))
   expect(history.filter((attempt) => attempt.acknowledged).length).toBeGreaterThan(0)
   for (const { user, name, acknowledged } of history) {
-    const made = upstream.get(name)
-    if (acknowledged) expect(made).toBe(acknowledged)
-    const owner = made === undefined ? undefined : (await store.group(made))?.user
-    expect(owner).toBe(made === undefined ? undefined : user.id)
-    // A name that came to nothing is free again, and one that did not is not.
+    const groupId = upstream.get(name)
+    if (acknowledged) expect(groupId).toBe(acknowledged)
+    const owner = groupId === undefined ? undefined : (await store.group(groupId))?.user
+    expect(owner).toBe(groupId === undefined ? undefined : user.id)
+    // The name is free if and only if the upstream has no such group.
     const again = await create(user.at(server), name)
-    expect(again === undefined).toBe(made !== undefined)
+    expect(again === undefined).toBe(groupId !== undefined)
   }
 }
 
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
+const waitUntil = async (condition: () => Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 300; tries++) {
-    if (await holds()) return
+    if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error('it does not come to pass')
+  throw new Error('the condition was not met in time')
 }

@@ -5,7 +5,7 @@ import { openWorkplace } from '../support/temporary-files.ts'
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  test(`a revoked token ends its streams in every process, on either runtime, and no others (${kind})`, async () => {
+  test(`revoking a token ends its streams in every process, on both runtimes, and no others (${kind})`, async () => {
     await using place = await openWorkplace(kind)
     const environment = { TEXT_UPSTREAM_URL: place.emulator.text.url, TEXT_UPSTREAM_KEY: place.emulator.text.key }
     const servers = await Promise.all([
@@ -20,20 +20,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'emulated-wide', messages: [{ role: 'user', content: 'hi' }], stream: true }),
       })
-      let [text, over] = ['', false]
+      let [text, ended] = ['', false]
       const read = (async () => {
         for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
-        over = true
+        ended = true
         return text
       })()
-      return { read, isOver: () => over }
+      return { read, isOver: () => ended }
     }
-    const mine = await Promise.all(servers.map((server) => open(server, ann)))
+    const revoked = await Promise.all(servers.map((server) => open(server, ann)))
     const others = await Promise.all(servers.map((server) => open(server, bob)))
     await silence.struck(2 * servers.length)
     const [token] = await place.store.listTokens(ann.id)
     await place.store.revokeToken(token?.id ?? '', Date.now())
-    for (const { read } of mine) {
+    for (const { read } of revoked) {
       const text = await read
       expect(text).toContain('"code":"invalid_api_key"')
       expect(text).not.toContain('[DONE]')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal} lets a request in flight finish, refuses new ones, and ends with status 0`, async () => {
+  test(`${signal} lets a request in flight finish, rejects new connections, and exits with status 0`, async () => {
     await using place = await openWorkplace()
     const user = await place.addUser('ann')
     const server = await place.start()
@@ -25,7 +25,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   }, 20_000)
 }
 
-test('a request that does not finish within DRAIN_SECONDS does not keep the server', async () => {
+test('a request that does not finish within DRAIN_SECONDS does not keep the server running', async () => {
   await using place = await openWorkplace()
   const user = await place.addUser('ann')
   const server = await place.start({ DRAIN_SECONDS: '0.2' })
@@ -39,7 +39,7 @@ test('a request that does not finish within DRAIN_SECONDS does not keep the serv
   expect(await inFlight).toBe(undefined)
 }, 20_000)
 
-test('two workers share one port, and end together', async () => {
+test('two workers share one port, and stop together', async () => {
   await using place = await openWorkplace()
   const user = await place.addUser('ann')
   const server = await place.start({ WORKERS: '2' })

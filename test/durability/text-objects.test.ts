@@ -11,15 +11,15 @@ const statusOf = (attempt: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof OpenAI.APIError ? error.status : error),
   )
 
-test('what was left in the background by a process that ended is paid for by the next', async () => {
+test('usage of a background response is recorded by the next process when the first one has ended', async () => {
   await using place = await openWorkplace('sqlite', { text: { queuedMs: 0, backgroundMs: 0 } })
   const { url, key } = place.emulator.text
   const account = new OpenAI({ baseURL: url, apiKey: key })
   const { id } = await account.responses.create({ model, input: 'hi', background: true })
   const user = await place.addUser('ann')
   const createdAt = Date.now() - 60_000
-  const left = { kind: 'response', id, user: user.id, upstream: url, model, createdAt } as const
-  await place.store.recordTextObjects([{ ...left, expiresAt: createdAt + 1e9, dueAt: createdAt + 30_000 }])
+  const record = { kind: 'response', id, user: user.id, upstream: url, model, createdAt } as const
+  await place.store.recordTextObjects([{ ...record, expiresAt: createdAt + 1e9, dueAt: createdAt + 30_000 }])
   await place.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key })
   const usage = () => place.store.listUsage({ user: user.id })
   await until(async () => (await usage()).length > 0)
@@ -27,7 +27,7 @@ test('what was left in the background by a process that ended is paid for by the
 }, 30_000)
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  test(`a response is its owner’s in every process, on Bun and Deno, and paid for once (${kind})`, async () => {
+  test(`a response belongs to its owner in every process, on Bun and Deno, and its usage counts once (${kind})`, async () => {
     await using place = await openWorkplace(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
     const { url, key } = place.emulator.text
     const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key }
@@ -36,34 +36,34 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const [anns, bobs] = users.map(({ token }) =>
       servers.map((server) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: token, maxRetries: 0 })),
     )
-    for (const [nth, made] of (anns ?? []).entries()) {
-      const elsewhere = [anns?.[1 - nth], bobs?.[1 - nth], bobs?.[nth]]
-      const streamed = await made.responses.create({ model, input: '100 tokens', stream: true })
-      let first = ''
+    for (const [index, creator] of (anns ?? []).entries()) {
+      const others = [anns?.[1 - index], bobs?.[1 - index], bobs?.[index]]
+      const streamed = await creator.responses.create({ model, input: '100 tokens', stream: true })
+      let streamedId = ''
       for await (const event of streamed) {
-        if (event.type === 'response.created') first = event.response.id
-        // The caller leaves as soon as it knows the id.
+        if (event.type === 'response.created') streamedId = event.response.id
+        // The caller disconnects as soon as it knows the id.
         break
       }
-      const { id } = await made.responses.create({ model, input: 'hi' })
-      const continued = elsewhere.map((client) =>
+      const { id } = await creator.responses.create({ model, input: 'hi' })
+      const continued = others.map((client) =>
         client ? statusOf(client.responses.create({ model, input: 'go on', previous_response_id: id })) : 0,
       )
       expect(await Promise.all(continued)).toEqual([200, 400, 400])
-      for (const each of [id, first]) {
-        const fetched = elsewhere.map((client) => (client ? statusOf(client.responses.retrieve(each)) : 0))
+      for (const each of [id, streamedId]) {
+        const fetched = others.map((client) => (client ? statusOf(client.responses.retrieve(each)) : 0))
         expect(await Promise.all(fetched)).toEqual([200, 404, 404])
-        const listed = elsewhere.map((client) => (client ? statusOf(client.responses.inputItems.list(each)) : 0))
+        const listed = others.map((client) => (client ? statusOf(client.responses.inputItems.list(each)) : 0))
         expect(await Promise.all(listed)).toEqual([200, 404, 404])
       }
-      const deleted = elsewhere.toReversed().map((client) => (client ? statusOf(client.responses.delete(id)) : 0))
+      const deleted = others.toReversed().map((client) => (client ? statusOf(client.responses.delete(id)) : 0))
       expect((await Promise.all(deleted)).sort()).toEqual([200, 404, 404])
-      expect(await statusOf(made.responses.retrieve(id))).toBe(404)
+      expect(await statusOf(creator.responses.retrieve(id))).toBe(404)
     }
 
     const calls = async () => (await place.store.listUsage({ user: users[0]?.id })).map((row) => row.calls).at(0) ?? 0
     const before = 6
-    // Usage is written a moment after the answer.
+    // Usage is written shortly after the response.
     await until(async () => (await calls()) === before)
     const background = await anns?.[0]?.responses.create({ model, input: 'hi', background: true, stream: true })
     let id = ''

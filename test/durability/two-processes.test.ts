@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  test(`of 50 parallel creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {
+  test(`of 50 concurrent creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {
     await using place = await openWorkplace(kind)
     const user = await place.addUser('ann')
     const servers = await Promise.all([place.start(), place.start()])

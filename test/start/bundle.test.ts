@@ -26,7 +26,7 @@ const write = (path: string, content: string) => writeFile(join(root, path), con
 
 const folder = () => join(root, 'node_modules/.cache/sluice')
 
-/** What a program says that runs the bundle, where there is a fresh one. */
+/** The output of a program that imports the bundle. Throws when there is no fresh bundle. */
 const run = async (): Promise<{ word: string; place: string }> => {
   const bundle = freshBundle(project)
   if (bundle === undefined) throw new Error('there is no fresh bundle')
@@ -35,18 +35,18 @@ const run = async (): Promise<{ word: string; place: string }> => {
   return JSON.parse(stdout.toString())
 }
 
-test('a bundle does what its files do, and a module outside finds its own place', async () => {
+test('a bundle behaves like its files, and an external module has its own `import.meta.url`', async () => {
   expect(freshBundle(project)).toBeUndefined()
   await makeBundle(project)
   expect(await run()).toEqual({ word: 'old', place: Bun.pathToFileURL(join(root, 'outside/place.ts')).href })
 })
 
-test('bytecode lies beside it', async () => {
+test('the bytecode is beside the bundle', async () => {
   await makeBundle(project)
   expect((await stat(`${freshBundle(project)}.jsc`)).size).toBeGreaterThan(0)
 })
 
-test('a bundle is stale when a file has other contents, though of the same size and time', async () => {
+test('a bundle is stale when a file has other contents, even with the same size and time', async () => {
   await makeBundle(project)
   const { atime, mtime } = await stat(join(root, 'word.ts'))
   await write('word.ts', `export const word: string = 'new'`)
@@ -56,7 +56,7 @@ test('a bundle is stale when a file has other contents, though of the same size 
   expect(await run()).toMatchObject({ word: 'new' })
 })
 
-test('it is stale when a setting has changed, and when a file is gone', async () => {
+test('a bundle is stale when a setting has changed, and when a file was removed', async () => {
   await makeBundle(project)
   await write('package.json', '{ "type": "module" }')
   expect(freshBundle(project)).toBeUndefined()
@@ -65,7 +65,7 @@ test('it is stale when a setting has changed, and when a file is gone', async ()
   expect(freshBundle(project)).toBeUndefined()
 })
 
-test('it is stale in another place, where what is outside would be looked for in the first', async () => {
+test('a bundle is stale in another folder, because it refers to external modules by absolute path', async () => {
   await makeBundle(project)
   const moved = `${root}-moved`
   await rename(root, moved)
@@ -73,7 +73,7 @@ test('it is stale in another place, where what is outside would be looked for in
   expect(freshBundle({ ...project, root })).toBeUndefined()
 })
 
-test('a file that changes while its bundle is made leaves none that passes for fresh', async () => {
+test('a file that changes while its bundle is built leaves no bundle that counts as fresh', async () => {
   const making = makeBundle(project)
   for (let changes = 0; changes < 200; changes++) {
     await write('word.ts', `export const word: string = '${changes}'`)
@@ -84,7 +84,7 @@ test('a file that changes while its bundle is made leaves none that passes for f
   if (bundle !== undefined) expect(await run()).toMatchObject({ word: '199' })
 })
 
-test('several processes make one at once, and nothing of earlier ones stays', async () => {
+test('several processes can build a bundle concurrently, and older bundles are removed', async () => {
   await makeBundle(project)
   await write('word.ts', `export const word: string = 'new'`)
   await Promise.all([makeBundle(project), makeBundle(project), makeBundle(project)])
@@ -92,7 +92,7 @@ test('several processes make one at once, and nothing of earlier ones stays', as
   expect(await readdir(folder())).toHaveLength(2)
 })
 
-test('what a process left that died at it goes, once it is old', async () => {
+test('an unfinished bundle of a process that died is removed once it is old', async () => {
   for (const name of ['unfinished-old', 'unfinished-new']) await mkdir(join(folder(), name), { recursive: true })
   const hourAgo = Date.now() / 1000 - 3600
   await utimes(join(folder(), 'unfinished-old'), hourAgo, hourAgo)
@@ -100,14 +100,14 @@ test('what a process left that died at it goes, once it is old', async () => {
   expect((await readdir(folder())).filter((name) => name.startsWith('unfinished'))).toEqual(['unfinished-new'])
 })
 
-test('one that cannot be made leaves nothing behind', async () => {
+test('a bundle that cannot be built leaves no files behind', async () => {
   await write('word.ts', 'export const word = (')
   await expect(makeBundle(project)).rejects.toThrow()
   expect(freshBundle(project)).toBeUndefined()
   expect(await readdir(folder())).toEqual([])
 })
 
-test('one that cannot be kept is none', async () => {
+test('a bundle that cannot be stored does not count as fresh', async () => {
   await mkdir(join(root, 'node_modules'))
   await writeFile(join(root, 'node_modules/.cache'), 'not a folder')
   await chmod(join(root, 'node_modules/.cache'), 0o400)

@@ -7,7 +7,7 @@ import { freshBundle, server } from '../../src/server/bundle.ts'
 
 setDefaultTimeout(30_000)
 
-/** A copy of the project, whose files may be changed. */
+/** A copy of the project, whose files the tests change. */
 let copy: string
 
 beforeAll(async () => {
@@ -24,8 +24,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(copy, { recursive: true }))
 
-/** Starts the copy, and asks it for each of the paths. */
-const ask = async (paths: readonly string[], environment: Record<string, string> = {}): Promise<readonly string[]> => {
+/** Starts the server of the copy, and returns the bodies of the given paths. */
+const fetchFromCopy = async (
+  paths: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<readonly string[]> => {
   const child = spawn(process.execPath, ['src/server/start.ts'], {
     cwd: copy,
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'sqlite:start.db', LOG_LEVEL: 'warn', ...environment },
@@ -50,41 +53,41 @@ const ask = async (paths: readonly string[], environment: Record<string, string>
   }
 }
 
-const bundle = () => freshBundle({ ...server, root: `${copy}/` })
+const bundleOfCopy = () => freshBundle({ ...server, root: `${copy}/` })
 
-/** Replaces what `GET /healthz` says. */
-const say = async (before: string, after: string) => {
+/** Replaces text in the source of `GET /healthz`. */
+const replaceHealthText = async (before: string, after: string) => {
   const path = join(copy, 'src/health.ts')
   const source = await readFile(path, 'utf8')
-  if (!source.includes(before)) throw new Error(`health does not say ${before}`)
+  if (!source.includes(before)) throw new Error(`health.ts does not contain ${before}`)
   await writeFile(path, source.replace(before, after))
 }
 
-test('the first start makes the bundle, and the next one runs it', async () => {
-  expect(bundle()).toBeUndefined()
-  expect(await ask(['/healthz'])).toEqual(['{"status":"ok"}'])
-  const made = bundle() ?? ''
-  const source = await readFile(made, 'utf8')
-  // Nothing would do this: it shows which file runs. Bytecode that does not fit its source is not used.
-  await writeFile(made, source.replace('status: "ok"', 'status: "bundled"'))
-  expect(await ask(['/healthz'])).toEqual(['{"status":"bundled"}'])
-  await writeFile(made, source)
+test('the first start builds the bundle, and the next one runs it', async () => {
+  expect(bundleOfCopy()).toBeUndefined()
+  expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"ok"}'])
+  const bundlePath = bundleOfCopy() ?? ''
+  const source = await readFile(bundlePath, 'utf8')
+  // A change of the bundle itself shows which file runs. The runtime does not use bytecode that does not match its source.
+  await writeFile(bundlePath, source.replace('status: "ok"', 'status: "bundled"'))
+  expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"bundled"}'])
+  await writeFile(bundlePath, source)
 })
 
-test('the console finds its pages, and several processes run the same', async () => {
+test('the bundled console finds its pages, and several workers run the same bundle', async () => {
   const page = await readFile(join(copy, 'plugins/console/page/app.js'), 'utf8')
-  expect(await ask(['/console/app.js', '/healthz'], { WORKERS: '2' })).toEqual([page, '{"status":"ok"}'])
+  expect(await fetchFromCopy(['/console/app.js', '/healthz'], { WORKERS: '2' })).toEqual([page, '{"status":"ok"}'])
 })
 
-test('what was changed is what runs, from the very next start on', async () => {
-  await say("'ok'", "'changed'")
-  expect(await ask(['/healthz'])).toEqual(['{"status":"changed"}'])
-  expect(bundle()).toBeDefined()
+test('a changed source runs from the next start on', async () => {
+  await replaceHealthText("'ok'", "'changed'")
+  expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"changed"}'])
+  expect(bundleOfCopy()).toBeDefined()
 })
 
-test('where no bundle can be kept, the files themselves serve', async () => {
+test('the source files run when no bundle can be stored', async () => {
   await rm(join(copy, 'node_modules/.cache'), { recursive: true })
   await writeFile(join(copy, 'node_modules/.cache'), 'no folder')
-  await say("'changed'", "'unbundled'")
-  expect(await ask(['/healthz'])).toEqual(['{"status":"unbundled"}'])
+  await replaceHealthText("'changed'", "'unbundled'")
+  expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"unbundled"}'])
 })
