@@ -1,4 +1,4 @@
-/** What the audit trail may say that happened. */
+/** The actions of the audit trail. */
 export const auditActions = [
   'session.login',
   'session.fail',
@@ -29,32 +29,32 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** Something that happened. Never holds a secret: ids, and words of the gateway's own. */
+/** An event for the audit trail. It contains ids and fixed words, and never a secret. */
 export interface AuditEvent {
   readonly action: AuditAction
-  /** Id of the user whose doing it was, where the request does not say: see `identityOf`. */
+  /** Id of the user. Needed only if the request has no identity (see `identityOf`). */
   readonly user?: string
-  /** What somebody unknown is called by their own account. Kept only if there is such a user: else it may be a password in the wrong field. */
+  /** User name that an unauthenticated caller has sent. Stored only if the user exists: otherwise it may be a password in the wrong field. */
   readonly name?: string
-  /** Id of the token that was used, where the request does not say. */
+  /** Id of the token that the caller used. Needed only if the request has no identity. */
   readonly token?: string
-  /** What it was done to: its kind, and its id where there is one. */
+  /** Kind and id of the object that the action affects. */
   readonly target?: { readonly kind: string; readonly id?: string }
-  /** Status of the answer, of what was refused. */
+  /** HTTP status, for a rejected request. */
   readonly status?: number
   readonly reason?: string
 }
 
-/** Where plugins report what has to be found out later: who did what, when, and from where. */
+/** The audit trail, as plugins use it: who did what, when, and from where. */
 export interface Audit {
-  /** Keeps it soon; nobody waits. What an attacker can repeat at will is counted instead, after a few. */
+  /** Writes the event soon, without making the caller wait. Repeated events that any caller can cause are counted after the first few. */
   note(event: AuditEvent, request?: Request): void
-  /** Resolves when it is kept. For what is rare and must not happen without a trace. Throws Problem 500 when it cannot be kept. */
+  /** Resolves when the event is written. For rare actions that must not succeed without an entry. Rejects with Problem 500 when the write fails. */
   record(event: AuditEvent, request?: Request): Promise<void>
 }
 
-/** Default of every `audit` option. */
+/** An audit trail that discards all events: the default of every `audit` option. */
 export const noAudit: Audit = { note() {}, async record() {} }
 
-/** What the trail says of a refusal: of what kind that was which is not the caller's, or is not at all. */
+/** The event for a request that used the id of an object that does not exist or belongs to another user. */
 export const refused = (kind: string, id?: string): AuditEvent => ({ action: 'access.refuse', target: { kind, id } })

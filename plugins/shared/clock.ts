@@ -1,18 +1,18 @@
-/** Time and timers, to be replaced by a test. */
+/** The clock and its timers. Tests replace it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Runs something once, at a time or as soon as it has passed. The answer calls it off. */
+  /** Calls `run` once at the given time, or soon if it has passed. Returns a function that cancels the timer. */
   at(time: number, run: () => void): () => void
 }
 
-/** More than a timer can be set to: it would ring at once. */
-const longest = 2 ** 31 - 1
+/** `setTimeout` fires at once for a longer delay. */
+const maxDelayMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: Date.now,
   at(time, run) {
-    const timer = setTimeout(run, Math.min(longest, Math.max(1, time - Date.now())))
+    const timer = setTimeout(run, Math.min(maxDelayMs, Math.max(1, time - Date.now())))
     return () => clearTimeout(timer)
   },
 }

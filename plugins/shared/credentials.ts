@@ -1,26 +1,29 @@
-/** Whether something that is to be shown to a caller holds a credential. */
+/** Whether parts of a response contain a credential. */
 export type Reveals = (...parts: readonly (Uint8Array | string | Headers)[]) => boolean
 
-/** What is shorter may as well be a word of a text. */
-const shortest = 8
+/** A shorter secret is not searched: it may occur as a word in any text. */
+const minLength = 8
 
 /**
- * Looks for credentials as they are, and as JSON, addresses, HTML and base64 disguise them: `\uXXXX` and `\/`, `%XX`, `&#XX;`, and base64 in both alphabets, wherever in a
- * longer text it begins. Parts are looked at one by one, of headers their values. Made once for each upstream.
+ * Compiles a search for credentials in responses. Call it once for each upstream.
+ *
+ * It finds a secret as plain text; escaped as in JSON (`\uXXXX`, `\/`), URLs (`%XX`) and HTML (`&#XX;`); and in base64 of both
+ * alphabets, at any offset in a longer text. It searches each part separately; of headers, the values.
  */
 export const findCredentials = (secrets: readonly (string | undefined)[]): Reveals => {
-  const known = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= shortest)
-  if (known.length === 0) return () => false
-  // All forms in one search: it costs a quarter of one search each.
-  const plain = new RegExp(formsOf(known).map(literal).join('|'))
-  const escaped = new RegExp(known.map(anyEscape).join('|'))
-  const simple = known.every((secret) => Buffer.byteLength(secret) === secret.length)
+  const longEnough = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= minLength)
+  if (longEnough.length === 0) return () => false
+  // One search for all forms costs a quarter of one search for each form.
+  const plain = new RegExp(formsOf(longEnough).map(escapeRegExp).join('|'))
+  const escaped = new RegExp(longEnough.map(anyEscapeOf).join('|'))
+  const asciiOnly = longEnough.every((secret) => Buffer.byteLength(secret) === secret.length)
   const holds = (part: Uint8Array | string): boolean => {
-    // Where the secrets are ASCII, text is searched as it is.
-    const text = simple && typeof part === 'string' ? part : latin1(part)
-    const flat = text.includes('\\/') ? text.replaceAll('\\/', '/') : text
+    // ASCII secrets can be searched in the text itself, without a conversion to bytes.
+    const text = asciiOnly && typeof part === 'string' ? part : latin1(part)
+    const withoutEscapedSlashes = text.includes('\\/') ? text.replaceAll('\\/', '/') : text
     return (
-      plain.test(flat) || ((text.includes('\\') || text.includes('%') || text.includes('&#')) && escaped.test(flat))
+      plain.test(withoutEscapedSlashes) ||
+      ((text.includes('\\') || text.includes('%') || text.includes('&#')) && escaped.test(withoutEscapedSlashes))
     )
   }
   const reveals = (part: Uint8Array | string | Headers): boolean =>
@@ -28,7 +31,7 @@ export const findCredentials = (secrets: readonly (string | undefined)[]): Revea
   return (...parts) => parts.some(reveals)
 }
 
-/** Their own iterator costs ten times as much. */
+/** `forEach` costs a tenth of the iterator of `Headers`. */
 const valuesOf = (headers: Headers): readonly string[] => {
   const values: string[] = []
   headers.forEach((value) => {
@@ -38,27 +41,30 @@ const valuesOf = (headers: Headers): readonly string[] => {
 }
 
 const formsOf = (secrets: readonly string[]): readonly string[] => [
-  ...new Set(secrets.flatMap((secret) => [latin1(secret), ...inBase64(secret)])),
+  ...new Set(secrets.flatMap((secret) => [latin1(secret), ...base64FormsOf(secret)])),
 ]
 
-const literal = (text: string): string => text.replace(/[^A-Za-z0-9]/g, (sign) => `\\x${hex(sign.charCodeAt(0))}`)
+const escapeRegExp = (text: string): string => text.replace(/[^A-Za-z0-9]/g, (sign) => `\\x${hex(sign.charCodeAt(0))}`)
 
-/** One character a byte, which is cheap to make and to search. */
+/** The bytes as one character each, which is cheap to create and to search. */
 const latin1 = (part: Uint8Array | string): string =>
   (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.length)).toString(
     'latin1',
   )
 
-/** What all texts have in common whose base64 holds the secret: one for each place in a group of three bytes, less what its neighbours have a part in. */
-const inBase64 = (secret: string): readonly string[] =>
+/**
+ * The parts of base64 that do not depend on the text around the secret: one for each offset in a group of three bytes, without the
+ * characters that also encode neighbouring bytes.
+ */
+const base64FormsOf = (secret: string): readonly string[] =>
   [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
     const common = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)]
     return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...common))
   })
 
-/** Each character as it is or escaped, also where JSON stands in a string of other JSON. */
-const anyEscape = (secret: string): string =>
+/** A pattern for the secret in which each character may be plain or escaped, also for JSON inside a JSON string. */
+const anyEscapeOf = (secret: string): string =>
   Array.from(secret, (character) => {
     const bytes = [...Buffer.from(character)]
     const raw = bytes.map((byte) => `\\x${hex(byte)}`).join('')

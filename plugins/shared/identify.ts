@@ -3,25 +3,27 @@ import { inFlightOf } from './in-flight.ts'
 import { Problem } from './problem.ts'
 import type { WhenRevoked } from './revocation.ts'
 
-/** Who is calling. */
+/** The authenticated caller. */
 export interface Identity {
-  /** Whoever has the same user has the same groups and assets. */
+  /** Id of the user, who owns groups, assets and other objects. */
   readonly user: string
-  /** Id of the credential, where one user may have several. */
+  /** Id of the credential, if a user may have several. */
   readonly token?: string
   /**
-   * Tells when the credential has ceased to hold, for answers that outlast it: a stream of text generation ends within a second of it. Undefined, as for most
-   * identities of a host app: whatever has begun goes on to its end.
+   * Reports when the credential is revoked, so that a text generation stream ends within a second. If undefined, as for most
+   * identities of a host app, running responses continue to their end.
    */
   readonly whenRevoked?: WhenRevoked
 }
 
-/** Says who is calling; undefined when nobody that is known. A host app hands over its own. */
+/** Authenticates a request. Returns undefined for an unknown caller. A host app provides its own function. */
 export type Identify = (request: Request) => Awaitable<Identity | undefined>
 
 /**
- * The identity, or Problem 401: one answer for every reason, so that nothing can be learned from it. Every route that has a user asks here, before it reads anything:
- * so the user's requests are counted, and Problem 429 is thrown, in one place.
+ * Returns the identity of a request, or throws Problem 401: one response for every reason, so that it reveals nothing.
+ *
+ * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
+ * above the limit.
  */
 export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
   andThen(identify(request), (found) => {
@@ -35,10 +37,11 @@ const identity = Symbol('identity')
 
 type Identified = Request & { [identity]?: Identity }
 
-/** Who a request has turned out to be from, for whatever is handed nothing but the request. Undefined before `requireIdentity`. */
+/** The identity that `requireIdentity` has found for a request, for code that gets only the request. Undefined before. */
 export const identityOf = (request: Identified): Identity | undefined => request[identity]
 
-export const notAuthenticated = (): Problem => nobody
+/** Problem 401. */
+export const notAuthenticated = (): Problem => notAuthenticatedProblem
 
-/** One for all: it has no cause and no event, and making an error costs more than throwing it. */
-const nobody = new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })
+/** One shared instance: it has no cause and no event, and creating an error costs more than throwing it. */
+const notAuthenticatedProblem = new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })

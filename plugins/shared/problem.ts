@@ -3,20 +3,20 @@ import { type Audit, type AuditEvent, noAudit } from './audit.ts'
 import { responseOf } from './known-body.ts'
 
 /**
- * The one way to refuse a request: throw a `Problem`. Elysia renders it through `toResponse`, so a plugin that throws one
- * answers correctly in an app that knows nothing about it.
+ * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in
+ * any app, without an error handler.
  */
 export class Problem extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly event: AuditEvent | undefined
-  #said: { readonly body: ProblemBody; readonly text: string; readonly headers: Headers } | undefined
+  #rendered: { readonly body: ProblemBody; readonly text: string; readonly headers: Headers } | undefined
 
   /**
    * @param status HTTP status, 400 to 599
-   * @param message shown to the caller; never text of a database, a runtime or a socket
-   * @param options.cause for the log, never shown
-   * @param options.headers sent with the answer, for example `Allow` or `Retry-After`
+   * @param message the caller sees it; never the text of a database, runtime or socket error
+   * @param options.cause for the log; the caller never sees it
+   * @param options.headers sent with the response, for example `Allow` or `Retry-After`
    * @param options.event for the audit trail
    */
   constructor(
@@ -31,26 +31,26 @@ export class Problem extends Error {
     this.event = options.event
   }
 
-  /** @param body shape of the body; default that of the asset library document, section "Errors" */
+  /** Renders the response. @param body shape of the JSON body; default: the asset library's */
   toResponse(body: ProblemBody = problemBody()): Response {
-    // Those that are made once are thrown time and again, and say the same each time.
-    if (this.#said?.body !== body) {
+    // Some problems are created once and thrown many times: their body and headers are rendered once.
+    if (this.#rendered?.body !== body) {
       const headers = new Headers({ ...this.headers, 'content-type': 'application/json' })
-      this.#said = { body, text: JSON.stringify(body(this)), headers }
+      this.#rendered = { body, text: JSON.stringify(body(this)), headers }
     }
-    return responseOf(this.#said.text, { status: this.status, headers: this.#said.headers })
+    return responseOf(this.#rendered.text, { status: this.status, headers: this.#rendered.headers })
   }
 }
 
-/** Turns a problem into the JSON that the caller reads. */
+/** Renders a problem as the JSON body of a response. */
 export type ProblemBody = (problem: Problem) => object
 
-/** `{"success":false,"error":{"message","type"}}`, the asset library's shape; `type` is `media_proxy_error` by default. */
+/** The asset library's error body: `{"success":false,"error":{"message","type"}}`. `type` is `media_proxy_error` by default. */
 export const problemBody =
   (type = 'media_proxy_error'): ProblemBody =>
   (problem) => ({ success: false, error: { message: problem.message, type } })
 
-/** Where plugins report what a caller must not see. The signature is pino's. */
+/** The log of the plugins, for what a caller must not see. The signature is pino's. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -58,17 +58,17 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-const nothing = () => {}
-/** Default of every `log` option. */
-export const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+const ignore = () => {}
+/** A log that discards all lines: the default of every `log` option. */
+export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-const byCode: Readonly<Record<string, [number, string]>> = {
+const problemOfCode: Readonly<Record<string, [number, string]>> = {
   NOT_FOUND: [404, 'not found'],
   PARSE: [400, 'request body could not be read'],
   VALIDATION: [400, 'request is not valid'],
 }
 
-/** What the hook uses of Elysia's context. */
+/** The parts of Elysia's error context that the hook uses. */
 interface ErrorContext {
   readonly error: unknown
   readonly code: unknown
@@ -77,38 +77,42 @@ interface ErrorContext {
 }
 
 /**
- * An `onError` hook that answers in one shape: problems as they are, the framework's own refusals by status, anything else as a 500 that
- * says nothing. Whatever has a cause, or is unexpected, is logged; not so what a caller's leaving brings about. What has an event is noted.
+ * An `onError` hook that renders every error in one shape.
+ *
+ * A `Problem` keeps its status and message, Elysia's own errors get their status, and any other error becomes a 500 without details.
+ * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected), and notes a problem's audit event.
  */
 export const renderProblems =
   (body: ProblemBody, log: Log = silent, audit: Audit = noAudit) =>
   ({ error, code, request, set }: ErrorContext): Response => {
-    const left = () => request?.signal.aborted === true
+    const clientDisconnected = () => request?.signal.aborted === true
     if (error instanceof Problem) {
       if (error.event) audit.note({ ...error.event, status: error.status }, request)
       if (error.cause !== undefined) {
-        log[left() ? 'debug' : 'warn']({ status: error.status, err: error.cause }, error.message)
+        log[clientDisconnected() ? 'debug' : 'warn']({ status: error.status, err: error.cause }, error.message)
       }
-      return uncopied(error.toResponse(body), set)
+      return withStatus(error.toResponse(body), set)
     }
-    const known = byCode[String(code)]
-    if (known) return uncopied(new Problem(...known).toResponse(body), set)
-    log[left() ? 'debug' : 'error']({ err: error }, 'unexpected error')
-    return uncopied(new Problem(500, 'internal error').toResponse(body), set)
+    const known = problemOfCode[String(code)]
+    if (known) return withStatus(new Problem(...known).toResponse(body), set)
+    log[clientDisconnected() ? 'debug' : 'error']({ err: error }, 'unexpected error')
+    return withStatus(new Problem(500, 'internal error').toResponse(body), set)
   }
 
 /**
- * The answer has its own status. Wherever `set` has one too, Elysia (1.4.30) copies the answer, and its body through a stream: so `set` gets it when the answer has been
- * made, and before hooks are told of it (`onAfterResponse`), which Elysia calls in the next turn.
+ * Sets `set.status` for hooks, without a copy of the response.
+ *
+ * The response has its own status. If `set` has one too, Elysia (1.4.30) copies the response, and its body through a stream. So `set`
+ * gets the status after Elysia has mapped the response, and before `onAfterResponse`, which Elysia calls in the next turn.
  */
-const uncopied = (response: Response, set: ErrorContext['set']): Response => {
+const withStatus = (response: Response, set: ErrorContext['set']): Response => {
   if (set) {
     set.status = 200
-    setImmediate(tellStatus, set, response.status)
+    setImmediate(setStatus, set, response.status)
   }
   return response
 }
 
-const tellStatus = (set: { status?: number | string }, status: number): void => {
+const setStatus = (set: { status?: number | string }, status: number): void => {
   set.status = status
 }

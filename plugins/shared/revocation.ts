@@ -1,87 +1,93 @@
 import { type Clock, systemClock } from './clock.ts'
 
-/** Calls `end` once, when a credential has ceased to hold: it was revoked or has expired, or its user was disabled. The answer calls that off, when there is nothing to end any more. */
-export type WhenRevoked = (end: () => void) => () => void
+/**
+ * Registers a listener for the revocation of a credential. Returns a function that removes the listener.
+ *
+ * The listener is called once, when the credential was revoked or has expired, or its user was disabled.
+ */
+export type WhenRevoked = (listener: () => void) => () => void
 
 export interface RevocationWatchOptions {
-  /** Whether a credential holds; at once where that is remembered. A rejection says nothing. */
+  /** Whether a credential is valid; synchronous if the result is cached. A rejection has no effect. */
   readonly holds: (key: string) => boolean | Promise<boolean>
-  /** Makes what is remembered fresh, before anybody looks. Default there is nothing to be done. */
+  /** Refreshes the cache before the checks. Default: nothing. */
   readonly refresh?: () => Promise<void> | undefined
-  /** Milliseconds between two looks. Default 200. */
+  /** Milliseconds between two checks. Default 200. */
   readonly everyMs?: number
   readonly clock?: Clock
 }
 
 /**
- * Tells whatever goes on in the name of a credential when that has ceased to hold: answers that last longer than it. It costs one entry for each of them, and
- * nothing while there are none. As long as nobody can be asked, everything goes on.
+ * Watches the credentials of long responses, and calls their listeners when a credential is no longer valid.
+ *
+ * It runs a timer only while it has listeners. While the store is unreachable, no listener is called.
  */
 export class RevocationWatch {
   readonly #options: RevocationWatchOptions
-  readonly #ends = new Map<string, Set<() => void>>()
-  /** Credentials that somebody is being asked about. */
-  readonly #asking = new Set<string>()
-  #looking = false
+  readonly #listeners = new Map<string, Set<() => void>>()
+  /** Credentials with a check in progress. */
+  readonly #checking = new Set<string>()
+  #running = false
 
   constructor(options: RevocationWatchOptions) {
     this.#options = options
   }
 
-  add(key: string, end: () => void): () => void {
-    const ends = this.#ends.get(key) ?? new Set()
-    ends.add(end)
-    this.#ends.set(key, ends)
-    if (!this.#looking) void this.#lookRegularly()
+  /** Calls the listener once when the credential is no longer valid. Returns a function that removes the listener. */
+  add(key: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(key) ?? new Set()
+    listeners.add(listener)
+    this.#listeners.set(key, listeners)
+    if (!this.#running) void this.#checkRegularly()
     return () => {
-      ends.delete(end)
-      if (ends.size === 0 && this.#ends.get(key) === ends) this.#ends.delete(key)
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
     }
   }
 
-  /** Looks now. Never rejects. */
+  /** Checks all credentials now. Never rejects. */
   async look(): Promise<void> {
     const { holds, refresh } = this.#options
     try {
       await refresh?.()
-      let asked: Promise<void>[] = []
-      for (const key of this.#ends.keys()) {
-        if (this.#asking.has(key)) continue
-        const held = holds(key)
-        if (held === true) continue
-        asked.push(this.#endUnless(held, key))
-        if (asked.length < atOnce) continue
-        await Promise.all(asked)
-        asked = []
+      let checks: Promise<void>[] = []
+      for (const key of this.#listeners.keys()) {
+        if (this.#checking.has(key)) continue
+        const valid = holds(key)
+        if (valid === true) continue
+        checks.push(this.#notifyUnlessValid(valid, key))
+        if (checks.length < maxConcurrentChecks) continue
+        await Promise.all(checks)
+        checks = []
       }
-      await Promise.all(asked)
+      await Promise.all(checks)
     } catch {
-      // Nobody could be asked: the next look will tell.
+      // The store is unreachable: the next check tries again.
     }
   }
 
-  async #endUnless(held: boolean | Promise<boolean>, key: string): Promise<void> {
-    this.#asking.add(key)
+  async #notifyUnlessValid(valid: boolean | Promise<boolean>, key: string): Promise<void> {
+    this.#checking.add(key)
     try {
-      if (await held) return
-      const ends = this.#ends.get(key)
-      this.#ends.delete(key)
-      for (const end of ends ?? []) end()
+      if (await valid) return
+      const listeners = this.#listeners.get(key)
+      this.#listeners.delete(key)
+      for (const listener of listeners ?? []) listener()
     } finally {
-      this.#asking.delete(key)
+      this.#checking.delete(key)
     }
   }
 
-  async #lookRegularly(): Promise<void> {
+  async #checkRegularly(): Promise<void> {
     const { clock = systemClock, everyMs = 200 } = this.#options
-    this.#looking = true
-    while (this.#ends.size > 0) {
+    this.#running = true
+    while (this.#listeners.size > 0) {
       await new Promise<void>((resolve) => clock.at(clock.now() + everyMs, resolve))
       await this.look()
     }
-    this.#looking = false
+    this.#running = false
   }
 }
 
-/** Questions to a store that answers one by one. */
-const atOnce = 32
+/** Bound of concurrent queries, for a store that runs them one by one. */
+const maxConcurrentChecks = 32

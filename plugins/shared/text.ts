@@ -1,12 +1,12 @@
 import { Problem } from './problem.ts'
 
-/** Throws Problem 400 when `text` has more than `most` characters, counted in Unicode code points. */
-export const limitLength = (field: string, text: string, most: number): void => {
-  // A code point is one or two units: only between the two bounds is counting needed.
-  if (text.length > most && (text.length > 2 * most || [...text].length > most)) {
-    throw new Problem(400, `${field} must be at most ${most} characters`)
+/** Throws Problem 400 when `text` has more than `max` characters, counted in Unicode code points. */
+export const limitLength = (field: string, text: string, max: number): void => {
+  // A code point has one or two UTF-16 units, so only lengths between the two bounds need a count.
+  if (text.length > max && (text.length > 2 * max || [...text].length > max)) {
+    throw new Problem(400, `${field} must be at most ${max} characters`)
   }
 }
 
-/** The same text in memory of its own, for what is kept: one that was cut out of a longer text holds on to all of that, on every runtime. */
+/** Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every runtime. */
 export const ownText = (text: string): string => JSON.parse(JSON.stringify(text))
