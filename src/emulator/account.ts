@@ -38,7 +38,7 @@ export function createAccount(settings: Settings, origin: () => string): Account
 export interface Ask {
   readonly action: string
   /** true for the `rest` API: it has no projects, and has defaults for parameters that `ark` requires */
-  readonly plain: boolean
+  readonly isRest: boolean
   readonly project: string
   readonly members: readonly Member[]
 }

@@ -4,7 +4,10 @@ import { createVisualValidateSession, getVisualValidateResult } from './face/act
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from './groups.ts'
 import { listAssetGroups, listAssets } from './lists.ts'
 
-/** Every action of the asset API by name. */
+/**
+ * Every action of the asset API by name. A vendor page such as 2318271 is a page of the ModelArk documentation:
+ * `https://docs.byteplus.com/en/docs/ModelArk/2318271` or `https://www.volcengine.com/docs/82379/2318271`.
+ */
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['CreateAssetGroup', createAssetGroup],
   ['GetAssetGroup', getAssetGroup],

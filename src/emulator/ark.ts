@@ -40,7 +40,7 @@ export function arkShape(settings: Settings): Shape {
       const members = bodyMembers(request)
       const project = fieldsOf(members).text('ProjectName') || PROJECT_DEFAULT
       if (project.length > 64) throw invalid('ProjectName', 'The parameter ProjectName is too long.')
-      return { action: actionOf(request), plain: false, project, members }
+      return { action: actionOf(request), isRest: false, project, members }
     },
   }
 }

@@ -12,9 +12,9 @@ const MAX_NAME_LENGTH = 64
 /** CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed asset, no error. */
 export const createAsset: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
-  const groupId = fields.needed('GroupId')
-  const url = httpsUrl(fields.needed('URL'))
-  const type = fields.word('AssetType', ['Image', 'Video', 'Audio'])
+  const groupId = fields.required('GroupId')
+  const url = httpsUrl(fields.required('URL'))
+  const type = fields.oneOf('AssetType', ['Image', 'Video', 'Audio'])
   if (type === undefined) throw missing('AssetType')
   const name = fields.text('Name', MAX_NAME_LENGTH)
   const moderation = checkedModeration(fields, ask)
@@ -31,13 +31,15 @@ export const createAsset: Action = (account, ask) => {
 /** GetAsset (vendor page 2318274). */
 export const getAsset: Action = (account, ask) => {
   const asset = requestedAsset(account, ask)
-  return { result: assetText(asset, { settings: account.settings, plain: ask.plain, now: account.library.now() }) }
+  return {
+    result: assetText(asset, { settings: account.settings, withoutProject: ask.isRest, now: account.library.now() }),
+  }
 }
 
 /** UpdateAsset (vendor page 2318277). Changes only the name and ignores all other fields. */
 export const updateAsset: Action = (account, ask) => {
   const asset = requestedAsset(account, ask)
-  account.library.renameAsset(asset.id, fieldsOf(ask.members).needed('Name', MAX_NAME_LENGTH))
+  account.library.renameAsset(asset.id, fieldsOf(ask.members).required('Name', MAX_NAME_LENGTH))
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
@@ -48,7 +50,7 @@ export const deleteAsset: Action = (account, ask) => {
 }
 
 function requestedAsset({ library }: Account, { members, project }: Ask): Asset {
-  const id = fieldsOf(members).needed('Id')
+  const id = fieldsOf(members).required('Id')
   const asset = library.asset(id)
   if (asset?.project === project) return asset
   if (!ASSET_ID.test(id)) throw invalid('AssetID', `The asset id ${id} is malformed.`)

@@ -46,10 +46,11 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
 /**
  * Responds to a request to the control API. Its endpoints, below `/_emulator/`:
  * - `GET|DELETE calls`
- * - `GET|POST|DELETE faults`; `DELETE faults/{id}` also releases a `hold`. A fault is JSON. Write a pattern as `"/^List/"` and unlimited `times` as `"Infinity"`.
+ * - `GET|POST|DELETE faults`; `DELETE faults/{id}` also releases a `hold`. A fault is JSON. Write a pattern as `"/^List/"`
+ *   and unlimited `times` as `"Infinity"`.
  * - `GET groups`, `GET assets`, `GET assets?group=ID`
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
- * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL to which the browser would be redirected.
+ * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
 export function controlled(request: Received, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
@@ -100,9 +101,9 @@ function finishSession(bytedToken = '', body: string, sessions: Sessions): Reply
   if (decision === undefined)
     return jsonReply(400, JSON.stringify({ error: `do must be one of ${DECISIONS.join(', ')}` }))
   const finish = sessions.finish(bytedToken, decision)
-  if (finish.came === 'callback') return ok({ callback: finish.url })
-  if (finish.came === 'closed') return ok({})
-  return jsonReply(finish.came === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.came }))
+  if (finish.outcome === 'callback') return ok({ callback: finish.url })
+  if (finish.outcome === 'closed') return ok({})
+  return jsonReply(finish.outcome === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.outcome }))
 }
 
 function addObject(body: string, stock: ObjectStock): Reply {

@@ -7,13 +7,13 @@ export interface Fields {
   /** a string of at most `maxLength` code points; undefined when absent */
   text(name: string, maxLength?: number): string | undefined
   /** a required string: throws when it is absent or empty */
-  needed(name: string, maxLength?: number): string
+  required(name: string, maxLength?: number): string
   /** one of the given words; undefined when absent or empty */
-  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined
   /** a list of strings, empty when absent */
   list(name: string): string[]
   /** an integer from `min` to `max`; undefined when absent */
-  whole(name: string, min: number, max: number): number | undefined
+  integer(name: string, min: number, max: number): number | undefined
   /** a nested object; undefined when absent */
   object(name: string): Record<string, unknown> | undefined
 }
@@ -37,11 +37,11 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return given
   }
 
-  function needed(name: string, maxLength?: number): string {
+  function required(name: string, maxLength?: number): string {
     return text(name, maxLength) || raise(missing(name))
   }
 
-  function word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+  function oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const given = text(name)
     if (given === undefined || given === '') return undefined
     const known = words.find((candidate) => candidate === given)
@@ -54,11 +54,11 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return fine ? given : raise(invalid(name, `The parameter ${name} must be a list of strings.`))
   }
 
-  function whole(name: string, min: number, max: number): number | undefined {
+  function integer(name: string, min: number, max: number): number | undefined {
     const given = value(name)
     if (given === undefined) return undefined
     if (typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max) return given
-    throw invalid(name, `The parameter ${name} must be a whole number from ${min} to ${max}.`)
+    throw invalid(name, `The parameter ${name} must be an integer from ${min} to ${max}.`)
   }
 
   function object(name: string): Record<string, unknown> | undefined {
@@ -70,7 +70,7 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return { ...given }
   }
 
-  return { value, text, needed, word, list, whole, object }
+  return { value, text, required, oneOf, list, integer, object }
 }
 
 /** A reader of an already parsed object, such as `Filter`. */

@@ -12,9 +12,9 @@ const MAX_DESCRIPTION_LENGTH = 300
 /** CreateAssetGroup (vendor page 2318270). Names are not unique: a repeated call creates a second group. */
 export const createAssetGroup: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
-  const name = fields.needed('Name', MAX_NAME_LENGTH)
+  const name = fields.required('Name', MAX_NAME_LENGTH)
   const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
-  fields.word('GroupType', ['AIGC'])
+  fields.oneOf('GroupType', ['AIGC'])
   checkQuota(account)
   const extra = ask.members.filter((member) => !GROUP_FIELDS.has(member.name))
   const group = account.library.addGroup({ name, description, project: ask.project, extra })
@@ -23,14 +23,16 @@ export const createAssetGroup: Action = (account, ask) => {
 
 /** GetAssetGroup (vendor page 2318275). */
 export const getAssetGroup: Action = (account, ask) => {
-  const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
-  return { result: groupText(group, { settings: account.settings, plain: ask.plain, now: account.library.now() }) }
+  const group = groupAsked(account, ask, fieldsOf(ask.members).required('Id'))
+  return {
+    result: groupText(group, { settings: account.settings, withoutProject: ask.isRest, now: account.library.now() }),
+  }
 }
 
 /** UpdateAssetGroup (vendor page 2318276). */
 export const updateAssetGroup: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
-  const group = groupAsked(account, ask, fields.needed('Id'))
+  const group = groupAsked(account, ask, fields.required('Id'))
   const name = fields.text('Name', MAX_NAME_LENGTH)
   const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   if (name === undefined && description === undefined) throw missing('Name')
@@ -41,7 +43,7 @@ export const updateAssetGroup: Action = (account, ask) => {
 
 /** DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its authorization is valid. */
 export const deleteAssetGroup: Action = (account, ask) => {
-  const group = groupAsked(account, ask, fieldsOf(ask.members).needed('Id'))
+  const group = groupAsked(account, ask, fieldsOf(ask.members).required('Id'))
   if (group.type === 'LivenessFace') {
     throw new Refusal(
       403,

@@ -104,8 +104,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       sessions: account.faces.sessions.list,
       finish(bytedToken, decision) {
         const finish = account.faces.sessions.finish(bytedToken, decision)
-        if (finish.came === 'unknown') throw new Error(`there is no face session ${bytedToken}`)
-        return finish.came === 'callback' ? finish.url : undefined
+        if (finish.outcome === 'unknown') throw new Error(`there is no face session ${bytedToken}`)
+        return finish.outcome === 'callback' ? finish.url : undefined
       },
     },
     calls,

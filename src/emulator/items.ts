@@ -4,23 +4,23 @@ import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 import { signedTime, writtenTime } from './times.ts'
 
-/** How to serialize a record. `plain` leaves out `ProjectName`, which the `rest` API does not have. */
+/** How to serialize a record. `withoutProject` leaves out `ProjectName`, which the `rest` API does not have. */
 export interface Look {
   readonly settings: Settings
-  readonly plain: boolean
+  readonly withoutProject: boolean
   /** ms since 1970; the signing time of links */
   readonly now: number
 }
 
 /** Serializes a group as JSON (vendor page 2318275). `listed` adds `Title`, an undocumented field of list items. */
-export function groupText(group: Group, { settings, plain }: Look, listed = false): string {
+export function groupText(group: Group, { settings, withoutProject }: Look, listed = false): string {
   return objectOf([
     field('Id', group.id),
     field('Name', group.name),
     ...(listed ? [field('Title', group.name)] : []),
     field('Description', group.description),
     field('GroupType', group.type),
-    ...(plain ? [] : [field('ProjectName', group.project)]),
+    ...(withoutProject ? [] : [field('ProjectName', group.project)]),
     field('CreateTime', writtenTime(group.createTime, settings.times, group.tie)),
     field('UpdateTime', writtenTime(group.updateTime, settings.times, group.tie)),
     ...group.extra,
@@ -29,7 +29,7 @@ export function groupText(group: Group, { settings, plain }: Look, listed = fals
 
 /** Serializes an asset as JSON (vendor page 2318274). */
 export function assetText(asset: Asset, look: Look): string {
-  const { settings, plain } = look
+  const { settings, withoutProject } = look
   const { error } = asset
   return objectOf([
     field('Id', asset.id),
@@ -40,7 +40,7 @@ export function assetText(asset: Asset, look: Look): string {
     field('Status', asset.status),
     ...(error ? [field('Error', { Code: error.code, Message: error.message })] : []),
     { raw: `"Moderation":${asset.moderation}` },
-    ...(plain ? [] : [field('ProjectName', asset.project)]),
+    ...(withoutProject ? [] : [field('ProjectName', asset.project)]),
     field('CreateTime', writtenTime(asset.createTime, settings.times, asset.tie)),
     field('UpdateTime', writtenTime(asset.updateTime, settings.times, asset.tie)),
     ...asset.extra,
@@ -65,8 +65,8 @@ export function field(name: string, value: unknown): { readonly raw: string } {
 
 /** A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links. */
 function signedLink(asset: Asset, { settings, now }: Look): string {
-  const ending = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
-  const path = `/${asset.project}/${asset.groupId}/${asset.id}.${ending}`
+  const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
+  const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`
   const date = signedTime(now)
   const signature = createHmac('sha256', settings.secretKey).update(`${date}\n${path}`).digest('hex')
   const scope = encodeURIComponent(`${settings.accessKey}/${date.slice(0, 8)}/${settings.region}/tos/request`)

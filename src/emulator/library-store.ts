@@ -54,7 +54,7 @@ export function createLibrary(settings: Settings): Library {
     }
     assets.set(assetId, asset)
     members.get(groupId)?.add(assetId)
-    if (asset.status === 'Processing') processing.begin(assetId, now())
+    if (asset.status === 'Processing') processing.start(assetId, now())
     revision++
     return asset
   }

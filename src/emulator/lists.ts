@@ -70,24 +70,24 @@ function list<Item extends Group | Asset, SortBy extends string>(
 ): Answer {
   const { settings, library } = account
   const fields = fieldsOf(ask.members)
-  const by = fields.word('SortBy', sorts) ?? 'CreateTime'
-  const down = fields.word('SortOrder', ['Desc', 'Asc']) !== 'Asc'
+  const by = fields.oneOf('SortBy', sorts) ?? 'CreateTime'
+  const down = fields.oneOf('SortOrder', ['Desc', 'Asc']) !== 'Asc'
   const queryHash = printOf(ask.action, ask.project, filter, by, down)
   const window = windowOf(fields, queryHash, settings.maxPageDepth)
 
   const key = (item: Item) => keyOf(item, by)
   const items = cachedSort(queryHash, library.revision(), () => sorted(all(), key, down))
   const { page, ...paging } = cut(items, window, { queryHash, down, keyOf: key })
-  const text = (item: Item) => textOf(item, { settings, plain: ask.plain, now: library.now() })
+  const text = (item: Item) => textOf(item, { settings, withoutProject: ask.isRest, now: library.now() })
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 
 function filterOf(ask: Ask): Filter {
   const given = fieldsOf(ask.members).object('Filter')
-  if (given === undefined && !ask.plain) throw missing('Filter')
+  if (given === undefined && !ask.isRest) throw missing('Filter')
   const fields = fieldsIn(given ?? {})
-  const type = fields.word('GroupType', ['AIGC', 'LivenessFace'])
-  if (type === undefined && !ask.plain) throw missing('Filter.GroupType')
+  const type = fields.oneOf('GroupType', ['AIGC', 'LivenessFace'])
+  if (type === undefined && !ask.isRest) throw missing('Filter.GroupType')
   return {
     type: type ?? 'AIGC',
     groupIds: groupIdsOf(fields),

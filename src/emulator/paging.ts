@@ -18,9 +18,9 @@ export type Window =
  * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
 export function windowOf(fields: Fields, queryHash: string, maxDepth: number): Window {
-  const number = fields.whole('PageNumber', 1, Number.MAX_SAFE_INTEGER)
-  const size = fields.whole('PageSize', 1, 100)
-  const maxResults = fields.whole('MaxResults', 1, 100)
+  const number = fields.integer('PageNumber', 1, Number.MAX_SAFE_INTEGER)
+  const size = fields.integer('PageSize', 1, 100)
+  const maxResults = fields.integer('MaxResults', 1, 100)
   const token = fields.text('NextToken', Number.POSITIVE_INFINITY) || undefined
   if (number === undefined && size === undefined) {
     return {

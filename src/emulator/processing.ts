@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts'
 
 /** The assets in processing, and their results. */
 export interface Processing {
-  begin(id: string, now: number): void
+  start(id: string, now: number): void
   /** ids whose processing time is over; returns each id once */
   due(now: number): string[]
   /** the asset after processing; UpdateTime is the end of processing */
@@ -17,7 +17,7 @@ export function createProcessing({ processingMs, outcome }: Settings): Processin
   let next = Number.POSITIVE_INFINITY
 
   return {
-    begin(id, now) {
+    start(id, now) {
       ends.set(id, now + processingMs)
       next = Math.min(next, now + processingMs)
     },

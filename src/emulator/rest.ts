@@ -54,7 +54,7 @@ export function restShape(settings: Settings): Shape {
       if (route === undefined) throw new Refusal(404, 'InvalidPath', 'There is nothing under this path.')
       const action = route.methods[request.method]
       if (action === undefined) throw wrongMethod(request.method, Object.keys(route.methods).join(', '))
-      return { action, plain: true, project: settings.project, members: membersFor(action, route, request) }
+      return { action, isRest: true, project: settings.project, members: membersFor(action, route, request) }
     },
   }
 }

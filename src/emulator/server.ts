@@ -52,8 +52,8 @@ export async function serve(account: Account) {
     number++
     if (text) {
       const signal = AbortSignal.any([disconnected.signal, stopping.signal])
-      const ending = () => void response.off('close', onDisconnect)
-      return answerText({ incoming, response, request, call, number, strikes: matching, signal, ending })
+      const onClose = () => void response.off('close', onDisconnect)
+      return answerText({ incoming, response, request, call, number, strikes: matching, signal, onClose })
     }
     const exchange = { account, shape, request, action, number, strikes: matching, stopping: stopping.signal }
     const end = await endOf(exchange)

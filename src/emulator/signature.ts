@@ -21,7 +21,7 @@ export interface Signer {
   readonly service: string
 }
 
-/** The hash of the canonical request and its expected signature (vendor pages 6369/67269 and 4640/2122634). */
+/** The hash of the canonical request and its expected signature (https://www.volcengine.com/docs/6369/67269 and `/4640/2122634`). */
 export function expectedSignature(request: SignedRequest, signed: readonly string[], signer: Signer) {
   const date = request.headers['x-date'] ?? ''
   const scope = [date.slice(0, 8), signer.region, signer.service, 'request']

@@ -10,10 +10,10 @@ import { isBrowsable } from './options.ts'
  * It checks the quota because a successful check creates a group.
  */
 export const createVisualValidateSession: Action = (account, ask) => {
-  if (ask.plain) return beginTask(account, ask)
+  if (ask.isRest) return createTask(account, ask)
   const callbackUrl = requestedCallback(fieldsOf(ask.members))
   checkQuota(account)
-  const session = account.faces.sessions.begin({ callbackUrl, project: ask.project })
+  const session = account.faces.sessions.create({ callbackUrl, project: ask.project })
   const fields = [
     field('BytedToken', session.bytedToken),
     urlField('H5Link', account.faces.linkOf(session)),
@@ -24,9 +24,9 @@ export const createVisualValidateSession: Action = (account, ask) => {
 
 /** GetVisualValidateResult (vendor page 2333588). A BytedToken expires with its session, whatever the result. */
 export const getVisualValidateResult: Action = (account, ask) => {
-  if (ask.plain) return showTask(account, ask)
+  if (ask.isRest) return showTask(account, ask)
   const { settings, library, faces } = account
-  const session = faces.sessions.find(fieldsOf(ask.members).needed('BytedToken'))
+  const session = faces.sessions.find(fieldsOf(ask.members).required('BytedToken'))
   if (session?.project !== ask.project || library.now() >= session.expireTime) {
     throw new Refusal(404, 'NotFound.byted_token', 'The BytedToken is not found or has expired.')
   }
@@ -36,9 +36,9 @@ export const getVisualValidateResult: Action = (account, ask) => {
   return { result: objectOf([field('GroupId', session.groupId ?? '')]) }
 }
 
-function beginTask(account: Account, { project }: Ask) {
+function createTask(account: Account, { project }: Ask) {
   checkQuota(account)
-  const { id, status, session } = account.faces.verifications.begin(project)
+  const { id, status, session } = account.faces.verifications.create(project)
   const fields = [
     field('verification_id', id),
     field('status', status),
@@ -49,7 +49,7 @@ function beginTask(account: Account, { project }: Ask) {
 }
 
 function showTask({ faces }: Account, { members }: Ask) {
-  const task = faces.verifications.find(fieldsOf(members).needed('Id'))
+  const task = faces.verifications.find(fieldsOf(members).required('Id'))
   if (task === undefined) throw new Refusal(404, 'NotFound.verification_id', 'verification not found')
   const { id, status, session } = task
   const group = status === 'verified' ? [field('group_id', session.groupId)] : []
@@ -57,7 +57,7 @@ function showTask({ faces }: Account, { members }: Ask) {
 }
 
 function requestedCallback(fields: Fields): string {
-  const url = fields.needed('CallbackURL')
+  const url = fields.required('CallbackURL')
   if (isBrowsable(url)) return url
   throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https URL.')
 }

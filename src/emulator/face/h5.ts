@@ -29,11 +29,11 @@ export function h5Reply(request: Received, { sessions, verifications }: Faces): 
     const decision = DECISIONS.find((one) => one === new URLSearchParams(request.body).get('do'))
     if (decision === undefined) return pageOf('undecided', language)
     const finish = sessions.finish(bytedToken, decision)
-    return finish.came === 'callback' ? sentBack(finish.url) : pageOf(finish.came, language)
+    return finish.outcome === 'callback' ? sentBack(finish.url) : pageOf(finish.outcome, language)
   }
 
   function calledBack(state: string): Reply {
-    const task = verifications.hear(state, query)
+    const task = verifications.receiveCallback(state, query)
     return pageOf(task === undefined ? 'unknown' : topicOf(task.status), language)
   }
 

@@ -31,12 +31,12 @@ export type NewSession = Pick<FaceSession, 'callbackUrl' | 'project' | 'verifica
 
 /** The result of an attempt to finish a session: the redirect URL, or the reason why there is none. */
 export type Finish =
-  | { readonly came: 'callback'; readonly url: string }
-  | { readonly came: 'closed' | 'used' | 'expired' | 'unknown' }
+  | { readonly outcome: 'callback'; readonly url: string }
+  | { readonly outcome: 'closed' | 'used' | 'expired' | 'unknown' }
 
 /** The face check sessions of the account. */
 export interface Sessions {
-  begin(session: NewSession): FaceSession
+  create(session: NewSession): FaceSession
   /** oldest first */
   list(): FaceSession[]
   find(bytedToken: string): FaceSession | undefined
@@ -49,7 +49,7 @@ const END_STATES = { succeed: 'succeeded', fail: 'failed', close: 'closed' } as 
 export function createSessions(settings: Settings, library: Library): Sessions {
   const sessions = new Map<string, FaceSession>()
 
-  function begin(given: NewSession): FaceSession {
+  function create(given: NewSession): FaceSession {
     const createTime = library.now()
     const { bytedToken, path: h5 } = createLink(sessions.size, createTime, settings)
     const expireTime = createTime + settings.faceSessionMs
@@ -66,18 +66,18 @@ export function createSessions(settings: Settings, library: Library): Sessions {
 
   function finish(bytedToken: string, decision: Decision): Finish {
     const session = find(bytedToken)
-    if (session === undefined) return { came: 'unknown' }
-    if (session.state === 'expired') return { came: 'expired' }
-    if (session.state !== 'waiting') return { came: 'used' }
+    if (session === undefined) return { outcome: 'unknown' }
+    if (session.state === 'expired') return { outcome: 'expired' }
+    if (session.state !== 'waiting') return { outcome: 'used' }
     const endTime = library.now()
     const group = decision === 'succeed' && library.addGroup({ ...faceGroup(endTime), project: session.project })
     const ended: FaceSession = { ...session, state: END_STATES[decision], endTime, ...(group && { groupId: group.id }) }
     sessions.set(bytedToken, ended)
-    if (decision === 'close') return { came: 'closed' }
-    return { came: 'callback', url: callbackOf(session.callbackUrl, bytedToken, decision === 'succeed') }
+    if (decision === 'close') return { outcome: 'closed' }
+    return { outcome: 'callback', url: callbackOf(session.callbackUrl, bytedToken, decision === 'succeed') }
   }
 
-  return { begin, list: () => [...sessions.keys()].flatMap((token) => find(token) ?? []), find, finish }
+  return { create, list: () => [...sessions.keys()].flatMap((token) => find(token) ?? []), find, finish }
 }
 
 /** The group of a verified face. The user cannot choose its name. */

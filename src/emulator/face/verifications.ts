@@ -24,10 +24,10 @@ interface Task {
 
 /** The verification tasks of the `rest` API. Each task has one session. */
 export interface Verifications {
-  begin(project: string): Verification
+  create(project: string): Verification
   find(id: string): Verification | undefined
   /** Handles a callback. Only the first one in time and with the right token counts; undefined when no task matches. */
-  hear(state: string, query: URLSearchParams): Verification | undefined
+  receiveCallback(state: string, query: URLSearchParams): Verification | undefined
 }
 
 /** Creates an empty set of tasks. `base` returns the base URL for browsers. */
@@ -40,13 +40,13 @@ export function createVerifications(
   const tasks = new Map<string, Task>()
   const ids = new Map<string, string>()
 
-  function begin(project: string): Verification {
+  function create(project: string): Verification {
     const now = library.now()
     const secret = (label: string) => createHmac('sha256', settings.secretKey).update(`${label} ${tasks.size} ${now}`)
     const id = `verification-${compactTime(now)}-${secret('verification').digest('hex').slice(0, 16)}`
     const state = secret('state').digest('base64url')
     const callbackUrl = `${base()}${H5_CALLBACK}${state}`
-    const { bytedToken } = sessions.begin({ callbackUrl, project, verificationId: id })
+    const { bytedToken } = sessions.create({ callbackUrl, project, verificationId: id })
     tasks.set(id, { id, bytedToken })
     ids.set(state, id)
     return found(id)
@@ -63,7 +63,7 @@ export function createVerifications(
     return { id, session, status: statusOf(session, task?.callback, library.now(), settings.faceResolvingMs) }
   }
 
-  function hear(state: string, query: URLSearchParams): Verification | undefined {
+  function receiveCallback(state: string, query: URLSearchParams): Verification | undefined {
     const task = tasks.get(ids.get(state) ?? '')
     const code = query.get('resultCode')
     if (task === undefined || !code || query.get('bytedToken') !== task.bytedToken) return undefined
@@ -73,7 +73,7 @@ export function createVerifications(
     return found(task.id)
   }
 
-  return { begin, find, hear }
+  return { create, find, receiveCallback }
 }
 
 /** The status of a task. A forged callback leads to `resolving` only: `verified` needs a group, which only the check page creates. */

@@ -7,7 +7,7 @@ import { play, type Stage } from './playback.ts'
 import { createService, type Manner } from './service.ts'
 
 /** A text generation request with everything needed for its response. */
-export interface TextCall extends Pick<Stage, 'incoming' | 'response' | 'ending'> {
+export interface TextCall extends Pick<Stage, 'incoming' | 'response' | 'onClose'> {
   readonly request: Received
   readonly call: OpenCall
   readonly number: number
@@ -22,10 +22,10 @@ export function textAnswers({ settings, objects }: Account) {
   const { key, msPerDelta, sleep } = settings.text
   return ({ request, call, number, strikes, ...stage }: TextCall): Promise<void> => {
     const work = perform(request, { number, at: call.at }, mannerOf(strikes))
-    const begin = (status: number) => {
+    const onStatus = (status: number) => {
       call.status = status
     }
-    return play(faultySteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, begin })
+    return play(faultySteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, onStatus })
   }
 }
 

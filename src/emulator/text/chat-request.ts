@@ -31,11 +31,11 @@ export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects)
   const tools = toolsOf(request, 'nested')
   const prompt: Prompt = {
     ...{ model, turns, referenced, tools, choice: chosen(request, tools, 'nested') },
-    parallel: request.flag('parallel_tool_calls') ?? true,
+    parallel: request.boolean('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('response_format'), 'nested'),
     maxTokens: maxTokensOf(request, model.maxTokens),
     stops: stopsOf(request),
-    count: request.whole('n', 1, 128) ?? 1,
+    count: request.integer('n', 1, 128) ?? 1,
     ...readSampling(request, model),
     searches: false,
     topLogprobs: topLogprobsOf(request),
@@ -43,9 +43,9 @@ export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects)
   return {
     prompt: checkPrompt(prompt, 'messages'),
     streams,
-    includeUsage: options?.flag('include_usage') ?? false,
-    obfuscates: options?.flag('include_obfuscation') ?? false,
-    seed: request.whole('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    includeUsage: options?.boolean('include_usage') ?? false,
+    obfuscates: options?.boolean('include_obfuscation') ?? false,
+    seed: request.integer('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     tier: readTier(request),
   }
 }
@@ -61,9 +61,9 @@ function turnsOf(request: Reader): Turn[] {
   // ids of tool calls without a tool message so far
   let open = new Set<string>()
   const turns = messages.map((message) => {
-    const role = message.word('role', ROLES) ?? raise(absent(message.path('role')))
+    const role = message.oneOf('role', ROLES) ?? raise(absent(message.path('role')))
     if (role === 'tool') {
-      const id = message.needed('tool_call_id')
+      const id = message.required('tool_call_id')
       if (!open.delete(id)) {
         const errorMessage = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
         throw refused(message.path('role'), 'invalid_value', errorMessage)
@@ -83,11 +83,11 @@ function turnsOf(request: Reader): Turn[] {
 }
 
 function checkToolCall(call: Reader): string {
-  const kind = call.word('type', ['function', 'custom']) ?? 'function'
+  const kind = call.oneOf('type', ['function', 'custom']) ?? 'function'
   const named = call.object(kind) ?? raise(absent(call.path(kind)))
-  named.needed('name')
-  named.needed(kind === 'function' ? 'arguments' : 'input')
-  return call.needed('id')
+  named.required('name')
+  named.required(kind === 'function' ? 'arguments' : 'input')
+  return call.required('id')
 }
 
 function missingToolMessages(param: string, open: ReadonlySet<string>): Error {
@@ -108,7 +108,7 @@ function maxTokensOf(request: Reader, max: number): number {
     throw refused('max_tokens', 'invalid_parameter_combination', errorMessage)
   }
   const field = request.has('max_tokens') ? 'max_tokens' : 'max_completion_tokens'
-  const given = request.whole(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, max)
+  const given = request.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, max)
   if (given <= max) return given
   const errorMessage =
     `max_tokens is too large: ${given}. This model supports at most ${max} completion tokens, ` +
@@ -126,8 +126,8 @@ function stopsOf(request: Reader): string[] {
 }
 
 function topLogprobsOf(request: Reader): number | undefined {
-  const enabled = request.flag('logprobs') ?? false
-  const top = request.whole('top_logprobs', 0, 20)
+  const enabled = request.boolean('logprobs') ?? false
+  const top = request.integer('top_logprobs', 0, 20)
   if (top !== undefined && !enabled) {
     const errorMessage = "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."
     throw refused('top_logprobs', 'invalid_value', errorMessage)

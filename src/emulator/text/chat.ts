@@ -44,9 +44,9 @@ export function* chunksOf({ request, generations, usage, occasion, usageOnEveryC
     const generation = generations[index]
     const logprobs =
       generation && item.token !== undefined ? logprobsOf(generation, [item.token], request.prompt.topLogprobs) : null
-    if (item.counts) output++
+    if (item.isToken) output++
     const event = eventOf(chunk([{ index, delta: item.delta, logprobs, finish_reason: item.finish ?? null }]))
-    if (item.counts) yield* delta(event)
+    if (item.isToken) yield* delta(event)
     else yield event
   }
   if (request.includeUsage) yield eventOf({ ...chunk([]), usage: chatUsage(usage) })
@@ -56,40 +56,40 @@ export function* chunksOf({ request, generations, usage, occasion, usageOnEveryC
 interface Delta {
   readonly delta: object
   /** whether it is a generated token */
-  readonly counts: boolean
+  readonly isToken: boolean
   /** set when its log probability is reported */
   readonly token?: string
   readonly finish?: string
 }
 
 function* deltasOf(generation: Generation, idAt: (call: number) => string): Iterable<Delta> {
-  const { reasoning, text, refuses, calls, finish } = generation
-  const content = calls.length > 0 || refuses ? null : ''
-  yield { delta: { role: 'assistant', content, refusal: null }, counts: false }
-  for (const token of reasoning) yield { delta: { reasoning_content: token }, counts: true }
-  for (const token of text) yield { delta: refuses ? { refusal: token } : { content: token }, counts: true, token }
+  const { reasoning, text, isRefusal, calls, finish } = generation
+  const content = calls.length > 0 || isRefusal ? null : ''
+  yield { delta: { role: 'assistant', content, refusal: null }, isToken: false }
+  for (const token of reasoning) yield { delta: { reasoning_content: token }, isToken: true }
+  for (const token of text) yield { delta: isRefusal ? { refusal: token } : { content: token }, isToken: true, token }
   const streams = calls.map((call, index) => callDeltas(call, idAt(index)))
   for (const { index, item } of interleaved(streams)) {
-    yield { delta: { tool_calls: [{ index, ...item.call }] }, counts: item.counts }
+    yield { delta: { tool_calls: [{ index, ...item.call }] }, isToken: item.isToken }
   }
-  yield { delta: {}, counts: false, finish }
+  yield { delta: {}, isToken: false, finish }
 }
 
 function* callDeltas(
   { tool, input }: ToolCall,
   id: string,
-): Iterable<{ readonly call: object; readonly counts: boolean }> {
+): Iterable<{ readonly call: object; readonly isToken: boolean }> {
   const { kind, name } = tool
   const field = kind === 'function' ? 'arguments' : 'input'
-  yield { call: { id, type: kind, [kind]: { name, [field]: '' } }, counts: false }
-  for (const token of input) yield { call: { [kind]: { [field]: token } }, counts: true }
+  yield { call: { id, type: kind, [kind]: { name, [field]: '' } }, isToken: false }
+  for (const token of input) yield { call: { [kind]: { [field]: token } }, isToken: true }
 }
 
-function messageOf({ reasoning, text: tokens, refuses, calls }: Generation, idAt: (call: number) => string): object {
+function messageOf({ reasoning, text: tokens, isRefusal, calls }: Generation, idAt: (call: number) => string): object {
   const text = tokens.join('')
   return {
     role: 'assistant',
-    ...{ content: calls.length > 0 || refuses ? null : text, refusal: refuses ? text : null },
+    ...{ content: calls.length > 0 || isRefusal ? null : text, refusal: isRefusal ? text : null },
     ...(reasoning.length > 0 ? { reasoning_content: reasoning.join('') } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => callOf(call, idAt(index))) } : {}),
   }
@@ -99,10 +99,14 @@ function callOf({ tool: { kind, name }, input }: ToolCall, id: string): object {
   return { id, type: kind, [kind]: { name, [kind === 'function' ? 'arguments' : 'input']: input.join('') } }
 }
 
-function logprobsOf({ refuses, calls }: Generation, tokens: readonly string[], top: number | undefined): object | null {
+function logprobsOf(
+  { isRefusal, calls }: Generation,
+  tokens: readonly string[],
+  top: number | undefined,
+): object | null {
   if (top === undefined || calls.length > 0) return null
   const entries = tokens.map((token) => logprobOf(token, top))
-  return refuses ? { content: null, refusal: entries } : { content: entries, refusal: null }
+  return isRefusal ? { content: null, refusal: entries } : { content: entries, refusal: null }
 }
 
 function commonFields({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object: string): object {

@@ -4,7 +4,7 @@ import { absent, refused, wrongType, wrongValue } from './refusal.ts'
 /** Message content: its text, and the number of images, videos and files in it. */
 export interface Content {
   readonly text: string
-  readonly pieces: number
+  readonly attachments: number
 }
 
 /** The required field of each type of content part: a text, an object with a URL, a list of URLs, or any value. */
@@ -47,25 +47,25 @@ export function contentOf(
 ): Content {
   const given = message.raw[name]
   if (given === undefined || given === null) {
-    if (optional) return { text: '', pieces: 0 }
+    if (optional) return { text: '', attachments: 0 }
     throw absent(message.path(name))
   }
-  if (typeof given === 'string') return { text: given, pieces: 0 }
+  if (typeof given === 'string') return { text: given, attachments: 0 }
   if (!Array.isArray(given)) throw wrongType(message.path(name), 'one of a string or array of objects', given)
   const parts = message.objects(name).map((part) => partOf(part, PART_TYPES[protocol]))
   return {
     text: parts.flatMap((part) => part ?? []).join('\n'),
-    pieces: parts.filter((part) => part === undefined).length,
+    attachments: parts.filter((part) => part === undefined).length,
   }
 }
 
 function partOf(part: Reader, types: readonly string[]): string | undefined {
-  const type = part.word('type', types) ?? raise(absent(part.path('type')))
+  const type = part.oneOf('type', types) ?? raise(absent(part.path('type')))
   const [field = '', format] = PARTS[type] ?? raise(wrongValue(part.path('type'), type, types))
-  if (format === 'text') return part.needed(field)
+  if (format === 'text') return part.required(field)
   if (format === 'url') {
     const value = part.object(field) ?? raise(absent(part.path(field)))
-    checkUrl(value.path('url'), value.needed('url'))
+    checkUrl(value.path('url'), value.required('url'))
   }
   if (format === 'urls') {
     const list = part.raw[field]
@@ -82,7 +82,7 @@ function partOf(part: Reader, types: readonly string[]): string | undefined {
 
 /** Rejects a URL that the upstream cannot fetch. It accepts http, https, asset and data URLs. */
 function checkUrl(path: string, value: unknown): void {
-  const url = isJson(value) ? readerOf(value, path).needed('url') : value
+  const url = isJson(value) ? readerOf(value, path).required('url') : value
   if (typeof url !== 'string') throw wrongType(path, 'a string', url)
   if (/^(https?|asset):\/\/./.test(url) || /^data:[^,]*,./s.test(url)) return
   throw refused(path, 'invalid_image_url', `Invalid '${path}': expected a URL or base64-encoded content.`)

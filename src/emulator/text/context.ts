@@ -47,7 +47,7 @@ function conversationIn(request: Reader): string | undefined {
   const given = request.raw.conversation ?? undefined
   if (given === undefined || typeof given === 'string') return given
   const named = request.object('conversation') ?? raise(wrongType('conversation', 'a string or an object', given))
-  return named.needed('id')
+  return named.required('id')
 }
 
 /** The texts of the user messages among the items. */

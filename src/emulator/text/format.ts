@@ -6,11 +6,11 @@ import type { Nesting } from './tools.ts'
 export function schemaIn(format: Reader | undefined, nesting: Nesting): Json | undefined {
   if (format === undefined) return undefined
   const types = ['text', 'json_object', 'json_schema'] as const
-  const type = format.word('type', types) ?? raise(absent(format.path('type')))
+  const type = format.oneOf('type', types) ?? raise(absent(format.path('type')))
   if (type !== 'json_schema') return type === 'text' ? undefined : {}
   const named =
     nesting === 'flat' ? format : (format.object('json_schema') ?? raise(absent(format.path('json_schema'))))
-  named.needed('name')
+  named.required('name')
   const schema = named.object('schema')?.raw
   if (schema === undefined && nesting === 'flat') throw absent(named.path('schema'))
   return schema ?? {}

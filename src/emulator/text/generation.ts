@@ -18,7 +18,7 @@ export interface Generation {
   /** tokens of the text */
   readonly text: readonly string[]
   /** whether the text is a refusal */
-  readonly refuses: boolean
+  readonly isRefusal: boolean
   readonly calls: readonly ToolCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
 }
@@ -55,12 +55,12 @@ function generateOne(prompt: Prompt, index: number): Generation {
   })
   if (calls.length > 0) {
     const finish = take.over() ? 'length' : 'tool_calls'
-    return { reasoning, text: [], refuses: false, calls, finish }
+    return { reasoning, text: [], isRefusal: false, calls, finish }
   }
-  const refuses = /\brefuse to answer\b/i.test(message)
-  const whole = refuses ? 'I am sorry, but I cannot help with that. 抱歉。' : textFor(prompt, message, index)
+  const isRefusal = /\brefuse to answer\b/i.test(message)
+  const whole = isRefusal ? 'I am sorry, but I cannot help with that. 抱歉。' : textFor(prompt, message, index)
   const text = take(tokensOf(stopped(whole, prompt.stops)))
-  return { reasoning, text, refuses, calls: [], finish: take.over() ? 'length' : 'stop' }
+  return { reasoning, text, isRefusal, calls: [], finish: take.over() ? 'length' : 'stop' }
 }
 
 function createBudget(tokens: number) {
@@ -97,8 +97,8 @@ function reasoningOn(message: string): string {
 function textFor(prompt: Prompt, message: string, index: number): string {
   const { schema, turns } = prompt
   if (schema !== undefined) {
-    const plain = Object.keys(schema).length === 0
-    return JSON.stringify(plain ? { answer: message, characters: [...message].length } : sampleOf(schema, message))
+    const anyObject = Object.keys(schema).length === 0
+    return JSON.stringify(anyObject ? { answer: message, characters: [...message].length } : sampleOf(schema, message))
   }
   const results = turns.slice(turns.findLastIndex((turn) => turn.role !== 'tool') + 1)
   const quoted = results.map(({ text }) => `The tool answered: “${text}”. `).join('')

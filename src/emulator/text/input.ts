@@ -36,8 +36,8 @@ export function itemsIn(request: Reader, name: string, find: FindItem, occasion:
   if (given === undefined || given === null) throw absent(name)
   if (typeof given === 'string') {
     const content = [{ type: 'input_text', text: given }]
-    const shown = { ...messageFrame(occasion, 0), role: 'user', content }
-    return [{ id: shown.id, shown, turn: { role: 'user', text: given, pieces: 0 } }]
+    const json = { ...messageFrame(occasion, 0), role: 'user', content }
+    return [{ id: json.id, json, turn: { role: 'user', text: given, attachments: 0 } }]
   }
   if (!Array.isArray(given)) throw wrongType(name, 'one of a string or array of objects', given)
   return request.objects(name).map((item, index) => itemOf(item, find, occasion, index))
@@ -46,20 +46,20 @@ export function itemsIn(request: Reader, name: string, find: FindItem, occasion:
 function itemOf(item: Reader, find: FindItem, occasion: Occasion, index: number): Item {
   const type = item.text('type') ?? 'message'
   if (isReference(item, type)) {
-    const id = item.needed('id')
+    const id = item.required('id')
     return find(id) ?? raise(new TextRefusal(404, `Item with id '${id}' not found.`, { param: 'input' }))
   }
   const id = item.text('id') ?? inputIdOf(type, occasion, index)
-  const shown = { ...messageFrame(occasion, index), ...item.raw, type, id }
-  if (type === 'message') return { id, shown, turn: messageOf(item) }
-  if (WITHOUT_TEXT.includes(type)) return { id, shown }
+  const json = { ...messageFrame(occasion, index), ...item.raw, type, id }
+  if (type === 'message') return { id, json, turn: messageOf(item) }
+  if (WITHOUT_TEXT.includes(type)) return { id, json }
   if (OUTPUTS.includes(type)) {
     const turn = { role: 'tool' as const, ...contentOf(item, 'output', false, 'responses') }
-    return { id, shown, turn, outputOf: item.needed('call_id') }
+    return { id, json, turn, outputOf: item.required('call_id') }
   }
   const field = CALLS[type] ?? raise(wrongValue(item.path('type'), type, TYPES))
-  const text = `${item.needed('name')}${item.needed(field)}`
-  return { id, shown, turn: { role: 'assistant', text, pieces: 0 }, callId: item.needed('call_id') }
+  const text = `${item.required('name')}${item.required(field)}`
+  return { id, json, turn: { role: 'assistant', text, attachments: 0 }, callId: item.required('call_id') }
 }
 
 /** Whether an item is only an id to look up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
@@ -74,7 +74,7 @@ function messageFrame(occasion: Occasion, index: number) {
 }
 
 function messageOf(item: Reader): Turn {
-  const role = item.word('role', ROLES) ?? raise(absent(item.path('role')))
+  const role = item.oneOf('role', ROLES) ?? raise(absent(item.path('role')))
   const short = item.text('text')
   const content = contentOf(item, 'content', short !== undefined, 'responses')
   return { role: role === 'developer' ? 'system' : role, ...content, text: short ?? content.text }

@@ -6,7 +6,7 @@ import type { Json } from './reader.ts'
 export interface Item {
   readonly id: string
   /** the item object of the API, with its id */
-  readonly shown: Json
+  readonly json: Json
   /** its text for the prompt; absent: none */
   readonly turn?: Turn
   /** for a tool call: its call id */
@@ -37,13 +37,13 @@ export function turnsOf(items: readonly Item[]): Turn[] {
 }
 
 /** Converts an output item of a response, for requests that continue the response. */
-export function outputItem(shown: Json): Item {
-  const { id, call_id, content } = shown
+export function outputItem(json: Json): Item {
+  const { id, call_id, content } = json
   const [part] = Array.isArray(content) ? content : []
-  const text = part?.text ?? part?.refusal ?? shown.arguments ?? shown.input
+  const text = part?.text ?? part?.refusal ?? json.arguments ?? json.input
   return {
-    ...{ id: String(id), shown },
-    ...(typeof text === 'string' ? { turn: { role: 'assistant', text, pieces: 0 } } : {}),
+    ...{ id: String(id), json },
+    ...(typeof text === 'string' ? { turn: { role: 'assistant', text, attachments: 0 } } : {}),
     ...(typeof call_id === 'string' ? { callId: call_id } : {}),
   }
 }

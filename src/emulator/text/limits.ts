@@ -8,7 +8,7 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 /** The model of a request. Throws 400 when it is missing, 404 when it does not exist or does not support this API. */
 export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model {
-  const model = catalogue.find(request.needed('model') || raise(absent('model')))
+  const model = catalogue.find(request.required('model') || raise(absent('model')))
   if (model[protocol]) return model
   const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
   const errorMessage = `The model \`${model.id}\` is not supported with the ${api} API.`
@@ -35,7 +35,7 @@ export function readSampling(request: Reader, model: Model): { readonly reasons:
   const nested = request.object('reasoning')
   const holder = nested ?? request
   const field = nested === undefined ? 'reasoning_effort' : 'effort'
-  return { reasons: readEffort(holder.word(field, EFFORTS), holder.path(field), model) }
+  return { reasons: readEffort(holder.oneOf(field, EFFORTS), holder.path(field), model) }
 }
 
 /** Throws 400 `context_length_exceeded` when the prompt exceeds the context of the model. */
@@ -49,7 +49,7 @@ export function checkPrompt(prompt: Prompt, param: string): Prompt {
 
 /** Reads `stream` and `stream_options`. Throws 400 when the model does not support them. */
 export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
-  const streams = request.flag('stream') ?? false
+  const streams = request.boolean('stream') ?? false
   if (streams && !model.streams) {
     throw refused(
       'stream',
@@ -69,6 +69,6 @@ export function readStream(request: Reader, model: Model): { readonly streams: b
 
 /** The `service_tier` of the response. */
 export function readTier(request: Reader): string {
-  const tier = request.word('service_tier', ['auto', 'default', 'flex', 'priority']) ?? 'auto'
+  const tier = request.oneOf('service_tier', ['auto', 'default', 'flex', 'priority']) ?? 'auto'
   return tier === 'auto' ? 'default' : tier
 }

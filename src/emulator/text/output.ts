@@ -10,14 +10,14 @@ export interface ItemEvent {
   readonly type: string
   readonly fields: object
   /** whether it is a generated token */
-  readonly counts?: boolean
+  readonly isToken?: boolean
 }
 
 /** One item of a response's output. */
 export interface OutputItem {
   readonly id: string
   /** the item in `response.output_item.added` */
-  readonly opening: object
+  readonly added: object
   /** the complete item */
   readonly done: object
   readonly events: () => Iterable<ItemEvent>
@@ -45,15 +45,15 @@ function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string
   const id = idOf('rs_', occasion)
   const text = reasoning.join('')
   const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
-  const opening = { id, type: 'reasoning', summary: [], ...secret }
+  const added = { id, type: 'reasoning', summary: [], ...secret }
   const at = { summary_index: 0 }
   const part = { type: 'summary_text', text }
   return {
-    ...{ id, opening, done: { ...opening, summary: [part] } },
+    ...{ id, added, done: { ...added, summary: [part] } },
     *events() {
       yield { type: 'response.reasoning_summary_part.added', fields: { ...at, part: { ...part, text: '' } } }
       for (const delta of reasoning) {
-        yield { type: 'response.reasoning_summary_text.delta', fields: { ...at, delta }, counts: true }
+        yield { type: 'response.reasoning_summary_text.delta', fields: { ...at, delta }, isToken: true }
       }
       yield { type: 'response.reasoning_summary_text.done', fields: { ...at, text } }
       yield { type: 'response.reasoning_summary_part.done', fields: { ...at, part } }
@@ -68,7 +68,7 @@ function searchItem({ prompt, include }: ResponsesRequest, occasion: Occasion): 
     : {}
   const action = { type: 'search', query: [...lastSaid(prompt, 'user')].slice(0, 60).join(''), ...sources }
   return {
-    ...{ id, opening: { id, type: 'web_search_call', status: 'in_progress' } },
+    ...{ id, added: { id, type: 'web_search_call', status: 'in_progress' } },
     done: { id, type: 'web_search_call', status: 'completed', action },
     *events() {
       for (const state of ['in_progress', 'searching', 'completed']) {
@@ -79,7 +79,7 @@ function searchItem({ prompt, include }: ResponsesRequest, occasion: Occasion): 
 }
 
 function messageItem({ prompt }: ResponsesRequest, generation: Generation, occasion: Occasion): OutputItem {
-  const { text: tokens, refuses, finish } = generation
+  const { text: tokens, isRefusal, finish } = generation
   const id = idOf('msg_', occasion)
   const text = tokens.join('')
   const logprobsOf = (tokens: readonly string[]) =>
@@ -87,25 +87,25 @@ function messageItem({ prompt }: ResponsesRequest, generation: Generation, occas
   const from = prompt.searches ? text.indexOf(SOURCE.words) : -1
   const citation = { start_index: from, end_index: from + SOURCE.words.length, url: SOURCE.url, title: SOURCE.title }
   const annotations = from < 0 ? [] : [{ type: 'url_citation', ...citation }]
-  const part = refuses
+  const part = isRefusal
     ? { type: 'refusal', refusal: text }
     : { type: 'output_text', text, annotations, logprobs: logprobsOf(tokens) }
-  const empty = refuses ? { ...part, refusal: '' } : { ...part, text: '', annotations: [], logprobs: [] }
+  const empty = isRefusal ? { ...part, refusal: '' } : { ...part, text: '', annotations: [], logprobs: [] }
   const at = { content_index: 0 }
   const status = finish === 'length' ? 'incomplete' : 'completed'
   const base = { id, type: 'message', role: 'assistant' }
   return {
-    ...{ id, opening: { ...base, status: 'in_progress', content: [] }, done: { ...base, status, content: [part] } },
+    ...{ id, added: { ...base, status: 'in_progress', content: [] }, done: { ...base, status, content: [part] } },
     *events() {
       yield { type: 'response.content_part.added', fields: { ...at, part: empty } }
       for (const delta of tokens) {
-        const type = refuses ? 'response.refusal.delta' : 'response.output_text.delta'
-        yield { type, fields: { ...at, delta, ...(refuses ? {} : { logprobs: logprobsOf([delta]) }) }, counts: true }
+        const type = isRefusal ? 'response.refusal.delta' : 'response.output_text.delta'
+        yield { type, fields: { ...at, delta, ...(isRefusal ? {} : { logprobs: logprobsOf([delta]) }) }, isToken: true }
       }
       for (const [annotation_index, annotation] of annotations.entries()) {
         yield { type: 'response.output_text.annotation.added', fields: { ...at, annotation_index, annotation } }
       }
-      if (refuses) yield { type: 'response.refusal.done', fields: { ...at, refusal: text } }
+      if (isRefusal) yield { type: 'response.refusal.done', fields: { ...at, refusal: text } }
       else yield { type: 'response.output_text.done', fields: { ...at, text, logprobs: logprobsOf(tokens) } }
       yield { type: 'response.content_part.done', fields: { ...at, part } }
     },
@@ -122,10 +122,10 @@ function callItem({ tool, input, complete }: ToolCall, index: number, occasion: 
   const base = { id, type, call_id: callIdOf(occasion, index), name }
   const text = input.join('')
   return {
-    ...{ id, opening: { ...base, status: 'in_progress', [field]: '' } },
+    ...{ id, added: { ...base, status: 'in_progress', [field]: '' } },
     done: { ...base, status: complete ? 'completed' : 'incomplete', [field]: text },
     *events() {
-      for (const delta of input) yield { type: `response.${event}.delta`, fields: { delta }, counts: true }
+      for (const delta of input) yield { type: `response.${event}.delta`, fields: { delta }, isToken: true }
       yield { type: `response.${event}.done`, fields: { [field]: text, ...(kind === 'function' ? { name } : {}) } }
     },
   }

@@ -12,9 +12,9 @@ export interface Stage {
   readonly msPerDelta: number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>
   /** called with the status when it is sent */
-  begin(status: number): void
+  onStatus(status: number): void
   /** called when from here on the emulator itself closes the connection */
-  ending(): void
+  onClose(): void
 }
 
 /** Delay in ms before the connection is closed, so that a reset does not overtake the data sent before. */
@@ -28,7 +28,7 @@ export async function play(steps: Steps, stage: Stage): Promise<void> {
   if (signal.aborted) return
   for (const step of steps) {
     if (step.do === 'head') {
-      stage.begin(step.status)
+      stage.onStatus(step.status)
       response.statusCode = step.status
       for (const [name, value] of Object.entries(step.headers)) response.setHeader(name, value)
       response.flushHeaders()
@@ -48,14 +48,14 @@ export async function play(steps: Steps, stage: Stage): Promise<void> {
       // real time, independent of `sleep`
       if (sent) await realSleep(CLOSE_DELAY_MS, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
-      stage.ending()
+      stage.onClose()
       if (step.how === 'reset') incoming.socket.resetAndDestroy()
       else incoming.socket.end()
       return
     }
     if (signal.aborted) return
   }
-  response.once('finish', stage.ending)
+  response.once('finish', stage.onClose)
   response.end()
 }
 

@@ -6,7 +6,7 @@ export interface Turn {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly text: string
   /** number of images, videos and files; their content is ignored */
-  readonly pieces: number
+  readonly attachments: number
 }
 
 /** A tool of the request. */

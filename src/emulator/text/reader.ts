@@ -11,14 +11,14 @@ export interface Reader {
   has(name: string): boolean
   text(name: string): string | undefined
   /** a required string */
-  needed(name: string): string
-  flag(name: string): boolean | undefined
+  required(name: string): string
+  boolean(name: string): boolean | undefined
   /** a number from `min` to `max` */
   number(name: string, min: number, max: number): number | undefined
   /** an integer from `min` to `max` */
-  whole(name: string, min: number, max: number): number | undefined
+  integer(name: string, min: number, max: number): number | undefined
   /** one of the given words */
-  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined
   object(name: string): Reader | undefined
   /** the objects of an array; empty when absent */
   objects(name: string): Reader[]
@@ -55,11 +55,11 @@ export function readerOf(raw: Json, at = ''): Reader {
     path,
     has: (name) => value(name) !== undefined,
     text: (name) => typed(name, 'a string', isText),
-    needed: (name) => typed(name, 'a string', isText) ?? raise(absent(path(name))),
-    flag: (name) => typed(name, 'a boolean', isFlag),
+    required: (name) => typed(name, 'a string', isText) ?? raise(absent(path(name))),
+    boolean: (name) => typed(name, 'a boolean', isFlag),
     number,
-    whole: (name, min, max) => number(name, min, max, 'integer'),
-    word(name, words) {
+    integer: (name, min, max) => number(name, min, max, 'integer'),
+    oneOf(name, words) {
       const given = typed(name, `one of ${words.map((word) => `'${word}'`).join(', ')}`, isText)
       if (given === undefined) return undefined
       return words.find((word) => word === given) ?? raise(wrongValue(path(name), given, words))

@@ -45,30 +45,31 @@ export function readResponses(
   const input = inputOf(request, earlier, objects.item, occasion)
   const referred = input.filter((item) => objects.item(item.id) === item)
   const { streams, options } = readStream(request, model)
-  const stores = request.flag('store') ?? true
-  const background = request.flag('background') ?? false
+  const stores = request.boolean('store') ?? true
+  const background = request.boolean('background') ?? false
   if (background && !stores) {
     throw refused('background', 'invalid_value', "Background mode requires 'store' to be true.")
   }
   const tools = toolsOf(request, 'flat')
   const include = includeOf(request)
   const choice = chosen(request, tools, 'flat')
-  const top = request.whole('top_logprobs', 0, 20)
+  const top = request.integer('top_logprobs', 0, 20)
   const instructions = request.text('instructions')
-  const systemTurns = instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, pieces: 0 }]
+  const systemTurns =
+    instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, attachments: 0 }]
   const prompt: Prompt = {
     ...{ model, turns: [...systemTurns, ...turnsOf(earlier), ...turnsOf(input)], tools, choice },
     referenced: [...recalledFrom([...earlier, ...referred]), ...namedIn(request, objects)],
-    parallel: request.flag('parallel_tool_calls') ?? true,
+    parallel: request.boolean('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('text')?.object('format'), 'flat'),
-    maxTokens: request.whole('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,
+    maxTokens: request.integer('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,
     ...{ stops: [], count: 1, ...readSampling(request, model) },
     searches: choice !== 'none' && searchesIn(request),
     topLogprobs: include.includes(LOGPROBS) ? (top ?? 0) : undefined,
   }
   return {
     ...{ raw: body, prompt: checkPrompt(prompt, 'input'), earlier, input, conversation, streams, include },
-    ...{ background, stores, obfuscates: options?.flag('include_obfuscation') ?? false, tier: readTier(request) },
+    ...{ background, stores, obfuscates: options?.boolean('include_obfuscation') ?? false, tier: readTier(request) },
   }
 }
 

@@ -30,11 +30,11 @@ export function* responseEvents(generated: ResponsesAnswer, done: boolean): Step
   if (background) yield event('response.queued', { response: opened })
   yield event('response.in_progress', { response: startedOf(generated, 'in_progress') })
   for (const [output_index, item] of items.entries()) {
-    yield event('response.output_item.added', { output_index, item: item.opening })
-    for (const { type, fields, counts } of item.events()) {
-      const padding = counts && generated.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
+    yield event('response.output_item.added', { output_index, item: item.added })
+    for (const { type, fields, isToken } of item.events()) {
+      const padding = isToken && generated.request.obfuscates ? { obfuscation: 'x'.repeat(1 + (number % 7)) } : {}
       const itemEvent = event(type, { item_id: item.id, output_index, ...fields, ...padding })
-      if (counts) yield* delta(itemEvent)
+      if (isToken) yield* delta(itemEvent)
       else yield itemEvent
     }
     yield event('response.output_item.done', { output_index, item: item.done })

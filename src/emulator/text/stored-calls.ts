@@ -52,7 +52,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
       return jsonSteps(
         200,
         pageOf(
-          [...earlier, ...input].map(({ shown }) => shown),
+          [...earlier, ...input].map(({ json }) => json),
           query,
         ),
       )

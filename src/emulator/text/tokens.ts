@@ -19,7 +19,7 @@ export function tokensOf(text: string): string[] {
  * 3 that start the output.
  */
 export function costOf(turns: readonly Turn[], extra = ''): number {
-  const messages = turns.map(({ text, pieces }) => tokensOf(text).length + 4 + 85 * pieces)
+  const messages = turns.map(({ text, attachments }) => tokensOf(text).length + 4 + 85 * attachments)
   return messages.reduce((sum, cost) => sum + cost, 3) + tokensOf(extra).length
 }
 

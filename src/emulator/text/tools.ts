@@ -21,10 +21,10 @@ export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
   return given.flatMap((tool) => {
     const kinds =
       nesting === 'nested' ? (['function', 'custom'] as const) : (['function', 'custom', ...HOSTED] as const)
-    const kind = tool.word('type', kinds) ?? raise(absent(tool.path('type')))
+    const kind = tool.oneOf('type', kinds) ?? raise(absent(tool.path('type')))
     if (kind !== 'function' && kind !== 'custom') return []
     const definition = nesting === 'flat' ? tool : (tool.object(kind) ?? raise(absent(tool.path(kind))))
-    const name = definition.needed('name')
+    const name = definition.required('name')
     if (!/^[\w-]{1,64}$/.test(name)) {
       const path = definition.path('name')
       throw refused(path, 'invalid_value', `Invalid '${path}': expected 1 to 64 letters, digits, '_' and '-'.`)
@@ -46,12 +46,12 @@ export function chosen(request: Reader, tools: readonly Tool[], nesting: Nesting
     const errorMessage = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
     throw refused('tool_choice', 'invalid_value', errorMessage)
   }
-  if (typeof given === 'string') return request.word('tool_choice', CHOICES) ?? 'auto'
+  if (typeof given === 'string') return request.oneOf('tool_choice', CHOICES) ?? 'auto'
   const choice = request.object('tool_choice') ?? raise(wrongType('tool_choice', 'a string or an object', given))
-  const kind = choice.needed('type')
+  const kind = choice.required('type')
   if (kind === 'allowed_tools' || HOSTED.some((type) => type === kind)) return 'auto'
   const definition = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(absent(choice.path(kind))))
-  const name = definition.needed('name')
+  const name = definition.required('name')
   if (tools.some((tool) => tool.name === name)) return { name }
   throw refused('tool_choice', 'invalid_value', `Tool choice '${name}' not found in 'tools' parameter.`)
 }
