@@ -1,21 +1,21 @@
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * The answers that come over one connection, one after the other, as much of HTTP/1.1 (RFC 9112 section 6) as the bench's targets send: a length or chunks. It reads
- * no further than it must: a client that parsed more would need the processor that it measures.
+ * A parser for consecutive responses on one connection: the part of HTTP/1.1 (RFC 9112 section 6) that the targets send, Content-Length or chunks.
+ * It parses only what is necessary, because its own CPU time disturbs the measurement.
  */
-export class Answers {
-  /** Of the answer that is read now. */
+export class ResponseParser {
+  /** Status of the current response. 0: its head is not complete. */
   status = 0
-  /** Bytes that came of its body, framing included. */
+  /** Received bytes of its body, with chunk framing. */
   bytes = 0
   #kept: Buffer | undefined
-  /** Bytes that are left of the body, or of the chunk with its line end; -1 while a head or the line before a chunk is expected. */
+  /** Missing bytes of the body, or of the chunk with its line end. -1: a head or a chunk-size line is next. */
   #left = -1
   #chunked = false
   #last = false
 
-  /** Takes what came. Whether it ends the answer. Throws an Error for what this does not read. */
+  /** Parses received bytes. Returns whether they complete the response. Throws an Error for an invalid chunk. */
   feed(data: Buffer): boolean {
     let bytes = this.#kept ? Buffer.concat([this.#kept, data]) : data
     this.#kept = undefined
@@ -74,7 +74,7 @@ export class Answers {
     return true
   }
 
-  /** Before the next request. */
+  /** Prepares for the next response. */
   reset(): void {
     this.status = 0
   }

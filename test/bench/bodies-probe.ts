@@ -1,4 +1,4 @@
-/** Asks for an address again and again, on a thread of its own. Told of one, it answers with the longest wait since it was told last. */
+/** A worker thread that requests a URL continuously. It responds to each message with the longest wait since the last message. */
 declare const self: Worker
 
 let address = ''

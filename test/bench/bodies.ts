@@ -7,8 +7,8 @@ import { worstSmall, worstText } from './worst-bodies.ts'
 const rounds = 3
 
 /**
- * The worst bodies within the limits, each sent to the default server: the CPU time that it takes (with its threads), and how long somebody else waits meanwhile who
- * only asks for `/healthz`, which is for how long the event loop was held. Beside it, what a relay costs that does nothing else: less is not to be had from the runtime.
+ * Sends the most expensive bodies within the limits to the default server. Measures its CPU time (with its threads) and the longest wait of another client
+ * for `/healthz`: this is how long the event loop was blocked. For comparison it measures a bare relay, the minimum on this runtime.
  */
 export const bodies = async (): Promise<void> => {
   await using workplace = await openWorkplace()
@@ -49,7 +49,7 @@ export const bodies = async (): Promise<void> => {
     return response.status
   }
 
-  /** Of a busy machine, the least disturbed round says most. */
+  /** Takes the minimum of the rounds, because other load only increases a figure. */
   const measure = async (name: string, { url, pid }: { url: string; pid: number }, path: string, text: string) => {
     const best = { cpu: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY, status: 0 }
     for (let round = 0; round < rounds; round++) {
@@ -91,7 +91,7 @@ const firstLine = async (output: ReadableStream<Uint8Array>): Promise<string> =>
   return ''
 }
 
-/** CPU time of a process, from Linux's ticks of 10 ms. */
+/** CPU time of a process in milliseconds. Linux counts it in ticks of 10 ms. */
 const cpuMs = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return 10 * (Number(fields[11]) + Number(fields[12]))

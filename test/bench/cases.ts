@@ -1,41 +1,50 @@
-import type { Asked } from './load.ts'
+import type { LoadRequest } from './load.ts'
 
 export type Front = 'on' | 'off'
 
-/** What is asked of each target, and what the gateway should need for it. */
+/** A request that every target receives, and the gateway's goals for it. */
 export interface Case {
   readonly name: string
   readonly title: string
-  readonly asked: Asked
+  readonly request: LoadRequest
   readonly status: number
-  /** Occurs in each right answer. */
+  /** A part of every correct response. */
   readonly contains: string
-  /** What a relay is asked instead, where it would not do the gateway's work: a refusal is compared with an answer. */
-  readonly relayed?: Pick<Case, 'asked' | 'status' | 'contains'>
-  /** Events of a stream: CPU is told by the event. */
+  /** The request for relays, where they cannot do the gateway's work: a gateway error is compared with a relayed response. */
+  readonly relayed?: Pick<Case, 'request' | 'status' | 'contains'>
+  /** Number of events of a stream. CPU time is reported per event. */
   readonly events?: number
   readonly goal?: Goal
 }
 
-/** The most that the gateway may need. */
+/** Upper bounds for the gateway. */
 export interface Goal {
-  /** CPU, as a multiple of the bare relay's. */
+  /** CPU time, as a multiple of the bare relay's. */
   readonly cpu: Readonly<Record<Front, number>>
-  /** Milliseconds more than the bare relay at the median, to the end of the answer or to its first byte. */
+  /** Median milliseconds above the bare relay, to the end of the response or to its first byte. */
   readonly added?: Readonly<Record<Front, number>> & { readonly to: 'whole' | 'first' }
 }
 
-/** Stands for the token of the target in a header. */
+/** The placeholder for the token of the target. */
 const bearer = { authorization: 'Bearer {token}' }
 const json = { ...bearer, 'content-type': 'application/json' }
 const library = '/api/media/proxy'
 const assets = 5_000
 
-const get = (path: string, distinct = 1): Asked => ({ method: 'GET', path: library + path, headers: bearer, distinct })
+const get = (path: string, distinct = 1): LoadRequest => ({
+  method: 'GET',
+  path: library + path,
+  headers: bearer,
+  distinct,
+})
 
-export const detail = { asked: get('/assets/asset-{n}', assets), status: 200, contains: '"GroupId":"group-0"' } as const
+export const detail = {
+  request: get('/assets/asset-{n}', assets),
+  status: 200,
+  contains: '"GroupId":"group-0"',
+} as const
 
-export const chat = (model: string, stream: boolean): Asked => ({
+export const chat = (model: string, stream: boolean): LoadRequest => ({
   method: 'POST',
   path: '/v1/chat/completions',
   headers: json,
@@ -43,8 +52,8 @@ export const chat = (model: string, stream: boolean): Asked => ({
   distinct: 1,
 })
 
-const refused = (token: string, distinct: number): Asked => ({
-  ...detail.asked,
+const refused = (token: string, distinct: number): LoadRequest => ({
+  ...detail.request,
   headers: { authorization: `Bearer sk-${token}` },
   distinct,
 })
@@ -52,16 +61,16 @@ const refused = (token: string, distinct: number): Asked => ({
 const listGoal: Goal = { cpu: { on: 1.8, off: 1.6 } }
 const chatGoal: Goal = { cpu: { on: 1.6, off: 1.2 }, added: { on: 0.3, off: 0.2, to: 'whole' } }
 const streamGoal: Goal = { cpu: { on: 1.4, off: 1.15 }, added: { on: 0.3, off: 0.2, to: 'first' } }
-/** 1.5 and 2.3 times the relay's rate. */
+/** These ratios mean 1.5 and 2.3 times the relay's request rate. */
 const refusalGoal: Goal = { cpu: { on: 0.67, off: 0.43 } }
 
 export const cases: readonly Case[] = [
   { name: 'detail', title: 'asset detail, distinct known ids', ...detail, goal: { cpu: { on: 1.8, off: 1.3 } } },
-  { name: 'detail-one', title: 'asset detail, one id', ...detail, asked: get('/assets/asset-1') },
+  { name: 'detail-one', title: 'asset detail, one id', ...detail, request: get('/assets/asset-1') },
   {
     name: 'create',
     title: 'asset create',
-    asked: {
+    request: {
       method: 'POST',
       path: `${library}/assets`,
       headers: json,
@@ -74,7 +83,7 @@ export const cases: readonly Case[] = [
   {
     name: 'groups',
     title: 'group list, 10 of 10',
-    asked: get('/assets/groups?PageSize=10'),
+    request: get('/assets/groups?PageSize=10'),
     status: 200,
     contains: '"Id":"group-9"',
     goal: listGoal,
@@ -82,7 +91,7 @@ export const cases: readonly Case[] = [
   {
     name: 'assets',
     title: 'asset list, 10 of 10, one call',
-    asked: get('/assets?PageSize=10'),
+    request: get('/assets?PageSize=10'),
     status: 200,
     contains: '"Id":"asset-9"',
     goal: listGoal,
@@ -90,7 +99,7 @@ export const cases: readonly Case[] = [
   {
     name: '401',
     title: '401, 1,000 unknown tokens, against detail',
-    asked: refused('unknown{n}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', 1_000),
+    request: refused('unknown{n}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', 1_000),
     status: 401,
     contains: 'error',
     relayed: detail,
@@ -98,8 +107,8 @@ export const cases: readonly Case[] = [
   },
   {
     name: '401-new',
-    title: '401, a new token each time, against detail',
-    asked: refused('{nonce}{n}xxxxxxxxxxxxxxx', 50_000),
+    title: '401, a new token for each request, against detail',
+    request: refused('{nonce}{n}xxxxxxxxxxxxxxx', 50_000),
     status: 401,
     contains: 'error',
     relayed: detail,
@@ -107,23 +116,23 @@ export const cases: readonly Case[] = [
   {
     name: '403',
     title: '403, foreign assets, against detail',
-    asked: get('/assets/foreign-{n}', assets),
+    request: get('/assets/foreign-{n}', assets),
     status: 403,
     contains: 'asset not found in your asset group',
     relayed: detail,
   },
   {
     name: 'chat',
-    title: 'chat, plain',
-    asked: chat('plain', false),
+    title: 'chat, non-streaming',
+    request: chat('plain', false),
     status: 200,
     contains: '"completion_tokens":20',
     goal: chatGoal,
   },
   {
     name: 'chat-22',
-    title: 'chat, put together from 22 events',
-    asked: chat('events-22-0', false),
+    title: 'chat, assembled from 22 events',
+    request: chat('events-22-0', false),
     status: 200,
     contains: '"completion_tokens":20',
     goal: chatGoal,
@@ -131,7 +140,7 @@ export const cases: readonly Case[] = [
   {
     name: 'stream-22',
     title: 'a stream of 22 events, by the event',
-    asked: chat('events-22-2', true),
+    request: chat('events-22-2', true),
     status: 200,
     contains: 'data: [DONE]',
     events: 22,
@@ -140,7 +149,7 @@ export const cases: readonly Case[] = [
   {
     name: 'stream-2000',
     title: 'a stream of 2,000 events, by the event',
-    asked: chat('events-2000-2', true),
+    request: chat('events-2000-2', true),
     status: 200,
     contains: 'data: [DONE]',
     events: 2_000,

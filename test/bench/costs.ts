@@ -9,7 +9,7 @@ import { measureStarts } from './starts.ts'
 import { measureOpen } from './streams.ts'
 import { startGateway, startUpstream, type Target } from './targets.ts'
 
-/** What the gateway costs, beside what else could stand in its place: CPU, time and memory, case by case, in one run. */
+/** Measures CPU time, latency and memory of the gateway and of other servers, case by case, in one run. */
 export const costs = async (args: readonly string[]): Promise<void> => {
   let options: Options
   try {
@@ -27,18 +27,18 @@ export const costs = async (args: readonly string[]): Promise<void> => {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Whether all of it could be measured. */
+/** Resolves with whether every case was measured. */
 const measureAll = async ({ cases, trees, settings, against, pace, busy, json }: Options): Promise<boolean> => {
   const facts = environment(trees)
   console.log(facts.text)
   const upstream = (await startUpstream()).url
   const targets: Target[] = []
   for (const name of against) {
-    tell(`starting ${name}`)
+    showProgress(`starting ${name}`)
     targets.push(await startOpponent(name, upstream))
   }
   for (const [name, setting] of settings) {
-    tell(`starting ${name}`)
+    showProgress(`starting ${name}`)
     targets.push(await startGateway(name, setting, upstream))
   }
   for (let nth = 0; nth < busy; nth++) {
@@ -49,11 +49,11 @@ const measureAll = async ({ cases, trees, settings, against, pace, busy, json }:
     const serving = targets.filter((target) => target.serves(which.name))
     try {
       const section = await measure(which, serving, pace)
-      tell('')
+      showProgress('')
       console.log(`\n${toText(section)}`)
       sections.push(section)
     } catch (error) {
-      tell('')
+      showProgress('')
       console.error(`\n${which.title} (${which.name}) cannot be measured: ${messageOf(error)}`)
     }
   }
@@ -69,12 +69,12 @@ const measureAll = async ({ cases, trees, settings, against, pace, busy, json }:
 }
 
 const measure = (which: AnyCase, targets: readonly Target[], pace: Pace): Promise<Section> => {
-  if ('asked' in which) return measureRequests(which, targets, pace, tell)
-  if ('count' in which) return measureOpen(which, targets, pace, tell)
-  return measureStarts(targets, pace, tell)
+  if ('request' in which) return measureRequests(which, targets, pace, showProgress)
+  if ('count' in which) return measureOpen(which, targets, pace, showProgress)
+  return measureStarts(targets, pace, showProgress)
 }
 
-/** What is done now, on a terminal, until the next is said. */
-const tell = (text: string): void => {
+/** Shows the current step on a terminal. The next step replaces it. */
+const showProgress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }

@@ -1,7 +1,7 @@
 import { cpus, loadavg, release, type as system, totalmem } from 'node:os'
 import type { Tree } from './options.ts'
 
-/** What figures depend on, in words and as values. */
+/** The environment of a measurement, as text and as values. */
 export const environment = (trees: readonly Tree[]) => {
   const values = {
     at: new Date().toISOString(),
@@ -23,7 +23,7 @@ export const environment = (trees: readonly Tree[]) => {
   return { values, text: lines.join('\n') }
 }
 
-/** What a program says of itself; undefined where it is not installed. */
+/** The version output of a program. Undefined: it is not installed. */
 const versionOf = (command: readonly [string, string]): string | undefined => {
   if (Bun.which(command[0]) === null) return undefined
   const { stdout, stderr } = Bun.spawnSync([...command])

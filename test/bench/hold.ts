@@ -1,22 +1,21 @@
 /**
- * Holds streams open: takes jobs as lines of JSON on its input, and prints what came of each as a line of JSON. `open` opens streams and answers when each has had an event;
- * `listen` answers how long the events of the next seconds took, from when they were sent; `close` leaves them all. It ends with its input.
+ * Holds streams open. It reads jobs as lines of JSON from its input and prints the result of each as a line of JSON. It ends with its input.
+ * `open` opens streams and waits for an event of each. `listen` measures the delay of the events during some seconds. `close` closes all streams.
  */
 import { createInterface } from 'node:readline'
-import { type Asked, type Quantiles, quantiles, wireOf } from './load.ts'
+import { type LoadRequest, type Quantiles, quantiles, wireOf } from './load.ts'
 
 export type HoldJob =
-  | { readonly kind: 'open'; readonly url: string; readonly asked: Asked; readonly count: number }
+  | { readonly kind: 'open'; readonly url: string; readonly request: LoadRequest; readonly count: number }
   | { readonly kind: 'listen'; readonly seconds: number }
   | { readonly kind: 'close' }
 
-export interface Held {
-  /** Streams that are open. */
+export interface HoldResult {
   readonly open: number
-  /** Streams that ended or never began, and what the first of them got. */
+  /** Streams that ended or did not start. `problem` describes the first. */
   readonly failed: number
   readonly problem?: string
-  /** Events that were listened to, and the milliseconds they took. */
+  /** Events during `listen`, and their delay in milliseconds. */
   readonly events: number
   readonly delay: Quantiles
 }
@@ -65,15 +64,15 @@ const open = (hostname: string, port: number, request: Buffer): Promise<void> =>
     }).catch((error: unknown) => fail(String(error)))
   })
 
-const openMany = async ({ url, asked, count }: HoldJob & { kind: 'open' }): Promise<void> => {
+const openMany = async ({ url, request, count }: HoldJob & { kind: 'open' }): Promise<void> => {
   const { hostname, port } = new URL(url)
-  const [request = Buffer.alloc(0)] = wireOf(url, asked)
+  const [bytes = Buffer.alloc(0)] = wireOf(url, request)
   closing = false
   failed = 0
   problem = undefined
   let left = count
   const next = async () => {
-    while (left-- > 0 && failed === 0) await open(hostname, Number(port), request)
+    while (left-- > 0 && failed === 0) await open(hostname, Number(port), bytes)
   }
   await Promise.all(Array.from({ length: atOnce }, next))
 }
@@ -91,6 +90,6 @@ const perform = async (job: HoldJob): Promise<void> => {
 
 for await (const line of createInterface({ input: process.stdin })) {
   await perform(JSON.parse(line) as HoldJob)
-  const held: Held = { open: sockets.size, failed, problem, events: delays.length, delay: quantiles(delays) }
-  console.log(JSON.stringify(held))
+  const result: HoldResult = { open: sockets.size, failed, problem, events: delays.length, delay: quantiles(delays) }
+  console.log(JSON.stringify(result))
 }

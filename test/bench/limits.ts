@@ -2,10 +2,10 @@ import { callsPerReader, openFixture, pause, type Reading, read } from '../limit
 
 const perSecond = 10
 const seconds = 22
-/** The first second is the limit's first fill, which nobody has to wait for. */
+/** Excludes the start, when all slots are free and no call waits. */
 const settledMs = 2_000
 
-/** 20 users at five times the limit of 10 calls a second, unevenly spread over two gateway processes: what each gets, and how long one more call waits. */
+/** 20 users send five times the rate limit of 10 calls per second, unevenly spread over two gateway processes. Measures their shares, and the wait of a rare user. */
 export const limits = async (): Promise<void> => {
   for (const kind of ['sqlite', 'postgres'] as const) {
     for (const first of [10, 15, 19]) await measure(kind, first)
@@ -37,17 +37,17 @@ const measure = async (kind: 'sqlite' | 'postgres', first: number): Promise<void
   const total = got.reduce((sum, each) => sum + each, 0)
   const waits = readings.filter(({ status }) => status === 200).map(({ ms }) => ms)
   console.log(`${kind}, ${first} users on one process and ${20 - first} on the other, ${seconds} s`)
-  console.log(`  busiest second          ${base.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
-  console.log(`  refused by the upstream ${base.emulator.calls.filter((call) => call.status === 429).length}`)
+  console.log(`  busiest second           ${base.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
+  console.log(`  rejected by the upstream ${base.emulator.calls.filter((call) => call.status === 429).length}`)
   console.log(
-    `  refused by the gateways ${readings.filter(({ status }) => status === 429).length} of ${readings.length}`,
+    `  rejected by the gateways ${readings.filter(({ status }) => status === 429).length} of ${readings.length}`,
   )
-  console.log(`  calls a second          ${((total * 1000) / (endedAt - startedAt - settledMs)).toFixed(2)}`)
+  console.log(`  calls per second         ${((total * 1000) / (endedAt - startedAt - settledMs)).toFixed(2)}`)
   console.log(
-    `  slowest, fastest user   ${percent(Math.min(...got), total)}, ${percent(Math.max(...got), total)} of a fair share`,
+    `  slowest, fastest user    ${percent(Math.min(...got), total)}, ${percent(Math.max(...got), total)} of a fair share`,
   )
-  console.log(`  a busy user's call      ${quantiles(waits)}`)
-  console.log(`  a light user's call     ${quantiles(rare.map(({ ms }) => ms))} (${rare.length} calls)`)
+  console.log(`  wait of a busy user      ${quantiles(waits)}`)
+  console.log(`  wait of a rare user      ${quantiles(rare.map(({ ms }) => ms))} (${rare.length} calls)`)
 }
 
 const percent = (calls: number, total: number): string => `${((100 * 20 * calls) / total).toFixed(0)} %`
@@ -55,5 +55,5 @@ const percent = (calls: number, total: number): string => `${((100 * 20 * calls)
 const quantiles = (ms: readonly number[]): string => {
   const sorted = [...ms].sort((a, b) => a - b)
   const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0)
-  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${Math.round(sorted.at(-1) ?? 0)} ms`
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${Math.round(sorted.at(-1) ?? 0)} ms`
 }

@@ -1,4 +1,4 @@
-/** An emulated upstream with `GROUPS` groups and `ASSETS` assets, for `bench lists`. Prints its address and the ids of the groups. */
+/** An emulated upstream with `GROUPS` groups and `ASSETS` assets, for `bench lists`. Prints its URL and the ids of the groups. */
 import { startEmulator } from '../../src/emulator/index.ts'
 
 const [, , groupCount = '1', assetCount = '1000'] = process.argv

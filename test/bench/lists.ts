@@ -9,7 +9,7 @@ const assetCounts = [1_000, 10_000, 100_000, 1_000_000]
 const pages = [1, 2, 100, 1_000, 5_000]
 const pageSize = 10
 
-/** Upstream calls and CPU time of a page of 10, by the number of groups and of assets, the depth of the page, and the mode it is asked for in. */
+/** Upstream calls and CPU time for a page of 10 items, by the number of groups and assets, the depth of the page, and the paging mode. */
 export const lists = async (): Promise<void> => {
   console.log('upstream calls (CPU ms of the gateway) a page of 10; "again": the same page once more\n')
   console.log(
@@ -77,7 +77,7 @@ const startUpstream = (groupCount: number, assetCount: number): Promise<BenchUps
     child.on('exit', () => reject(new Error('the upstream ended')))
   })
 
-/** Asks a gateway in this process for a page of assets. */
+/** Requests a page of assets from a gateway in this process. */
 const openGateway = async (upstream: BenchUpstream) => {
   const store = openStore('sqlite::memory:')
   await store.migrate()

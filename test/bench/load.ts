@@ -1,13 +1,13 @@
 /**
- * The load generator: takes a job as a line of JSON on its input, asks over kept connections, one request after the other on each, and prints what it saw as a line of JSON.
- * It ends with its input.
+ * The load generator. It reads a job as one line of JSON from its input, sends requests one after the other on each of its keep-alive connections,
+ * and prints the result as one line of JSON. It ends with its input.
  */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { Answers } from './answers.ts'
+import { ResponseParser } from './answers.ts'
 
-/** `{n}` in the address, the headers and the body is a number from 0 to `distinct` - 1, each in turn; `{nonce}` is new in each job. */
-export interface Asked {
+/** A request. `{n}` in path, headers and body is a number that cycles from 0 to `distinct` - 1. `{nonce}` is new for each job. */
+export interface LoadRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -18,24 +18,25 @@ export interface Asked {
 export interface Job {
   /** `http://HOST:PORT` */
   readonly url: string
-  readonly asked: Asked
+  readonly request: LoadRequest
   readonly status: number
   readonly connections: number
   readonly seconds: number
-  /** It goes on until so many are answered, though the time is over; for a minute at most. */
+  /** The job continues after `seconds` until it has sent this number of requests, but at most one minute longer. */
   readonly atLeast: number
 }
 
 const graceMs = 60_000
 
-export interface Seen {
+export interface LoadResult {
   readonly count: number
-  /** Of another status, or cut off; `problem` says of the first what it was. */
+  /** Responses with another status, and interrupted ones. `problem` describes the first. */
   readonly failed: number
   readonly problem?: string
   readonly seconds: number
-  /** Milliseconds to the end of the answer, and to the first byte of its body. */
+  /** Milliseconds to the end of the response. */
   readonly whole: Quantiles
+  /** Milliseconds to the first byte of its body. */
   readonly first: Quantiles
 }
 
@@ -50,25 +51,25 @@ export const quantiles = (values: readonly number[]): Quantiles => {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-/** The requests as they are sent, one for each number. */
-export const wireOf = (url: string, asked: Asked): readonly Buffer[] => {
+/** The bytes of the requests, one for each number. */
+export const wireOf = (url: string, request: LoadRequest): readonly Buffer[] => {
   const nonce = randomBytes(12).toString('hex')
-  const lines = [`${asked.method} ${asked.path} HTTP/1.1`, `host: ${new URL(url).host}`]
-  for (const [name, value] of Object.entries(asked.headers)) lines.push(`${name}: ${value}`)
-  return Array.from({ length: asked.distinct }, (_, n) => {
+  const lines = [`${request.method} ${request.path} HTTP/1.1`, `host: ${new URL(url).host}`]
+  for (const [name, value] of Object.entries(request.headers)) lines.push(`${name}: ${value}`)
+  return Array.from({ length: request.distinct }, (_, n) => {
     const fill = (text: string) => text.replaceAll('{n}', String(n)).replaceAll('{nonce}', nonce)
-    const body = fill(asked.body ?? '')
-    const length = asked.body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`]
+    const body = fill(request.body ?? '')
+    const length = request.body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`]
     return Buffer.from(`${[...lines, ...length].map(fill).join('\r\n')}\r\n\r\n${body}`)
   })
 }
 
-const run = async (job: Job): Promise<Seen> => {
-  const wire = wireOf(job.url, job.asked)
+const run = async (job: Job): Promise<LoadResult> => {
+  const wire = wireOf(job.url, job.request)
   const { hostname, port } = new URL(job.url)
   const whole: number[] = []
   const first: number[] = []
-  let asked = 0
+  let sent = 0
   let failed = 0
   let problem: string | undefined
   const startedAt = performance.now()
@@ -87,21 +88,21 @@ const run = async (job: Job): Promise<Seen> => {
 
   const connection = () =>
     new Promise<void>((resolve) => {
-      const answers = new Answers()
+      const parser = new ResponseParser()
       let askedAt = 0
       let firstAt = 0
       let waiting = false
       const ask = (socket: { write(data: Buffer): number; end(): void }) => {
-        if ((performance.now() >= endsAt && asked >= job.atLeast) || failed > 100) return void socket.end()
-        const request = wire[asked++ % wire.length] as Buffer
-        answers.reset()
+        if ((performance.now() >= endsAt && sent >= job.atLeast) || failed > 100) return void socket.end()
+        const request = wire[sent++ % wire.length] as Buffer
+        parser.reset()
         firstAt = 0
         waiting = true
         askedAt = performance.now()
-        if (socket.write(request) < request.length) throw new Error('a request was not taken whole')
+        if (socket.write(request) < request.length) throw new Error('the socket did not accept the whole request')
       }
       const closed = () => {
-        if (waiting) fail(`the connection was closed after status ${answers.status || 'none'}`)
+        if (waiting) fail(`the connection was closed after status ${parser.status || 'none'}`)
         resolve()
       }
       Bun.connect({
@@ -113,15 +114,15 @@ const run = async (job: Job): Promise<Seen> => {
             ask(socket)
           },
           data(socket, data) {
-            const ended = answers.feed(data)
+            const ended = parser.feed(data)
             const now = performance.now()
-            if (firstAt === 0 && answers.bytes > 0) firstAt = now
+            if (firstAt === 0 && parser.bytes > 0) firstAt = now
             if (!ended) return
             waiting = false
-            if (answers.status === job.status) {
+            if (parser.status === job.status) {
               whole.push(now - askedAt)
               first.push((firstAt || now) - askedAt)
-            } else fail(`status ${answers.status}`)
+            } else fail(`status ${parser.status}`)
             ask(socket)
           },
           close: closed,

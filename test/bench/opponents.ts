@@ -3,26 +3,26 @@ import { join } from 'node:path'
 import { freePort, type Started, start, temporaryFolder } from './processes.ts'
 import type { Target } from './targets.ts'
 
-/** What an opponent is told. */
+/** The environment of a compared server. */
 interface Place {
-  /** Address of the upstream. */
+  /** URL of the upstream. */
   readonly upstream: string
-  /** Where it has to listen, on 127.0.0.1. */
+  /** Port to listen on, at 127.0.0.1. */
   readonly port: number
-  /** A folder of its own. */
+  /** A temporary folder for its files. */
   readonly folder: string
 }
 
 interface Opponent {
-  /** Whether it can run here. Default: it can. */
+  /** Whether it is installed. Default: true. */
   readonly found?: () => boolean
-  /** Packages that are installed into its folder. */
+  /** npm packages to install into its folder. */
   readonly packages?: Readonly<Record<string, string>>
-  /** Its files, and the command that starts it. */
+  /** Its files and its start command. */
   readonly setUp: (place: Place) => { readonly files?: Readonly<Record<string, string>>; readonly command: string[] }
-  /** What each request needs beside the usual. */
+  /** Additional headers of each request. */
   readonly headers?: (place: Place) => Readonly<Record<string, string>>
-  /** Default: all cases. */
+  /** Names of the cases that it can serve. Default: all. */
   readonly serves?: readonly string[]
 }
 
@@ -40,7 +40,7 @@ const hostOf = (address: string): string => new URL(address).host
 const known = {
   bun: relay('bun'),
   elysia: relay('elysia'),
-  // What the gateway cannot go below: its listener, its way to send a POST, and a listener alone.
+  // Lower bounds for the gateway: its listener, a POST on a new connection, and a listener without upstream.
   node: relay('node'),
   unpooled: relay('unpooled', ['chat', 'chat-22', 'stream-22']),
   constant: relay('constant', ['401']),
@@ -73,7 +73,7 @@ const known = {
       'x-portkey-provider': 'openai',
       'x-portkey-custom-host': `${upstream}/v1`,
     }),
-    // It serves text generation, and puts nothing together.
+    // It serves text generation, and assembles no streams.
     serves: ['chat', 'stream-22', 'stream-2000'],
   },
   fastify: {
@@ -88,14 +88,14 @@ const known = {
 export type OpponentName = keyof typeof known
 export const opponents = Object.keys(known) as readonly OpponentName[]
 
-/** Those that are compared unless others are asked for: what needs no installation and is there. */
-export const usualOpponents = (): readonly OpponentName[] =>
+/** The default comparisons: servers that need no installation and are present. */
+export const defaultOpponents = (): readonly OpponentName[] =>
   opponents.filter((name) => {
     const { packages, found }: Opponent = known[name]
     return packages === undefined && (found?.() ?? true)
   })
 
-/** Throws an Error when it does not run here. */
+/** Throws an Error when the server is not installed. */
 export const startOpponent = async (name: OpponentName, upstream: string): Promise<Target> => {
   const opponent: Opponent = known[name]
   if (opponent.found?.() === false) throw new Error(`${name} is not installed`)
@@ -118,7 +118,7 @@ export const startOpponent = async (name: OpponentName, upstream: string): Promi
   }
 }
 
-/** What all others are compared with. */
+/** The target that all others are compared with. */
 export const baseline = 'bare bun relay'
 
 const install = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {

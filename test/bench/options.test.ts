@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { readOptions } from './options.ts'
 
 describe('the arguments of the bench', () => {
-  test('without any, this checkout is measured with both fronts on SQLite, in all cases', () => {
+  test('default to this checkout, both values of GET_BODIES, SQLite and all cases', () => {
     const { cases, settings, pace } = readOptions([])
     expect(cases.length).toBeGreaterThan(10)
     expect([...settings.keys()]).toEqual(['sluice on', 'sluice off'])
@@ -17,7 +17,7 @@ describe('the arguments of the bench', () => {
     expect(pace.warmSeconds).toBe(5)
   })
 
-  test('each combination of checkout, database, workers and size has a name of its own', () => {
+  test('give each combination of checkout, database, workers and size a unique name', () => {
     const { settings } = readOptions(
       'detail --tree a --tree b --front off --database sqlite,postgres --workers 1,2 --large'.split(' '),
     )
@@ -25,7 +25,7 @@ describe('the arguments of the bench', () => {
     expect([...settings.keys()]).toContain('b off postgres 2 workers large')
   })
 
-  test('checkouts whose last words are alike are told apart by their paths', () => {
+  test('name checkouts with equal folder names by their paths', () => {
     const { trees } = readOptions(['--tree', '/one/main', '--tree', '/two/main'])
     expect(trees.map(({ name }) => name)).toEqual(['/one/main', '/two/main'])
   })
@@ -37,7 +37,7 @@ describe('the arguments of the bench', () => {
     ['--against', 'nobody'],
     ['--speed', '1'],
   ]) {
-    test(`${args.join(' ')} is refused`, () => {
+    test(`${args.join(' ')} is rejected`, () => {
       expect(() => readOptions(args)).toThrow()
     })
   }

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Case, cases } from './cases.ts'
-import { type OpponentName, opponents, usualOpponents } from './opponents.ts'
+import { defaultOpponents, type OpponentName, opponents } from './opponents.ts'
 import { startCase } from './starts.ts'
 import { type OpenCase, openCases } from './streams.ts'
 import type { Setting } from './targets.ts'
@@ -9,11 +9,11 @@ import type { Setting } from './targets.ts'
 export type AnyCase = Case | OpenCase | typeof startCase
 
 export interface Pace {
-  /** Before a target is measured in a case. */
+  /** Warm-up of a target before each case. */
   readonly warmSeconds: number
   readonly seconds: number
   readonly rounds: number
-  /** While CPU is measured. */
+  /** Connections while CPU time is measured. */
   readonly connections: number
 }
 
@@ -24,9 +24,9 @@ export interface Options {
   readonly settings: ReadonlyMap<string, Setting>
   readonly against: readonly OpponentName[]
   readonly pace: Pace
-  /** Processes that do nothing but take CPU time. */
+  /** Number of processes that only consume CPU time. */
   readonly busy: number
-  /** Where the figures go as JSON. */
+  /** Path of a JSON file with the figures. `-` is standard output. */
   readonly json: string | undefined
 }
 
@@ -41,19 +41,19 @@ export const usage = `usage: bun run bench [CASE…] [OPTION…]
 cases (default: all)
 ${allCases.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
 options
-  --tree PATH         a checkout whose gateway is measured; repeated: several, side by side. Default: this one
+  --tree PATH         a checkout whose gateway is measured. May be repeated to compare several. Default: this one
   --front on,off      on: GET_BODIES=on (node:http); off: GET_BODIES=off (Bun.serve). Default: both
   --database NAMES    sqlite, postgres. Default: sqlite
   --workers 1,2       Default: 1
-  --large             beside each gateway one whose database has 1,000,000 groups and 100,000 tokens
+  --large             measures each gateway also with a database of 1,000,000 groups and 100,000 tokens
   --against NAMES     ${opponents.join(', ')}. portkey and fastify are installed for the run,
-                      into a temporary folder. Default: what is here of the others
-  --seconds N         of a round; half as long again for the times. Default: 2
+                      into a temporary folder. Default: the others, as far as they are installed
+  --seconds N         duration of a round. Latencies take half as long in addition. Default: 2
   --rounds N          Default: 5
-  --warm N            seconds before a target is measured in a case. Default: 5
-  --connections N     while CPU is measured; times are measured with a quarter of them. Default: 16
-  --busy N            processes beside it all that only take CPU time. Default: 0
-  --json FILE         writes the figures there; - prints them below the tables`
+  --warm N            seconds of warm-up for each target and case. Default: 5
+  --connections N     connections while CPU time is measured; latencies use a quarter of them. Default: 16
+  --busy N            number of additional processes that only consume CPU time. Default: 0
+  --json FILE         writes the figures to this file; - prints them after the tables`
 
 const text = { type: 'string' } as const
 const known = {
@@ -71,7 +71,7 @@ const known = {
   json: text,
 } as const
 
-/** Throws an Error for what cannot be understood. */
+/** Parses the command line. Throws an Error for invalid arguments. */
 export const readOptions = (args: readonly string[]): Options => {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: known })
   const trees = treesOf(values.tree)
@@ -101,7 +101,7 @@ export const readOptions = (args: readonly string[]): Options => {
     cases: positionals.length === 0 ? allCases : positionals.map(caseNamed),
     trees,
     settings,
-    against: values.against === undefined ? usualOpponents() : several('against', values.against, opponents),
+    against: values.against === undefined ? defaultOpponents() : several('against', values.against, opponents),
     pace: {
       warmSeconds: number('warm', values.warm, 5),
       seconds: number('seconds', values.seconds, 2),
@@ -113,13 +113,13 @@ export const readOptions = (args: readonly string[]): Options => {
   }
 }
 
-/** By the last word of their paths, as long as that tells them apart. */
+/** Names checkouts by their folder names. Where these are not unique, the names are the paths. */
 const treesOf = (given: readonly string[] | undefined): readonly Tree[] => {
   if (given === undefined) return [{ name: 'sluice', path: resolve('.') }]
   const paths = given.map((path) => resolve(path))
   const names = paths.map((path) => basename(path))
-  const telling = new Set(names).size === names.length
-  return paths.map((path, nth) => ({ path, name: (telling ? names[nth] : undefined) ?? path }))
+  const unique = new Set(names).size === names.length
+  return paths.map((path, nth) => ({ path, name: (unique ? names[nth] : undefined) ?? path }))
 }
 
 const caseNamed = (name: string): AnyCase => {
@@ -143,6 +143,6 @@ const several = <Word extends string>(
     ? all
     : given.split(',').map((word) => {
         const found = all.find((each) => each === word)
-        if (!found) throw new Error(`--${name} knows ${all.join(', ')}`)
+        if (!found) throw new Error(`--${name} must be one of ${all.join(', ')}`)
         return found
       })

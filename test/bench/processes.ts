@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A process that the bench started. */
+/** A process that the benchmark has started. */
 export interface Started {
   readonly pid: number
-  /** What it said of where it listens. */
+  /** Its base URL. */
   readonly url: string
-  /** Milliseconds of CPU, user and system, of it and its children, since it started. */
+  /** CPU time (user and system) of it and its children since the start. In milliseconds. */
   cpuMs(): number
-  /** Bytes of memory, of it and its children. */
+  /** Resident memory of it and its children. In bytes. */
   memory(): number
   /** Resolves when it has ended. */
   stop(): Promise<void>
@@ -18,7 +18,7 @@ export interface Started {
 const children = new Set<Bun.Subprocess>()
 const folders = new Set<string>()
 
-/** Ends all that was started, with what that has started, and removes its files. */
+/** Ends all started processes with their children, and removes the temporary folders. */
 export const cleanUp = (): void => {
   kill([...children].map(({ pid }) => pid))
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
@@ -32,12 +32,12 @@ const kill = (pids: readonly number[]): void => {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // Gone.
+      // The process has already ended.
     }
   }
 }
 
-/** A folder that is removed at the end. */
+/** Creates a temporary folder. `cleanUp` removes it. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   folders.add(folder)
@@ -47,9 +47,9 @@ export const temporaryFolder = (): string => {
 export interface StartOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Finds the address in what it prints. Default: the first line is it. */
+  /** Finds the URL in the output of the process. Default: the first line. */
   readonly listening?: RegExp
-  /** Where it listens, for one that does not print it. */
+  /** The port of a process that does not print its URL. */
   readonly port?: number
 }
 
@@ -87,7 +87,7 @@ const listeningOn = async (port: number, child: Bun.Subprocess): Promise<string 
   return undefined
 }
 
-/** A port that was free a moment ago. */
+/** A port that is free now. */
 export const freePort = (): number => {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = listener
@@ -100,7 +100,7 @@ export interface Worker<Job, Result> {
   stop(): void
 }
 
-/** A process for jobs, of a script of this folder: a line in, a line out. */
+/** Starts a script of this folder that reads each job as one line and prints each result as one line. */
 export const startWorker = <Job, Result>(script: string): Worker<Job, Result> => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, script)], { stdio: ['pipe', 'pipe', 'inherit'] })
   children.add(child)
@@ -135,7 +135,7 @@ const said = async (output: ReadableStream<Uint8Array>, wanted: RegExp): Promise
   for (let line = await lines.next(); !line.done; line = await lines.next()) {
     const found = wanted.exec(line.value)?.[1]
     if (found === undefined) continue
-    // What it prints later is nobody's, and must not fill the pipe.
+    // Discards later output, so that the pipe does not fill up.
     void (async () => {
       for await (const _ of lines);
     })()
@@ -149,7 +149,7 @@ const sum = (pids: readonly number[], of: (pid: number) => number): number =>
 
 const linux = process.platform === 'linux'
 
-/** A process and those it started, and so on. */
+/** A process and all its descendants. */
 const tree = (pid: number): readonly number[] => {
   const parents = new Map<number, number>()
   if (linux) {
@@ -166,7 +166,7 @@ const tree = (pid: number): readonly number[] => {
   return found
 }
 
-/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)); none when the process is gone. */
+/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)). Empty: the process has ended. */
 const fieldsOf = (pid: number): readonly string[] => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -179,7 +179,7 @@ const fieldsOf = (pid: number): readonly string[] => {
 const cpuMs = (pid: number): number => {
   if (linux) {
     const fields = fieldsOf(pid)
-    // Ticks of 10 ms, on every Linux that Bun runs on.
+    // A tick is 10 ms on every Linux that Bun supports.
     return 10 * (Number(fields[11] ?? 0) + Number(fields[12] ?? 0))
   }
   const [[time = '0'] = []] = ps('-o', 'time=', '-p', String(pid))

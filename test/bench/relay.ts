@@ -1,6 +1,6 @@
 /**
- * The least that a server can do, with which the gateway is compared: `relay.ts KIND UPSTREAM [PORT]`. A relay sends each request there, with its headers and a credential of its own,
- * gives up when the caller leaves, and answers with the status, the headers and the body that come back. A constant answer asks nobody: it is what listening costs.
+ * The baseline of the comparison: `relay.ts KIND UPSTREAM [PORT]`. A relay forwards each request with its headers and its own credential, aborts the call
+ * when the caller disconnects, and responds with the upstream's status, headers and body. The kind `constant` makes no upstream call: it measures the listener.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ const relay = async (request: Request): Promise<Response> => {
 
 const send = (path: string, init: RequestInit & { readonly headers: Headers }): Promise<Response> => {
   init.headers.set('authorization', 'Bearer upstream-key')
-  // The gateway's own calls of a POST have a connection each.
+  // The gateway sends each POST on a new connection.
   return fetch(upstream + path, {
     ...init,
     redirect: 'manual',

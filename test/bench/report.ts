@@ -1,10 +1,10 @@
-/** A part of the report: one case, with a row for each target. */
+/** The report of one case, with a row for each target. */
 export interface Section {
   readonly name: string
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
-  /** Sentences below the table. */
+  /** Notes below the table. */
   readonly notes?: readonly string[]
 }
 
@@ -12,31 +12,30 @@ export interface Row {
   readonly target: string
   /** One for each column. */
   readonly cells: readonly string[]
-  /** The figures behind the cells, for programs. */
+  /** The figures of the cells, for the JSON report. */
   readonly figures: object
 }
 
-/** What the rounds came to. */
+/** Median and range of the rounds. */
 export interface Spread {
   readonly median: number
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
 }
 
 export const spread = (values: readonly number[]): Spread => {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2
   const median = ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
-  return { median, least: sorted[0] ?? 0, most: sorted.at(-1) ?? 0 }
+  return { median, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 }
 }
 
-export const between = ({ least, most }: Spread, digits = 0): string =>
-  `${least.toFixed(digits)}-${most.toFixed(digits)}`
+export const between = ({ min, max }: Spread, digits = 0): string => `${min.toFixed(digits)}-${max.toFixed(digits)}`
 
 export const more = (value: number | undefined): string =>
   value === undefined ? '' : `${value < 0 ? '' : '+'}${value.toFixed(2)}`
 
-/** Whether a goal was met; undefined where there is none, or nothing to judge it by. */
+/** Whether a goal is met. Undefined: there is no goal or no figure. */
 export const verdict = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'yes' : 'no')
 
 /** The section as a table of plain text. */

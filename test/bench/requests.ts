@@ -1,35 +1,35 @@
 import type { Case } from './cases.ts'
-import type { Job, Quantiles, Seen } from './load.ts'
+import type { Job, LoadResult, Quantiles } from './load.ts'
 import { baseline } from './opponents.ts'
 import type { Pace } from './options.ts'
 import { startWorker } from './processes.ts'
 import { between, more, type Row, type Section, spread, verdict } from './report.ts'
 import type { Target } from './targets.ts'
 
-/** One round of one target. */
+/** The figures of one target in one round. */
 export interface Reading {
-  /** Microseconds of CPU a request, or an event of a stream. */
+  /** Microseconds of CPU time per request, or per event of a stream. */
   readonly cpu: number
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
-  /** Milliseconds to the end of the answer, and to the first byte of its body. */
+  /** Milliseconds to the end of the response, and to the first byte of its body. */
   readonly whole: Quantiles
   readonly first: Quantiles
-  /** Bytes after it. */
+  /** Memory after the round, in bytes. */
   readonly memory: number
 }
 
-/** Measures a case of requests: each target is warmed up, then asked in turn, round by round. */
+/** Measures a case: warms up each target, then measures all targets in each round. */
 export const measureRequests = async (
   which: Case,
   targets: readonly Target[],
   pace: Pace,
-  tell: (text: string) => void,
+  showProgress: (text: string) => void,
 ): Promise<Section> => {
-  const load = startWorker<Job, Seen>('load.ts')
-  const ask = async (target: Target, job: Pick<Job, 'connections' | 'seconds' | 'atLeast'>): Promise<Seen> => {
-    const { asked, status } = askedOf(which, target)
-    const seen = await load.ask({ url: target.process.url, asked, status, ...job })
+  const load = startWorker<Job, LoadResult>('load.ts')
+  const ask = async (target: Target, job: Pick<Job, 'connections' | 'seconds' | 'atLeast'>): Promise<LoadResult> => {
+    const { request, status } = requestOf(which, target)
+    const seen = await load.ask({ url: target.process.url, request, status, ...job })
     if (seen.failed > 0) throw new Error(`${which.name}, ${target.name}: ${seen.failed} failed: ${seen.problem}`)
     return seen
   }
@@ -44,14 +44,14 @@ export const measureRequests = async (
       continue
     }
     able.push(target)
-    tell(`${which.name}: warming up ${target.name}`)
-    const atLeast = Math.min(askedOf(which, target).asked.distinct, 10_000)
+    showProgress(`${which.name}: warming up ${target.name}`)
+    const atLeast = Math.min(requestOf(which, target).request.distinct, 10_000)
     await ask(target, { connections: pace.connections, seconds: pace.warmSeconds, atLeast })
   }
   const readings = new Map<Target, Reading[]>(able.map((target) => [target, []]))
   for (let round = 0; round < pace.rounds; round++) {
-    tell(`${which.name}: round ${round + 1} of ${pace.rounds}`)
-    // Who comes first finds the machine as the last one left it: that must not always be the same one.
+    showProgress(`${which.name}: round ${round + 1} of ${pace.rounds}`)
+    // The order changes in each round, so that no target always runs after the same other one.
     for (const target of round % 2 === 0 ? able : able.toReversed()) {
       const before = target.process.cpuMs()
       const busy = await ask(target, { connections: pace.connections, seconds: pace.seconds, atLeast: 1 })
@@ -74,25 +74,25 @@ export const measureRequests = async (
   return { ...sectionOf(which, readings), notes: [...notes, ...besidePortkey(which, readings)] }
 }
 
-/** What a target is asked in a case. */
-export const askedOf = (which: Case, target: Target): Pick<Case, 'asked' | 'status' | 'contains'> => {
-  const { asked, status, contains } = (target.front === undefined ? which.relayed : undefined) ?? which
-  return { asked: forTarget(asked, target), status, contains }
+/** The request that a target receives in a case. */
+export const requestOf = (which: Case, target: Target): Pick<Case, 'request' | 'status' | 'contains'> => {
+  const { request, status, contains } = (target.front === undefined ? which.relayed : undefined) ?? which
+  return { request: forTarget(request, target), status, contains }
 }
 
-export const forTarget = (asked: Case['asked'], target: Target): Case['asked'] => {
-  const headers = { ...asked.headers, ...target.headers }
+export const forTarget = (request: Case['request'], target: Target): Case['request'] => {
+  const headers = { ...request.headers, ...target.headers }
   const filled = Object.entries(headers).map(([name, value]) => [name, value.replace('{token}', target.token)])
-  return { ...asked, headers: Object.fromEntries(filled) }
+  return { ...request, headers: Object.fromEntries(filled) }
 }
 
-/** What keeps a target from doing its work, if anything does: a fast wrong answer is no figure. */
+/** Why the response of a target is wrong. Undefined: it is correct. A wrong response must not count. */
 const problemOf = async (which: Case, target: Target): Promise<string | undefined> => {
-  const { asked, status, contains } = askedOf(which, target)
-  const response = await fetch(target.process.url + asked.path.replace('{n}', '0'), {
-    method: asked.method,
-    headers: asked.headers,
-    body: asked.body,
+  const { request, status, contains } = requestOf(which, target)
+  const response = await fetch(target.process.url + request.path.replace('{n}', '0'), {
+    method: request.method,
+    headers: request.headers,
+    body: request.body,
   })
   const text = await response.text()
   if (response.status === status && text.includes(contains)) return undefined
@@ -164,7 +164,7 @@ const sectionOf = (which: Case, readings: ReadonlyMap<Target, readonly Reading[]
   return { name: which.name, title: which.title, columns, rows }
 }
 
-/** The goal against Portkey: 10 times its rate, a tenth of the latency that it adds. Rates are told by CPU, of which a core has so much. */
+/** The goals against Portkey: 10 times its request rate, and a tenth of its added latency. The rate follows from the CPU time per request. */
 const besidePortkey = (which: Case, readings: ReadonlyMap<Target, readonly Reading[]>): readonly string[] => {
   const of = (target: Target | undefined) => {
     const own = (target && readings.get(target)) ?? []

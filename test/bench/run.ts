@@ -1,4 +1,4 @@
-/** `bun run bench`: prints figures, asserts nothing. CPU time rather than wall time, and ratios within one run: the machine may be busy. */
+/** `bun run bench`: prints figures and asserts nothing. It uses CPU time, and ratios within one run, because the machine may have other load. */
 import { bodies } from './bodies.ts'
 import { costs } from './costs.ts'
 import { limits } from './limits.ts'

@@ -1,12 +1,12 @@
 /**
- * Fills the database of a checkout's gateway: `seed.ts TREE DATABASE_URL [large]`. One user, with a token, which is printed, and ten groups; when large, 10,000 further users
- * with 10 tokens and 100 groups each.
+ * Fills the database of a checkout's gateway: `seed.ts TREE DATABASE_URL [large]`. Adds a user with a token, which it prints, and ten groups.
+ * With `large` it adds 10,000 more users with 10 tokens and 100 groups each.
  */
 import { SQL } from 'bun'
 
 const [, , tree = '', url = '', size = ''] = process.argv
 
-// The checkout that is measured may be another than this one; what is used of it is what the two have in common.
+// The measured checkout may be another version than this one. Only use what both have.
 const { openStore } = (await import(`${tree}/src/store/index.ts`)) as typeof import('../../src/store/index.ts')
 const { createToken, hashToken } = (await import(
   `${tree}/plugins/api-token/index.ts`

@@ -7,7 +7,7 @@ import type { Target } from './targets.ts'
 
 export const startCase = { name: 'start', title: 'from the start to the first asset detail' } as const
 
-/** The most milliseconds, on a database that is there, however many rows it has. */
+/** The goal in milliseconds, for an existing database with any number of rows. */
 const goalMs = 200
 
 interface Reading {
@@ -19,12 +19,12 @@ interface Reading {
 export const measureStarts = async (
   targets: readonly Target[],
   pace: Pace,
-  tell: (text: string) => void,
+  showProgress: (text: string) => void,
 ): Promise<Section> => {
   const readings = new Map<Target, Reading[]>(targets.map((target) => [target, []]))
   for (let round = 0; round < Math.max(3, pace.rounds); round++) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-      tell(`start: ${target.name}, round ${round + 1}`)
+      showProgress(`start: ${target.name}, round ${round + 1}`)
       readings.get(target)?.push(await measure(target))
     }
   }
@@ -43,14 +43,14 @@ const measure = async (target: Target): Promise<Reading> => {
 }
 
 const firstAnswer = async (target: Target, { url }: Started): Promise<void> => {
-  const { path, headers } = forTarget(detail.asked, target)
+  const { path, headers } = forTarget(detail.request, target)
   for (let attempt = 0; attempt < 1_000; attempt++) {
     const response = await fetch(url + path.replace('{n}', '0'), { headers, keepalive: false }).catch(() => undefined)
     await response?.arrayBuffer()
     if (response?.status === detail.status) return
     await Bun.sleep(5)
   }
-  throw new Error(`${target.name} does not answer`)
+  throw new Error(`${target.name} does not respond`)
 }
 
 const rowOf = ([target, own]: readonly [Target, readonly Reading[]]): Row => {

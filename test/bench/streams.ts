@@ -1,5 +1,5 @@
 import { chat, type Front } from './cases.ts'
-import type { Held, HoldJob } from './hold.ts'
+import type { HoldJob, HoldResult } from './hold.ts'
 import { baseline } from './opponents.ts'
 import type { Pace } from './options.ts'
 import { startWorker } from './processes.ts'
@@ -7,17 +7,17 @@ import { between, more, type Row, type Section, spread, verdict } from './report
 import { forTarget } from './requests.ts'
 import type { Target } from './targets.ts'
 
-/** Many streams that are open at once, each with an event now and then. */
+/** A case with many concurrent streams and few events. */
 export interface OpenCase {
   readonly name: string
   readonly title: string
   readonly count: number
-  /** Between two events of one stream. */
+  /** Milliseconds between two events of a stream. */
   readonly everyMs: number
   readonly goal: {
-    /** KB of memory a stream. */
+    /** KB of memory per stream. */
     readonly kilobytes?: Readonly<Record<Front, number>>
-    /** Milliseconds that an event takes longer than through the bare relay, at the 99th percentile. */
+    /** The 99th percentile of an event's delay above the bare relay, in milliseconds. */
     readonly added99?: number
   }
 }
@@ -35,27 +35,27 @@ export const openCases: readonly OpenCase[] = [
 
 interface Reading {
   readonly open: number
-  /** KB (1,000 bytes) a stream. */
+  /** KB (1,000 bytes) per stream. */
   readonly kilobytes: number
-  /** Microseconds of CPU an event. */
+  /** Microseconds of CPU time per event. */
   readonly cpu: number
   readonly delay50: number
   readonly delay99: number
 }
 
-/** Each reading is of a new process: memory that a process has had once says nothing about what it needs. */
+/** Uses a new process for each measurement, because a process does not return all freed memory. */
 export const measureOpen = async (
   which: OpenCase,
   targets: readonly Target[],
   pace: Pace,
-  tell: (text: string) => void,
+  showProgress: (text: string) => void,
 ): Promise<Section> => {
   const readings = new Map<Target, Reading[]>(targets.map((target) => [target, []]))
-  // Each stream takes two descriptors of whoever relays it.
+  // A relay needs two descriptors for each stream.
   const count = Math.min(which.count, Math.floor((descriptors() - 200) / 2))
   for (let round = 0; round < Math.min(3, pace.rounds); round++) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-      tell(`${which.name}: ${target.name}, round ${round + 1}`)
+      showProgress(`${which.name}: ${target.name}, round ${round + 1}`)
       readings.get(target)?.push(await measure(which, target, count, pace))
     }
   }
@@ -63,22 +63,23 @@ export const measureOpen = async (
 }
 
 const measure = async (which: OpenCase, target: Target, count: number, pace: Pace): Promise<Reading> => {
-  const client = startWorker<HoldJob, Held>('hold.ts')
+  const client = startWorker<HoldJob, HoldResult>('hold.ts')
   const own = await target.startAgain()
-  const ask = async (job: HoldJob): Promise<Held> => {
-    const held = await client.ask(job)
-    if (held.failed > 0) throw new Error(`${which.name}, ${target.name}: ${held.open} are open, then: ${held.problem}`)
-    return held
+  const ask = async (job: HoldJob): Promise<HoldResult> => {
+    const result = await client.ask(job)
+    if (result.failed > 0)
+      throw new Error(`${which.name}, ${target.name}: ${result.open} are open, then: ${result.problem}`)
+    return result
   }
   try {
-    const asked = forTarget(chat(`open-${which.everyMs}`, true), target)
-    // What is made once, by the first streams, is no memory of a stream.
-    await ask({ kind: 'open', url: own.url, asked, count: 200 })
+    const request = forTarget(chat(`open-${which.everyMs}`, true), target)
+    // The first streams cause allocations that do not belong to a single stream.
+    await ask({ kind: 'open', url: own.url, request, count: 200 })
     await ask({ kind: 'listen', seconds: 1 })
     await ask({ kind: 'close' })
     await Bun.sleep(500)
     const before = own.memory()
-    await ask({ kind: 'open', url: own.url, asked, count })
+    await ask({ kind: 'open', url: own.url, request, count })
     await Bun.sleep(1_000)
     const cpuMs = own.cpuMs()
     const { events, delay, open } = await ask({
@@ -98,7 +99,7 @@ const measure = async (which: OpenCase, target: Target, count: number, pace: Pac
   }
 }
 
-/** How many files, sockets among them, a process may have open. */
+/** The maximum number of open descriptors of a process. */
 const descriptors = (): number => {
   const said = Bun.spawnSync(['sh', '-c', 'ulimit -Hn']).stdout.toString().trim()
   return said === 'unlimited' ? Number.POSITIVE_INFINITY : Number(said)

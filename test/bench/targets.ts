@@ -3,24 +3,24 @@ import { freshDatabase } from '../support/database.ts'
 import type { Front } from './cases.ts'
 import { type Started, start, temporaryFolder } from './processes.ts'
 
-/** What is measured: a gateway or an opponent. */
+/** A measured server: a gateway or a compared server. */
 export interface Target {
   readonly name: string
-  /** Goes with each request. An opponent needs none. */
+  /** The token of each request. Empty for a compared server. */
   readonly token: string
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined of an opponent. */
+  /** Undefined: it is a compared server. */
   readonly front?: Front
-  /** Whether a case, by its name, is something it does. */
+  /** Whether it can serve the case with this name. */
   readonly serves: (name: string) => boolean
   readonly process: Started
-  /** Once more, beside the first. */
+  /** Starts a second process. */
   readonly startAgain: () => Promise<Started>
 }
 
-/** What a gateway is measured with. */
+/** The configuration of a measured gateway. */
 export interface Setting {
-  /** The checkout. */
+  /** Path of the checkout. */
   readonly tree: string
   readonly front: Front
   readonly database: 'sqlite' | 'postgres'
@@ -51,7 +51,7 @@ export const startGateway = async (name: string, setting: Setting, upstream: str
     MAX_REQUESTS: '20000',
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
   }
-  // What `bun run start` runs there: `… bun FILE`.
+  // Runs the file of the `start` script there: `… bun FILE`.
   const { scripts } = await Bun.file(join(tree, 'package.json')).json()
   const file = String(scripts.start).split(' ').at(-1) ?? ''
   const startAgain = () =>
@@ -59,7 +59,7 @@ export const startGateway = async (name: string, setting: Setting, upstream: str
   return { name, token, headers: {}, front, serves: () => true, process: await startAgain(), startAgain }
 }
 
-/** The token of the user who has what the cases ask for. */
+/** The token of the user who owns the requested objects. */
 const seed = async (tree: string, databaseUrl: string, large: boolean): Promise<string> => {
   const script = join(import.meta.dir, 'seed.ts')
   const child = Bun.spawn([process.execPath, script, tree, databaseUrl, large ? 'large' : ''], {

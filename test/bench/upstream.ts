@@ -1,13 +1,13 @@
 /**
- * The upstream of the bench: answers the requests of the asset library and of text generation with bodies that are made before they are asked for. Prints its address.
- * The model of a text request says what comes: `plain` one JSON answer, `events-COUNT-MS` that many events MS apart, `open-MS` an event each MS, with the time in it, until the
- * caller leaves. What is asked for otherwise (`stream` or not) changes nothing, so that a relay gets the answer that the gateway gets.
+ * The upstream of the benchmark: it responds to requests of the asset library and of text generation with prepared bodies. It prints its URL.
+ * The model selects the response: `plain` is one JSON body, `events-COUNT-MS` is COUNT events every MS milliseconds, `open-MS` is an event with the time
+ * every MS milliseconds until the caller disconnects. `stream` has no effect, so that a relay receives the same response as the gateway.
  */
 const text = new TextEncoder()
 const json = { headers: { 'content-type': 'application/json' } }
 const events = { headers: { 'content-type': 'text/event-stream' } }
 
-/** Of `foreign-…` the caller's groups hold nothing. */
+/** An asset. `foreign-…` is in no group of the caller. */
 const item = (id: string) => ({
   Id: id,
   GroupId: id.startsWith('foreign-') ? 'foreign-group' : 'group-0',
@@ -68,11 +68,11 @@ const stop = event([{ index: 0, delta: {}, finish_reason: 'stop' }])
 const usage = event([], { usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 } })
 const done = text.encode('data: [DONE]\n\n')
 
-/** The last three of a stream of `count` events are the stop, the usage and the end. */
+/** The events of a stream. The last three of `count` are the finish reason, the usage and the end. */
 const eventAt = (nth: number, count: number): Uint8Array =>
   nth === 0 ? first : nth < count - 3 ? next : ([stop, usage, done][nth - count + 3] ?? done)
 
-/** Each event is a chunk of its own. Without a time between them they go out two in a turn of the loop: one each would make this the slowest process of the bench. */
+/** Sends each event as a separate chunk. Without pauses it sends two per turn of the event loop: with one, the upstream would be the bottleneck. */
 const streamOf = (count: number, ms: number): Response =>
   new Response(
     new ReadableStream({
@@ -87,27 +87,27 @@ const streamOf = (count: number, ms: number): Response =>
           }
           controller.close()
         } catch {
-          // The caller has left.
+          // The caller has disconnected.
         }
       },
     }),
     events,
   )
 
-/** An event says when it was sent, in microseconds since 1970: the caller is another process, and knows no other clock of this one. */
-const openStream = (ms: number, left: AbortSignal): Response =>
+/** Each event contains its send time in microseconds since 1970: a clock that the receiving process shares. */
+const openStream = (ms: number, signal: AbortSignal): Response =>
   new Response(
     new ReadableStream({
       type: 'direct',
       async pull(controller) {
         try {
-          while (!left.aborted) {
+          while (!signal.aborted) {
             controller.write(delta(`sent ${Math.round(1_000 * (performance.timeOrigin + performance.now()))}`))
             await controller.flush()
             await Bun.sleep(ms)
           }
         } catch {
-          // The caller has left.
+          // The caller has disconnected.
         }
       },
     }),

@@ -1,8 +1,8 @@
-/** A body that costs as much as one of its size can: what it is made of, and where it is sent. */
+/** An expensive body and the route that receives it. */
 export interface WorstBody {
   readonly name: string
   readonly path: string
-  /** At most so many bytes. */
+  /** Builds the body with at most `bytes` bytes. */
   readonly build: (bytes: number) => string
 }
 
@@ -10,7 +10,7 @@ const chat = '/v1/chat/completions'
 const responses = '/v1/responses'
 const model = '"model":"m"'
 
-/** A chat request that is `filler` within its only message, repeated. */
+/** A chat request with one message that repeats `filler`. */
 const message =
   (filler: string, before = '', after = '') =>
   (bytes: number): string => {
@@ -21,11 +21,11 @@ const message =
 const repeated = (filler: string, bytes: number): string =>
   filler.repeat(Math.max(0, Math.floor(bytes / Buffer.byteLength(filler))))
 
-/** As many values as fit, or as are allowed. */
+/** Repeats a value up to the size, or up to the maximum number. */
 const list =
-  (start: string, element: string, end: string, most: number) =>
+  (start: string, element: string, end: string, maxCount: number) =>
   (bytes: number): string => {
-    const count = Math.min(most, Math.floor((bytes - start.length - end.length) / (element.length + 1)))
+    const count = Math.min(maxCount, Math.floor((bytes - start.length - end.length) / (element.length + 1)))
     return start + Array(count).fill(element).join(',') + end
   }
 
@@ -37,7 +37,7 @@ const padded =
     return space > 0 ? text.slice(0, -1) + ' '.repeat(space) + text.slice(-1) : text
   }
 
-/** For the routes of text generation. */
+/** Bodies for the routes of text generation. */
 export const worstText: readonly WorstBody[] = [
   { name: 'one text', path: chat, build: message('QUJDREVG') },
   { name: 'one text with one emoji', path: chat, build: message('QUJDREVG', '\u{1f600}') },
@@ -167,7 +167,7 @@ export const worstText: readonly WorstBody[] = [
 
 const assets = '/api/media/proxy/assets'
 
-/** For the routes with small bodies. */
+/** Bodies for the routes with small bodies. */
 export const worstSmall: readonly WorstBody[] = [
   {
     name: 'many keys of letters that fold',
