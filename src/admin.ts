@@ -170,9 +170,9 @@ const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
   }
   const name = plainText(groupName, 'a group’s name', 64)
   const { id: user } = await requireUser(store, userName)
-  const refused = await store.adoptGroup({ id, user, type, name, createdAt: now() })
-  if (refused === 'group taken') throw new CommandRefusedError(`the group ${id} has an owner already`)
-  if (refused === 'name taken') throw new CommandRefusedError(`${userName} has a group of that type and name already`)
+  const failure = await store.adoptGroup({ id, user, type, name, createdAt: now() })
+  if (failure === 'group taken') throw new CommandRefusedError(`the group ${id} has an owner already`)
+  if (failure === 'name taken') throw new CommandRefusedError(`${userName} has a group of that type and name already`)
   await record(on, { action: 'group.adopt', user, target: { kind: 'group', id } })
 }
 

@@ -94,8 +94,8 @@ export const createAudit = ({
   }
 
   /** Two budgets: requests without a user cannot hide what users do. */
-  const userRepetitions = new Repetitions({ clock, write: enqueue, mostPerMinute: 1_000 })
-  const anonymousRepetitions = new Repetitions({ clock, write: enqueue, mostPerMinute: 100 })
+  const userRepetitions = new Repetitions({ clock, write: enqueue, maxPerMinute: 1_000 })
+  const anonymousRepetitions = new Repetitions({ clock, write: enqueue, maxPerMinute: 100 })
 
   const write = (): void => {
     cancelTimer?.()

@@ -5,14 +5,14 @@ export interface RepetitionsOptions {
   readonly clock: Clock
   readonly write: (entry: NewAuditEntry) => void
   /** How many entries of all sorts together may be written in each further minute of a long attack. After a quiet time, a thousand may be written at once. */
-  readonly mostPerMinute: number
+  readonly maxPerMinute: number
 }
 
 const windowMs = 60_000
 /** Entries of one sort that are written each minute. Further ones are only counted. */
 const maxOfASort = 10
 const maxBudget = 1_000
-/** Sorts that are told apart each minute. Beyond it, or without budget, entries are counted by their action only. */
+/** Number of sorts that are distinguished each minute. Beyond it, or without budget, entries are counted by their action only. */
 const maxSorts = 500
 
 interface Sort {
@@ -67,10 +67,10 @@ export class Repetitions {
   }
 
   #startWindow(): void {
-    const { clock, mostPerMinute } = this.#options
+    const { clock, maxPerMinute } = this.#options
     const now = clock.now()
     const windows = Math.max(0, Math.floor((now - this.#windowStartedAt) / windowMs))
-    this.#budget = Math.min(maxBudget, this.#budget + windows * mostPerMinute)
+    this.#budget = Math.min(maxBudget, this.#budget + windows * maxPerMinute)
     this.#windowStartedAt = now
     this.#cancelTimer = clock.at(now + windowMs, () => this.close())
   }

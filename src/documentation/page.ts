@@ -86,7 +86,10 @@ const sectionOf = (route: Route): string => {
     tableOf('Parameters', rows),
     requestBody && contentOf('Body', requestBody),
     ...Object.entries(responses).map(([status, response]) =>
-      contentOf(`${status === 'default' ? 'Otherwise' : `Answer ${status}`}: ${response.description ?? ''}`, response),
+      contentOf(
+        `${status === 'default' ? 'Otherwise' : `Response ${status}`}: ${response.description ?? ''}`,
+        response,
+      ),
     ),
     '</section>',
   ]

@@ -112,7 +112,7 @@ export class UsageBuffer {
     this.#reportLost()
   }
 
-  /** Most calls come on the same day as the one before. */
+  /** The day of a time, in UTC. Cached, because most calls are on the same day as the call before. */
   #dayOf(at: number): string {
     const number = Math.floor(at / dayMs)
     if (number !== this.#day.number) this.#day = { number, text: new Date(at).toISOString().slice(0, 10) }

@@ -46,9 +46,9 @@ describe('password', () => {
 
   test('with 2 running and 32 waiting hashes further ones are rejected, and accepted afterwards', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => hashPassword('x')))
-    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
-    expect(refused).toHaveLength(6)
-    for (const outcome of refused) expect(outcome).toMatchObject({ reason: { status: 503 } })
+    const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(rejected).toHaveLength(6)
+    for (const outcome of rejected) expect(outcome).toMatchObject({ reason: { status: 503 } })
     expect(await hashPassword('x')).toBeString()
   }, 30_000)
 
@@ -62,7 +62,7 @@ describe('password', () => {
         hash,
         right: await verifyPassword('caf\u00e9', hash),
         wrong: await verifyPassword('wrong', hash),
-        nobody: await verifyPassword('wrong', undefined),
+        noHash: await verifyPassword('wrong', undefined),
         foreign: await verifyPassword('cafe\u0301', foreign),
         foreignWrong: await verifyPassword('wrong', foreign),
       }))`
@@ -75,7 +75,7 @@ describe('password', () => {
     await new Promise((resolve) => child.on('close', resolve))
     const output = JSON.parse(out)
     expect(output).toEqual({
-      ...{ hash: expect.any(String), right: true, wrong: false, nobody: false },
+      ...{ hash: expect.any(String), right: true, wrong: false, noHash: false },
       ...{ foreign: true, foreignWrong: false },
     })
     expect(output.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)

@@ -23,9 +23,9 @@ const open = (keepMs = 1_000_000_000) => {
         if (state.broken) throw new Error('secret database')
         batches.push(entries)
       },
-      async sweepAudit(before, most) {
+      async sweepAudit(before, max) {
         swept.push(before)
-        const some = Math.min(most, state.old)
+        const some = Math.min(max, state.old)
         state.old -= some
         return some
       },

@@ -3,9 +3,9 @@ import { postgresServer } from '../support/database.ts'
 import { openWorkplace } from '../support/temporary-files.ts'
 
 test('with a frozen database requests get the documented 500, the process stays alive, and requests succeed again without a restart', async () => {
-  await using place = await openWorkplace('postgres')
-  const ann = await place.addUser('ann')
-  const server = await place.start()
+  await using fixture = await openWorkplace('postgres')
+  const ann = await fixture.addUser('ann')
+  const server = await fixture.start()
   const user = ann.at(server)
   expect((await user.ask('POST', '/assets/groups', { Name: 'before' })).status).toBe(200)
 
@@ -31,14 +31,14 @@ test('with a frozen database requests get the documented 500, the process stays 
     status = (await user.ask('POST', '/assets/groups', { Name: 'after' })).status
   }
   expect(status).toBe(200)
-  expect(place.emulator.library.groups().map((group) => group.name)).not.toContain('during')
+  expect(fixture.emulator.library.groups().map((group) => group.name)).not.toContain('during')
 }, 60_000)
 
 test('a server that starts without a reachable database waits for it', async () => {
-  await using place = await openWorkplace('postgres')
-  const ann = await place.addUser('ann')
+  await using fixture = await openWorkplace('postgres')
+  const ann = await fixture.addUser('ann')
   const thaw = await (await postgresServer()).freeze()
-  const starting = place.start()
+  const starting = fixture.start()
   try {
     const server = await starting
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503)

@@ -10,11 +10,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     test(
       'loses no acknowledged group, and leaves no group without its owner',
       async () => {
-        await using place = await openWorkplace(kind)
-        const history = await createWithKills(place)
-        const server = await place.start(shortTimeout)
-        await waitUntil(async () => (await place.store.openClaims()).length === 0)
-        await checkOwners(history, place, server)
+        await using fixture = await openWorkplace(kind)
+        const history = await createWithKills(fixture)
+        const server = await fixture.start(shortTimeout)
+        await waitUntil(async () => (await fixture.store.openClaims()).length === 0)
+        await checkOwners(history, fixture, server)
       },
       60_000 + rounds * 5_000,
     )
@@ -32,13 +32,13 @@ interface Attempt {
 }
 
 /** Creates groups, and kills one gateway after another at random moments. The upstream delays half of the creations. */
-const createWithKills = async (place: Workplace): Promise<readonly Attempt[]> => {
+const createWithKills = async (fixture: Workplace): Promise<readonly Attempt[]> => {
   const history: Attempt[] = []
-  const users = await Promise.all(['ann', 'bob', 'cyd'].map((name) => place.addUser(name)))
+  const users = await Promise.all(['ann', 'bob', 'cyd'].map((name) => fixture.addUser(name)))
   const always = { action: 'CreateAssetGroup', times: Number.POSITIVE_INFINITY, probability: 0.5 }
-  place.emulator.faults.add({ ...always, kind: 'delay', ms: 30 })
+  fixture.emulator.faults.add({ ...always, kind: 'delay', ms: 30 })
   for (let round = 0; round < rounds; round++) {
-    const server = await place.start(shortTimeout)
+    const server = await fixture.start(shortTimeout)
     let alive = true
     const clients = users.flatMap((user) =>
       [0, 1, 2].map(async (client) => {

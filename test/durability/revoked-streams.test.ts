@@ -6,14 +6,14 @@ const runtimes: readonly Runtime[] = ['bun', 'deno']
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`revoking a token ends its streams in every process, on both runtimes, and no others (${kind})`, async () => {
-    await using place = await openWorkplace(kind)
-    const environment = { TEXT_UPSTREAM_URL: place.emulator.text.url, TEXT_UPSTREAM_KEY: place.emulator.text.key }
+    await using fixture = await openWorkplace(kind)
+    const environment = { TEXT_UPSTREAM_URL: fixture.emulator.text.url, TEXT_UPSTREAM_KEY: fixture.emulator.text.key }
     const servers = await Promise.all([
-      ...runtimes.map((runtime) => place.start(environment, runtime)),
-      place.start({ ...environment, GET_BODIES: 'off' }, 'bun'),
+      ...runtimes.map((runtime) => fixture.start(environment, runtime)),
+      fixture.start({ ...environment, GET_BODIES: 'off' }, 'bun'),
     ])
-    const [ann, bob] = [await place.addUser('ann'), await place.addUser('bob')]
-    const silence = place.emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 10 })
+    const [ann, bob] = [await fixture.addUser('ann'), await fixture.addUser('bob')]
+    const silence = fixture.emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 10 })
     const open = async ({ url }: ServerProcess, { token }: { readonly token: string }) => {
       const { body } = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -31,15 +31,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const revoked = await Promise.all(servers.map((server) => open(server, ann)))
     const others = await Promise.all(servers.map((server) => open(server, bob)))
     await silence.struck(2 * servers.length)
-    const [token] = await place.store.listTokens(ann.id)
-    await place.store.revokeToken(token?.id ?? '', Date.now())
+    const [token] = await fixture.store.listTokens(ann.id)
+    await fixture.store.revokeToken(token?.id ?? '', Date.now())
     for (const { read } of revoked) {
       const text = await read
       expect(text).toContain('"code":"invalid_api_key"')
       expect(text).not.toContain('[DONE]')
     }
     expect(others.map(({ isOver }) => isOver())).toEqual(servers.map(() => false))
-    expect(await place.store.disableUser('bob', Date.now())).toBe(true)
+    expect(await fixture.store.disableUser('bob', Date.now())).toBe(true)
     for (const { read } of others) expect(await read).toContain('"code":"invalid_api_key"')
   }, 60_000)
 }

@@ -3,22 +3,22 @@ import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} lets a request in flight finish, rejects new connections, and exits with status 0`, async () => {
-    await using place = await openWorkplace()
-    const user = await place.addUser('ann')
-    const server = await place.start()
-    const hold = place.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
+    await using fixture = await openWorkplace()
+    const user = await fixture.addUser('ann')
+    const server = await fixture.start()
+    const hold = fixture.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
     const inFlight = user.at(server).ask('POST', '/assets/groups', { Name: 'one' })
     await hold.struck()
     const ended = server.kill(signal)
-    let refused = false
-    for (let tries = 0; tries < 100 && !refused; tries++) {
-      refused = await fetch(`${server.url}/healthz`, { keepalive: false }).then(
+    let connectionRefused = false
+    for (let tries = 0; tries < 100 && !connectionRefused; tries++) {
+      connectionRefused = await fetch(`${server.url}/healthz`, { keepalive: false }).then(
         () => false,
         () => true,
       )
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
-    expect(refused).toBe(true)
+    expect(connectionRefused).toBe(true)
     hold.release()
     expect((await inFlight).status).toBe(200)
     expect(await ended).toBe(0)
@@ -26,10 +26,10 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('a request that does not finish within DRAIN_SECONDS does not keep the server running', async () => {
-  await using place = await openWorkplace()
-  const user = await place.addUser('ann')
-  const server = await place.start({ DRAIN_SECONDS: '0.2' })
-  const hold = place.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
+  await using fixture = await openWorkplace()
+  const user = await fixture.addUser('ann')
+  const server = await fixture.start({ DRAIN_SECONDS: '0.2' })
+  const hold = fixture.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
   const inFlight = user
     .at(server)
     .ask('POST', '/assets/groups', { Name: 'one' })
@@ -40,9 +40,9 @@ test('a request that does not finish within DRAIN_SECONDS does not keep the serv
 }, 20_000)
 
 test('two workers share one port, and stop together', async () => {
-  await using place = await openWorkplace()
-  const user = await place.addUser('ann')
-  const server = await place.start({ WORKERS: '2' })
+  await using fixture = await openWorkplace()
+  const user = await fixture.addUser('ann')
+  const server = await fixture.start({ WORKERS: '2' })
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, nth) => user.at(server).ask('POST', '/assets/groups', { Name: `group ${nth}` })),
   )

@@ -12,27 +12,27 @@ const statusOf = (attempt: Promise<unknown>): Promise<unknown> =>
   )
 
 test('usage of a background response is recorded by the next process when the first one has ended', async () => {
-  await using place = await openWorkplace('sqlite', { text: { queuedMs: 0, backgroundMs: 0 } })
-  const { url, key } = place.emulator.text
+  await using fixture = await openWorkplace('sqlite', { text: { queuedMs: 0, backgroundMs: 0 } })
+  const { url, key } = fixture.emulator.text
   const account = new OpenAI({ baseURL: url, apiKey: key })
   const { id } = await account.responses.create({ model, input: 'hi', background: true })
-  const user = await place.addUser('ann')
+  const user = await fixture.addUser('ann')
   const createdAt = Date.now() - 60_000
   const record = { kind: 'response', id, user: user.id, upstream: url, model, createdAt } as const
-  await place.store.recordTextObjects([{ ...record, expiresAt: createdAt + 1e9, dueAt: createdAt + 30_000 }])
-  await place.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key })
-  const usage = () => place.store.listUsage({ user: user.id })
+  await fixture.store.recordTextObjects([{ ...record, expiresAt: createdAt + 1e9, dueAt: createdAt + 30_000 }])
+  await fixture.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key })
+  const usage = () => fixture.store.listUsage({ user: user.id })
   await until(async () => (await usage()).length > 0)
   expect(await usage()).toMatchObject([{ model, calls: 1, unreported: 0, outputTokens: expect.any(Number) }])
 }, 30_000)
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`a response belongs to its owner in every process, on Bun and Deno, and its usage counts once (${kind})`, async () => {
-    await using place = await openWorkplace(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
-    const { url, key } = place.emulator.text
+    await using fixture = await openWorkplace(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
+    const { url, key } = fixture.emulator.text
     const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key }
-    const servers = await Promise.all([place.start(text), place.start(text, 'deno')])
-    const users = await Promise.all(['ann', 'bob'].map((name) => place.addUser(name)))
+    const servers = await Promise.all([fixture.start(text), fixture.start(text, 'deno')])
+    const users = await Promise.all(['ann', 'bob'].map((name) => fixture.addUser(name)))
     const [anns, bobs] = users.map(({ token }) =>
       servers.map((server) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: token, maxRetries: 0 })),
     )
@@ -61,7 +61,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(await statusOf(creator.responses.retrieve(id))).toBe(404)
     }
 
-    const calls = async () => (await place.store.listUsage({ user: users[0]?.id })).map((row) => row.calls).at(0) ?? 0
+    const calls = async () => (await fixture.store.listUsage({ user: users[0]?.id })).map((row) => row.calls).at(0) ?? 0
     const before = 6
     // Usage is written shortly after the response.
     await until(async () => (await calls()) === before)

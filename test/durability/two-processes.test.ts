@@ -3,9 +3,9 @@ import { openWorkplace } from '../support/temporary-files.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`of 50 concurrent creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {
-    await using place = await openWorkplace(kind)
-    const user = await place.addUser('ann')
-    const servers = await Promise.all([place.start(), place.start()])
+    await using fixture = await openWorkplace(kind)
+    const user = await fixture.addUser('ann')
+    const servers = await Promise.all([fixture.start(), fixture.start()])
     const replies = await Promise.all(
       Array.from({ length: 25 }, () =>
         servers.map((server) => user.at(server).ask('POST', '/assets/groups', { Name: 'one' })),
@@ -14,16 +14,16 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const statuses = replies.map((reply) => reply.status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)
     expect(statuses.filter((status) => status === 400)).toHaveLength(49)
-    expect(place.emulator.calls.filter((call) => call.action === 'CreateAssetGroup')).toHaveLength(1)
+    expect(fixture.emulator.calls.filter((call) => call.action === 'CreateAssetGroup')).toHaveLength(1)
   }, 30_000)
 
   test(`a revoked token stops working within a second in a process that has just used it (${kind})`, async () => {
-    await using place = await openWorkplace(kind)
-    const user = await place.addUser('ann')
-    const server = await place.start()
+    await using fixture = await openWorkplace(kind)
+    const user = await fixture.addUser('ann')
+    const server = await fixture.start()
     expect((await user.at(server).ask('GET', '/assets/groups')).status).toBe(200)
-    const [token] = await place.store.listTokens(user.id)
-    await place.store.revokeToken(token?.id ?? '', Date.now())
+    const [token] = await fixture.store.listTokens(user.id)
+    await fixture.store.revokeToken(token?.id ?? '', Date.now())
     await new Promise((resolve) => setTimeout(resolve, 1000))
     expect((await user.at(server).ask('GET', '/assets/groups')).status).toBe(401)
   }, 30_000)

@@ -7,13 +7,13 @@ const model = 'doubao-seed-emulated'
 
 /** Servers with a text upstream, and one user with the number of their recorded calls. */
 const openFixture = async (kind: 'sqlite' | 'postgres' = 'sqlite') => {
-  const place = await openWorkplace(kind)
-  const { url, key } = place.emulator.text
-  const user = await place.addUser('ann')
+  const base = await openWorkplace(kind)
+  const { url, key } = base.emulator.text
+  const user = await base.addUser('ann')
   return {
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => base[Symbol.asyncDispose](),
     start: (environment: Record<string, string> = {}, runtime?: 'bun' | 'deno') =>
-      place.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, ...environment }, runtime),
+      base.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, ...environment }, runtime),
     async call(server: { readonly url: string }, times: number) {
       const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: user.token, maxRetries: 0 })
       const messages = [{ role: 'user' as const, content: 'hi' }]
@@ -34,14 +34,14 @@ const openFixture = async (kind: 'sqlite' | 'postgres' = 'sqlite') => {
       const messages = [{ role: 'user' as const, content: 'hi' }]
       const bodies: Promise<string>[] = []
       for (let index = 0; index < times; index++) {
-        place.emulator.faults.add({ kind: 'silence', events: 1 })
+        base.emulator.faults.add({ kind: 'silence', events: 1 })
         const response = await client.chat.completions.create({ model, messages, stream: true }).asResponse()
         bodies.push(response.text())
       }
       return { ends: Promise.allSettled(bodies) }
     },
     async calls() {
-      const rows = await place.store.listUsage({ user: user.id })
+      const rows = await base.store.listUsage({ user: user.id })
       return rows.reduce((sum, row) => sum + row.calls, 0)
     },
   }

@@ -57,7 +57,7 @@ test('the page says of every route what the specification says', async () => {
     if (operation.summary) expect(said).toContain(operation.summary)
     for (const { name } of operation.parameters ?? []) expect(said).toContain(`<code>${name}</code>`)
     for (const status of Object.keys(operation.responses ?? {})) {
-      expect(said).toContain(status === 'default' ? 'Otherwise' : `Answer ${status}`)
+      expect(said).toContain(status === 'default' ? 'Otherwise' : `Response ${status}`)
     }
   }
   expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')

@@ -33,9 +33,9 @@ eachDatabase('adopt', (database) => {
   })
 
   test('any other open claim of the same type and name, of any user and in any state, is a rival', async () => {
-    const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
+    const [user, otherUser, name] = [randomUUID(), randomUUID(), randomUUID()]
     const made = await claim(user, name)
-    const rival = await claim(stranger, name)
+    const rival = await claim(otherUser, name)
     for (const state of ['pending', 'unresolved']) {
       if (state === 'unresolved') await store.doubt(rival, 2_000)
       expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('rival')
@@ -46,9 +46,9 @@ eachDatabase('adopt', (database) => {
   })
 
   test('a claim of another type, or another user’s group of the same name, is no rival', async () => {
-    const [user, stranger, name] = [randomUUID(), randomUUID(), randomUUID()]
-    await store.confirm(await claim(stranger, name), { id: `g-${stranger}`, createdAt: 1 })
-    await store.claim({ user: stranger, type: 'LivenessFace', name, createdAt: 1_000, dueAt: 2_000 })
+    const [user, otherUser, name] = [randomUUID(), randomUUID(), randomUUID()]
+    await store.confirm(await claim(otherUser, name), { id: `g-${otherUser}`, createdAt: 1 })
+    await store.claim({ user: otherUser, type: 'LivenessFace', name, createdAt: 1_000, dueAt: 2_000 })
     expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 

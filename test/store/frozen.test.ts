@@ -40,13 +40,13 @@ test('on a frozen server every query rejects within the deadline, and queries su
   await many(30, () => store.revision())
   await whileFrozen(async () => {
     for (let round = 0; round < 3; round++) {
-      const asking = Promise.all([
+      const pending = Promise.all([
         many<unknown>(30, () => store.revision()),
         many<unknown>(10, () => store.removeGroup({ id: 'none', user: 'ann' })),
         many<unknown>(10, () => claim(randomUUID())),
       ])
-      expect(await elapsed(asking)).toBeLessThan(deadlineMs + 300)
-      for (const outcome of (await asking).flat()) {
+      expect(await elapsed(pending)).toBeLessThan(deadlineMs + 300)
+      for (const outcome of (await pending).flat()) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) })
       }
     }
@@ -62,9 +62,9 @@ test('the readiness check rejects within a second', async () => {
   const patient = openStore(database.url)
   await patient.ready()
   await whileFrozen(async () => {
-    const asking = patient.ready()
-    expect(await elapsed(asking)).toBeLessThan(1_300)
-    await expect(asking).rejects.toThrow('the database did not respond in time')
+    const pending = patient.ready()
+    expect(await elapsed(pending)).toBeLessThan(1_300)
+    await expect(pending).rejects.toThrow('the database did not respond in time')
   })
   await patient.ready()
   await patient.close()
@@ -74,9 +74,9 @@ test('closing takes at most 3 seconds, with and without pending queries', async 
   const closing = openStore(database.url)
   await many(10, () => closing.revision())
   await whileFrozen(async () => {
-    const asked = closing.revision().catch((error: unknown) => error)
+    const pending = closing.revision().catch((error: unknown) => error)
     expect(await elapsed(closing.close())).toBeLessThan(3_000)
-    expect(await asked).toBeInstanceOf(StoreError)
+    expect(await pending).toBeInstanceOf(StoreError)
   })
 }, 20_000)
 

@@ -24,13 +24,13 @@ const open = (fails: (rows: readonly unknown[]) => boolean = () => false) => {
 describe('the writes of one turn of the event loop', () => {
   test('share one transaction, in the order of the rows, and each caller gets its own rows', async () => {
     const { groupCommit, transactions } = open()
-    const answers = await Promise.all([
+    const results = await Promise.all([
       groupCommit.write([writeOf('c'), writeOf('a')]),
       groupCommit.write([writeOf('b', 1)]),
       groupCommit.write([writeOf('b', 2), writeOf('a', 3)]),
     ])
     expect(transactions).toEqual([['a 0', 'a 3', 'b 1', 'b 2', 'c 0']])
-    expect(answers.map((rows) => rows.flat().map(({ row }) => row))).toEqual([['c 0', 'a 0'], ['b 1'], ['b 2', 'a 3']])
+    expect(results.map((rows) => rows.flat().map(({ row }) => row))).toEqual([['c 0', 'a 0'], ['b 1'], ['b 2', 'a 3']])
   })
 
   test('do not wait for later writes', async () => {
@@ -45,8 +45,8 @@ describe('the writes of one turn of the event loop', () => {
 
   test('fail together; later writes do not', async () => {
     const { groupCommit } = open((rows) => rows.includes('bad 0'))
-    const asked = [groupCommit.write([writeOf('a')]), groupCommit.write([writeOf('bad')])]
-    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    const pending = [groupCommit.write([writeOf('a')]), groupCommit.write([writeOf('bad')])]
+    expect((await Promise.allSettled(pending)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(await groupCommit.write([writeOf('a')])).toEqual([[{ row: 'a 0' }]])
   })
 
@@ -55,15 +55,15 @@ describe('the writes of one turn of the event loop', () => {
     const many = (count: number, row: string) =>
       groupCommit.write(Array.from({ length: count }, (_, index) => writeOf(`${row} ${index}`)))
     let turns = 0
-    const turn = () => {
+    const countTurn = () => {
       turns++
-      if (turns < 5) setImmediate(turn)
+      if (turns < 5) setImmediate(countTurn)
     }
-    const asked = [many(150, 'a'), many(50, 'b'), many(1, 'c'), many(500, 'd'), many(1, 'e')]
-    setImmediate(turn)
-    const answers = await Promise.all(asked)
+    const pending = [many(150, 'a'), many(50, 'b'), many(1, 'c'), many(500, 'd'), many(1, 'e')]
+    setImmediate(countTurn)
+    const results = await Promise.all(pending)
     expect(transactions.map((rows) => rows.length)).toEqual([200, 1, 500, 1])
-    expect(answers.map((rows) => rows.length)).toEqual([150, 50, 1, 500, 1])
+    expect(results.map((rows) => rows.length)).toEqual([150, 50, 1, 500, 1])
     expect(turns).toBeGreaterThan(2)
   })
 })

@@ -57,7 +57,7 @@ eachDatabase('the maximum for one user', (database) => {
       return id !== undefined
     }
     const made: boolean[] = []
-    for (let nth = 0; nth < 22; nth++) made.push(await addToken(now + nth))
+    for (let index = 0; index < 22; index++) made.push(await addToken(now + index))
     expect(made).toEqual([...Array(20).fill(true), false, false])
     expect(await addToken(now + day)).toBe(true)
     expect(await addToken(now + day)).toBe(false)
@@ -76,7 +76,7 @@ eachDatabase('the maximum for one user', (database) => {
     const held = await Promise.all(begun.map(async ({ hash }) => (await store.session(hash)) !== undefined))
     expect(held).toEqual([false, true, true, true])
     const crowd = Array.from({ length: 12 }, () => session(9))
-    await many(12, (each, nth) => each.addSession(crowd[nth] ?? session(9), [], 3))
+    await many(12, (each, index) => each.addSession(crowd[index] ?? session(9), [], 3))
     const left = await Promise.all([...begun, ...crowd].map(({ hash }) => store.session(hash)))
     expect(left.filter((each) => each !== undefined)).toHaveLength(3)
     const last = session(10)
@@ -95,12 +95,12 @@ eachDatabase('the maximum for one user', (database) => {
       createdAt,
       expiresAt: createdAt + 100,
     })
-    const asked = Array.from({ length: 20 }, () => reservation())
-    const answers = await many(20, (each, nth) => each.reserveVerification(asked[nth] ?? reservation(), 5))
-    expect(answers.filter((answer) => answer === undefined)).toHaveLength(5)
-    expect(answers.filter((answer) => answer === 105)).toHaveLength(15)
+    const reservations = Array.from({ length: 20 }, () => reservation())
+    const results = await many(20, (each, index) => each.reserveVerification(reservations[index] ?? reservation(), 5))
+    expect(results.filter((result) => result === undefined)).toHaveLength(5)
+    expect(results.filter((result) => result === 105)).toHaveLength(15)
     expect(await store.reserveVerification(reservation(5, other), 5)).toBeUndefined()
-    const reserved = asked.filter((_, nth) => answers[nth] === undefined)
+    const reserved = reservations.filter((_, index) => results[index] === undefined)
     // A released reservation, and a verification that has ended, count no more.
     await store.releaseReservation(reserved[0]?.id ?? '')
     const id = randomUUID()

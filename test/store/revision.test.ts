@@ -53,7 +53,7 @@ eachDatabase('a revision contains', (database) => {
     const before = await other.revision()
     await store.revokeToken(randomUUID(), 6)
     await store.revokeToken(id, 7)
-    await store.revokeToken(mine.id, 8, 'somebody else')
+    await store.revokeToken(mine.id, 8, 'another user')
     expect(await other.revision()).toBe(before)
   })
 
@@ -141,11 +141,11 @@ eachDatabase('a revision contains', (database) => {
   describe('one revocation', () => {
     test('causes no query for any other token, in any process', async () => {
       let now = 0
-      let asked = 0
+      let queries = 0
       const counting = {
         revision: other.revision,
         ownerOf: (hash: string) => {
-          asked++
+          queries++
           return other.ownerOf(hash)
         },
       }
@@ -162,11 +162,11 @@ eachDatabase('a revision contains', (database) => {
         return found
       }
       await all()
-      expect(asked).toBe(200)
+      expect(queries).toBe(200)
       await store.revokeToken(made[0]?.id ?? '', 5)
       now += 1_000
       expect(await all()).toEqual([undefined, ...made.slice(1).map(({ id }) => id)])
-      expect(asked).toBe(201)
+      expect(queries).toBe(201)
     })
   })
 })

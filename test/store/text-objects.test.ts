@@ -53,10 +53,10 @@ eachDatabase('text objects', (database) => {
   test('have one owner when they are recorded for many users concurrently', async () => {
     const id = randomUUID()
     const users = Array.from({ length: 12 }, (_, nth) => `user${nth}`)
-    const refused = await Promise.all(
+    const foreign = await Promise.all(
       users.map((user, nth) => [store, other][nth % 2]?.recordTextObjects([object({ id, user })])),
     )
-    expect(refused.filter((others) => others?.length === 0)).toHaveLength(1)
+    expect(foreign.filter((others) => others?.length === 0)).toHaveLength(1)
     const owners = await Promise.all(users.map((user) => store.textObject(user, 'response', id, at)))
     expect(owners.filter(Boolean)).toHaveLength(1)
   })
@@ -66,10 +66,10 @@ eachDatabase('text objects', (database) => {
     const odd = store.recordTextObjects([object({ user: '\0' })]).catch((error: unknown) => error)
     const own = object({ user: 'user2', kind: 'item' })
     const given = Array.from({ length: 12 }, (_, nth) => object({ id, user: `user${nth}` }))
-    const refused = await Promise.all(
+    const foreign = await Promise.all(
       given.map((each, nth) => store.recordTextObjects(nth === 2 ? [each, own] : [each])),
     )
-    expect(refused.map((others) => others.map((other) => other.id))).toEqual(
+    expect(foreign.map((others) => others.map((other) => other.id))).toEqual(
       given.map((_, nth) => (nth > 0 ? [id] : [])),
     )
     expect(await found(given[0] as TextObject)).toEqual(given[0])

@@ -7,7 +7,7 @@ const tokens = { input: 10, cachedInput: 4, output: 5, reasoning: 3 }
 const call = { user: 'ann', token: 't', model: 'm', at: noon, tokens }
 
 /** A buffer whose `write` is the given function. */
-const openBuffer = (answer: (batch: UsageBatch) => void | Promise<void> = () => {}) => {
+const openBuffer = (write: (batch: UsageBatch) => void | Promise<void> = () => {}) => {
   const clock = new VirtualClock()
   const batches: UsageBatch[] = []
   const logged: { readonly words: string; readonly members: object }[] = []
@@ -15,7 +15,7 @@ const openBuffer = (answer: (batch: UsageBatch) => void | Promise<void> = () => 
   const buffer = new UsageBuffer({
     async write(batch) {
       batches.push(structuredClone(batch))
-      await answer(batch)
+      await write(batch)
     },
     clock,
     log: { debug: note, info: note, warn: note, error: note },
@@ -79,20 +79,20 @@ describe('the usage buffer', () => {
   })
 
   test('flushes during a write share one further write', async () => {
-    const answers: (() => void)[] = []
-    const { buffer, batches } = openBuffer(() => new Promise((resolve) => answers.push(resolve)))
+    const finishWrites: (() => void)[] = []
+    const { buffer, batches } = openBuffer(() => new Promise((resolve) => finishWrites.push(resolve)))
     buffer.add(call)
     const first = buffer.flush()
     buffer.add({ ...call, user: 'bob' })
     const others = [buffer.flush(), buffer.flush()]
     await settled()
     expect(batches).toHaveLength(1)
-    answers[0]?.()
+    finishWrites[0]?.()
     await first
     others.push(buffer.flush())
     await settled()
     expect(batches.map(({ sums }) => sums[0]?.user)).toEqual(['ann', 'bob'])
-    answers[1]?.()
+    finishWrites[1]?.()
     await Promise.all(others)
     expect(batches).toHaveLength(2)
   })
@@ -100,7 +100,7 @@ describe('the usage buffer', () => {
   test('a batch with an unknown outcome is retried unchanged', async () => {
     let down = true
     const { buffer, clock, batches, logged } = openBuffer(() => {
-      if (down) throw new Error('no answer')
+      if (down) throw new Error('no response')
     })
     buffer.add(call)
     await clock.pass(50)
@@ -119,16 +119,16 @@ describe('the usage buffer', () => {
 
   test('a flush rejects while the database is unreachable', async () => {
     const { buffer } = openBuffer(() => {
-      throw new Error('no answer')
+      throw new Error('no response')
     })
     buffer.add(call)
-    expect(await buffer.flush().catch((error: Error) => error.message)).toBe('no answer')
+    expect(await buffer.flush().catch((error: Error) => error.message)).toBe('no response')
   })
 
   test('while the database is unreachable, 10,000 sums are kept; calls that need another one are lost, and counted', async () => {
     let down = true
     const { buffer, clock, batches, logged, callsIn } = openBuffer(() => {
-      if (down) throw new Error('no answer')
+      if (down) throw new Error('no response')
     })
     buffer.add(call)
     await clock.pass(50)
@@ -156,7 +156,7 @@ describe('the usage buffer', () => {
     expect(logged.map(({ words }) => words)).toEqual(['usage is being lost'])
 
     const away = openBuffer(() => {
-      throw new Error('no answer')
+      throw new Error('no response')
     })
     away.buffer.add(call)
     await away.clock.pass(50)

@@ -88,13 +88,13 @@ eachDatabase('usage', (database) => {
     const annId = (await store.addUser({ name: ann, createdAt: 1 })) ?? ''
     const made = { user: annId, hash: randomUUID(), start: 'sk-abcdef', label: 'laptop', createdAt: 2 }
     const token = await store.addToken(made)
-    const stranger = `m-${randomUUID()}`
+    const unknownUser = `m-${randomUUID()}`
     const early = { at: Date.UTC(2020, 0, 1) }
     const late = { at: Date.UTC(2020, 0, 2) }
     for (const more of [
       { user: annId, ...late },
       { user: zoeId, ...early },
-      { user: stranger, token: 'gone', ...early },
+      { user: unknownUser, token: 'gone', ...early },
       { user: annId, token, model: 'b', ...early },
       { user: annId, token, model: 'B', ...early },
       { user: annId, ...early },
@@ -109,7 +109,7 @@ eachDatabase('usage', (database) => {
       { user: annId, userName: ann, model: 'm', ...first },
       { user: annId, userName: ann, ...known, model: 'B', ...first },
       { user: annId, userName: ann, ...known, model: 'b', ...first },
-      { user: stranger, token: 'gone', model: 'm', ...first },
+      { user: unknownUser, token: 'gone', model: 'm', ...first },
       { user: zoeId, userName: zoe, model: 'm', ...first },
       { user: annId, userName: ann, model: 'm', ...rest, day: '2020-01-02' },
     ])
@@ -220,13 +220,13 @@ eachDatabase('usage', (database) => {
 
     test('counts once', async () => {
       const user = randomUUID()
-      const asked = open()
+      const connection = open()
       let attempts = 0
       const deaf: Database = {
-        ...asked,
+        ...connection,
         async batch(statements) {
           attempts++
-          const rows = await asked.batch(statements)
+          const rows = await connection.batch(statements)
           if (attempts === 1) throw new StoreError('the database did not respond in time')
           return rows
         },
@@ -239,25 +239,26 @@ eachDatabase('usage', (database) => {
       expect(attempts).toBe(3)
       expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([2])
       await used.closeUsage()
-      await asked.close()
+      await connection.close()
     })
 
     test('counts once when the first attempt is still running, and leaves no growing table behind', async () => {
       const user = randomUUID()
-      const asked = open()
+      const connection = open()
       let attempts = 0
       const late: Promise<unknown>[] = []
       const hasty: Database = {
-        ...asked,
+        ...connection,
         async batch(statements) {
-          const written = asked.batch(statements)
+          const written = connection.batch(statements)
           if (++attempts !== 1) return written
           late.push(written.catch(() => {}))
           throw new StoreError('the database did not respond in time')
         },
       }
       const used = usage(hasty)
-      const count = async () => Number((await asked.query(sql`select count(*) as n from text_usage_batches`))[0]?.n)
+      const count = async () =>
+        Number((await connection.query(sql`select count(*) as n from text_usage_batches`))[0]?.n)
       const before = await count()
       for (let nth = 0; nth < 5; nth++) {
         used.recordUsage(entry(user))
@@ -268,7 +269,7 @@ eachDatabase('usage', (database) => {
       expect((await store.listUsage({ user })).map(({ calls }) => calls)).toEqual([5])
       expect(await count()).toBe(before + 1)
       await used.closeUsage()
-      await asked.close()
+      await connection.close()
     })
   })
 
