@@ -16,16 +16,18 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,64}))?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i
 
+/** As upstreams write it: nothing has to be taken apart. */
+const plainInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
+
 /**
  * A key that orders times as instants, however they are written: `2026-03-18T03:33:32Z`, `2026-03-18T11:33:32.5+08:00`, and
  * `2026-03-18 03:33:32`, which is taken for UTC. Fractions count in full, up to 64 digits. What is no time comes before all times.
  */
-export const instantKey = (time: string | undefined): string => {
-  const [, date, clock, fraction = '', zone = 'Z'] = instant.exec(time ?? '') ?? []
+export const instantKey = (time = ''): string => {
+  if (plainInstant.test(time)) return keyOf(Date.parse(time) / 1000)
+  const [, date, clock, fraction = '', zone = 'Z'] = instant.exec(time) ?? []
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone
-  const seconds = Date.parse(`${date}T${clock}${offset.toUpperCase()}`) / 1000
-  if (!Number.isFinite(seconds)) return ''
-  return keyOf(seconds, fraction)
+  return keyOf(Date.parse(`${date}T${clock}${offset.toUpperCase()}`) / 1000, fraction)
 }
 
 /** The same for an instant in milliseconds since 1970, an integer. */
@@ -34,8 +36,12 @@ export const instantKeyOf = (time: number): string => {
   return keyOf(seconds, String(time - 1_000 * seconds).padStart(3, '0'))
 }
 
-const keyOf = (seconds: number, fraction: string): string => {
-  const whole = String(seconds + shift).padStart(12, '0')
+/** Empty for what is no number. */
+const keyOf = (seconds: number, fraction = ''): string => {
+  if (!Number.isFinite(seconds)) return ''
+  // Before 1970 there is a digit less, or more.
+  const whole = seconds < 0 ? String(seconds + shift).padStart(12, '0') : String(seconds + shift)
+  if (fraction === '') return whole
   const digits = fraction.replace(/0+$/, '')
   return digits === '' ? whole : `${whole}.${digits}`
 }

@@ -96,8 +96,15 @@ const reads: ReadonlySet<Operation['action']> = new Set([
 /** Whether an operation changes nothing, and so may be sent twice (RFC 9110 section 9.2.2), whatever method carries it. */
 export const isRead = (operation: Operation): boolean => reads.has(operation.action)
 
+export interface Paging {
+  readonly PageNumber?: number
+  readonly PageSize?: number
+  readonly MaxResults?: number
+  readonly NextToken?: string
+}
+
 /** A paging mode in the upstream's words, which never hold both. */
-export const pagingOf = (paging: PageMode | CursorMode) =>
+export const pagingOf = (paging: PageMode | CursorMode): Paging =>
   'pageNumber' in paging
     ? { PageNumber: paging.pageNumber, PageSize: paging.pageSize }
     : { MaxResults: paging.maxResults, NextToken: paging.nextToken }

@@ -1,5 +1,5 @@
 import type { JsonBody } from '../shared/body.ts'
-import { type ListQuery, type MediaKind, type Operation, type Outgoing, pagingOf } from './operation.ts'
+import { type ListQuery, type MediaKind, type Operation, type Outgoing, type Paging, pagingOf } from './operation.ts'
 import { nowhere, path } from './path.ts'
 import { withoutProject } from './project.ts'
 
@@ -66,26 +66,27 @@ const assetPath = (id: string): string => {
   return path`/assets/${id}`
 }
 
-const listParameters = (query: ListQuery): string =>
-  queryString({
-    GroupType: query.groupType,
-    GroupIds: query.groups.map((group) => group.id).join(','),
-    SortBy: query.sortBy,
-    SortOrder: query.sortOrder,
-    ...pagingOf(query.paging),
-    Name: query.name,
-    Statuses: query.statuses?.join(','),
-  })
+const listParameters = (query: ListQuery): string => {
+  const { groupType, groups, sortBy, sortOrder, name, statuses } = query
+  const { PageNumber, PageSize, MaxResults, NextToken }: Paging = pagingOf(query.paging)
+  const ids = groups.map((group) => group.id).join(',')
+  return (
+    `GroupType=${encoded(groupType)}&GroupIds=${encoded(ids)}&SortBy=${encoded(sortBy)}&SortOrder=${sortOrder}` +
+    parameter('PageNumber', PageNumber) +
+    parameter('PageSize', PageSize) +
+    parameter('MaxResults', MaxResults) +
+    parameter('NextToken', NextToken) +
+    parameter('Name', name) +
+    parameter('Statuses', statuses?.join(','))
+  )
+}
 
 const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): string =>
-  queryString({ GroupType: wanted.groupType, Name: wanted.name, MaxResults: 100, NextToken: wanted.nextToken })
+  `GroupType=${encoded(wanted.groupType)}&Name=${encoded(wanted.name)}&MaxResults=100${parameter('NextToken', wanted.nextToken)}`
 
-/** What is undefined is left out. */
-const queryString = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
-  let text = ''
-  for (const name in parameters) {
-    const value = parameters[name]
-    if (value !== undefined) text += `${text && '&'}${name}=${encodeURIComponent(String(value).toWellFormed())}`
-  }
-  return text
-}
+/** Nothing for what is undefined. */
+const parameter = (name: string, value: string | number | undefined): string =>
+  value === undefined ? '' : `&${name}=${encoded(value)}`
+
+const encoded = (value: string | number): string =>
+  typeof value === 'number' ? String(value) : encodeURIComponent(value.toWellFormed())
