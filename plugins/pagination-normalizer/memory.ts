@@ -57,8 +57,9 @@ export class Trails {
     const trail = this.#trails.get(list) ?? { anchors: new Map(), bookmarks: [], longestRun: 1 }
     this.#trails.delete(list)
     this.#trails.set(list, trail)
+    if (this.#trails.size <= this.#most) return trail
     const oldest = this.#trails.keys().next()
-    if (this.#trails.size > this.#most && !oldest.done) this.#trails.delete(oldest.value)
+    if (!oldest.done) this.#trails.delete(oldest.value)
     return trail
   }
 

@@ -48,10 +48,12 @@ export interface Reading<Row extends Position> {
 /** The most rows in a portion that share a key. */
 export const longestRun = ({ rows }: Portion<Position>): number => {
   let longest = 0
-  let start = 0
-  for (const [at, { key }] of rows.entries()) {
-    if (key !== rows[start]?.key) start = at
-    longest = Math.max(longest, at - start + 1)
+  let length = 0
+  let key: string | undefined
+  for (const row of rows) {
+    length = row.key === key ? length + 1 : 1
+    key = row.key
+    if (length > longest) longest = length
   }
   return longest
 }
@@ -77,8 +79,7 @@ export const readPortion = async <Row extends Position>(
     : await readRun(source, order, side, { start: 0, end: need + 1 + margin })
   return (
     opened &&
-    widened(reading, opened, (run) => {
-      const { rows } = portionOf(run, order)
+    widened(reading, opened, ({ rows }) => {
       const found = after ? rows.filter((row) => order.rows(row, after) > 0).length : rows.length
       return { before: false, behind: found < need }
     })
@@ -96,9 +97,8 @@ export const readPortionAt = async <Row extends Position>(
   const opened = await readRun(source, order, side, wanted)
   if (!opened) return undefined
   if (place >= opened.total) return { rows: [], complete: true, skipped: opened.total, total: opened.total }
-  return widened(reading, opened, (run) => {
+  return widened(reading, opened, ({ skipped, rows }, run) => {
     if (endOf(run) <= place) throw new Unsteady('the list changed while it was read')
-    const { skipped, rows } = portionOf(run, order)
     return { before: skipped > place, behind: rows.length === 0 || skipped + rows.length < place + need }
   })
 }
@@ -183,14 +183,15 @@ interface Lack {
 const widened = async <Row extends Position>(
   { source, order, side, additions }: Reading<Row>,
   opened: Run<Row>,
-  lackOf: (run: Run<Row>) => Lack,
+  lackOf: (portion: Portion<Row>, run: Run<Row>) => Lack,
 ): Promise<Portion<Row> | undefined> => {
   let run = opened
   for (let added = 0; ; added++) {
-    const lack = lackOf(run)
+    const portion = portionOf(run, order)
+    const lack = lackOf(portion, run)
     const before = lack.before && run.start > 0
     const behind = lack.behind && !isAtEnd(run)
-    if (!before && !behind) return portionOf(run, order)
+    if (!before && !behind) return portion
     if (added >= additions) throw new TooLong()
     const next = await readRun(source, order, side, beside(run, before, behind, source.maxPageSize))
     const wider = next && join(run, next)

@@ -137,9 +137,10 @@ const gridOf = (
 }
 
 const checked = <Row extends Position>(run: Run<Row>, size: number, order: Order): Run<Row> => {
-  for (const [index, row] of run.rows.entries()) {
-    const next = run.rows[index + 1]
-    if (next && order.keys(row.key, next.key) > 0) throw new Unsteady('rows are not in the order asked for')
+  let before: Row | undefined
+  for (const row of run.rows) {
+    if (before && order.keys(before.key, row.key) > 0) throw new Unsteady('rows are not in the order asked for')
+    before = row
   }
   if (run.rows.length < size && run.start + run.rows.length < run.total)
     throw new Unsteady('rows that are promised are missing')

@@ -86,7 +86,11 @@ const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<
 
   const rowsOf = (answer: Answer) => {
     const items = itemsOf(answer)
-    const rows = items.flatMap((item) => rowOf(item, byId, options) ?? [])
+    const rows: AssetRow[] = []
+    for (const item of items) {
+      const row = rowOf(item, byId, options)
+      if (row) rows.push(row)
+    }
     const dropped = items.length - rows.length
     if (dropped > 0)
       options.log.error({ action: 'ListAssets', dropped }, 'upstream listed assets that were not asked for')
