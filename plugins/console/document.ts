@@ -4,16 +4,16 @@ import { libraries } from './files.ts'
 export interface DocumentOptions {
   /** The product word in `/api/media/…`. */
   readonly segment: string
-  /** Modules that the page needs at once; the others it fetches when it needs them. */
+  /** File names of the modules that the browser preloads. It loads the others when the page imports them. */
   readonly modules: readonly string[]
 }
 
-/** Addresses are relative, so the console works below any prefix. */
+/** The addresses are relative, so that the console works below any prefix. */
 const importMap = JSON.stringify({
   imports: Object.fromEntries(Object.entries(libraries).map(([library, name]) => [library, `./console/${name}`])),
 })
 
-/** The page, which its modules fill. */
+/** The HTML document of the console. Its modules render the content. */
 export const documentOf = ({ segment, modules }: DocumentOptions): string => `<!doctype html>
 <html lang="en" data-segment="${segment}">
 <head>
@@ -40,7 +40,10 @@ ${modules.map((name) => `<link rel="modulepreload" href="./console/${name}">`).j
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2450c8"/><path d="M7 12c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 17.5c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 23c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>'
 
-/** Previews show what callers uploaded, wherever that lies; nothing else leaves this origin, and nothing but the files of the table runs. */
+/**
+ * Previews may load images, video and audio from any host, because the upstream decides where uploads are stored. Everything else must be
+ * same-origin. Scripts are the files of the console and the inline import map.
+ */
 const policy = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`,
@@ -55,7 +58,7 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** Sent with every answer. */
+/** Headers of every response of the console. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Something to be served as it is. */
+/** A static file in memory. */
 export interface File {
   readonly content: string
+  /** The media type, for `Content-Type`. */
   readonly type: string
-  /** Strong entity tag (RFC 9110 section 8.8.3): changes with every byte. */
+  /** Strong entity tag (RFC 9110 section 8.8.3): a hash of the content. */
   readonly etag: string
 }
 
@@ -14,12 +15,10 @@ export const fileOf = (content: string, type: string): File => ({ content, type,
 
 const digest = (content: string): string => createHash('sha256').update(content).digest('base64url').slice(0, 27)
 
-const types: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-}
+const javascript = 'text/javascript; charset=utf-8'
+const css = 'text/css; charset=utf-8'
 
-/** Bare names that the page imports, and the files that they are served as. */
+/** Bare module specifiers that the page imports, and the file names under which the libraries are served. */
 export const libraries: Readonly<Record<string, string>> = {
   preact: 'preact.js',
   'preact/hooks': 'preact-hooks.js',
@@ -27,20 +26,30 @@ export const libraries: Readonly<Record<string, string>> = {
   uqr: 'uqr.js',
 }
 
+/** The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same specificity. */
+const styleSheets = [
+  ...['theme', 'base', 'layout'],
+  ...['buttons', 'fields', 'tabs', 'lists', 'cards', 'placeholder', 'toast', 'dialog'],
+  ...['login', 'face', 'chat', 'usage'],
+]
+
 /**
- * Everything that the page is made of, by file name: its own modules and styles, and its libraries as they are installed. Read once: a request names an entry
- * of this table, never a path.
+ * Reads all files of the page, by file name: its modules, its libraries, and its style sheets as one file.
+ *
+ * They are read once. A request selects an entry of this table, so it can name no other path.
  */
 export const readFiles = (): ReadonlyMap<string, File> => {
   const files = new Map<string, File>()
   const folder = new URL('./page/', import.meta.url)
   for (const name of readdirSync(fileURLToPath(folder)).sort()) {
-    const type = types[name.slice(name.lastIndexOf('.') + 1)]
-    if (type) files.set(name, fileOf(read(new URL(name, folder)), type))
+    if (name.endsWith('.js')) files.set(name, fileOf(read(new URL(name, folder)), javascript))
   }
   for (const [library, name] of Object.entries(libraries)) {
-    files.set(name, fileOf(read(new URL(import.meta.resolve(library))), types.js ?? ''))
+    files.set(name, fileOf(read(new URL(import.meta.resolve(library))), javascript))
   }
+  // One request loads all styles.
+  const styles = styleSheets.map((name) => read(new URL(`styles/${name}.css`, folder)))
+  files.set('style.css', fileOf(styles.join('\n'), css))
   return files
 }
 

@@ -12,9 +12,9 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What an automated look finds wrong, best practices included. */
+/** The violations that axe finds, best practices included. */
 const violations = async (page: Page): Promise<readonly string[]> => {
-  // Colours on their way from one to the other are nobody's.
+  // A colour in the middle of a transition has no meaningful contrast: wait for the end.
   await page.evaluate(
     'Promise.allSettled(document.getAnimations().filter((one) => one.effect.getTiming().iterations !== Infinity).map((one) => one.finished))',
   )
@@ -38,7 +38,7 @@ const fill = async ({ emulator, store, user }: House) => {
   await store.recordUsage({ user, token: undefined, model: 'a-model', at: Date.now(), tokens })
 }
 
-describe.skipIf(!hasBrowser)('an automated look finds nothing', () => {
+describe.skipIf(!hasBrowser)('axe finds no violation', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -47,67 +47,67 @@ describe.skipIf(!hasBrowser)('an automated look finds nothing', () => {
 
   for (const [size, viewport] of Object.entries({ desktop, phone })) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      test.concurrent(`on any screen, ${colorScheme}, on ${size}`, async () => {
+      test.concurrent(`on any screen, in ${colorScheme} colours, on ${size}`, async () => {
         await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
-        // Only the tool that looks needs to get past the policy.
+        // The script of axe must bypass the content security policy.
         await using visiting = await visit(browser, house, { viewport, colorScheme, bypassCSP: true })
         const { page } = visiting
         await page.addScriptTag({ content: axe })
-        const look = async (screen: string) => expect([screen, await violations(page)]).toEqual([screen, []])
+        const check = async (screen: string) => expect([screen, await violations(page)]).toEqual([screen, []])
         const open = (button: string) => page.getByRole('button', { name: button }).first().click()
 
-        await look('login')
+        await check('login')
         await login(page)
         await page.getByText('No groups yet').waitFor()
-        await look('no groups')
+        await check('no groups')
         await open('New group')
-        await look('new group')
+        await check('new group')
         await page.keyboard.press('Escape')
         await page.getByRole('link', { name: 'Tokens' }).click()
         await page.getByText('This page').waitFor()
-        await look('no tokens')
+        await check('no tokens')
         await open('New token')
         await page.getByLabel('Label').fill('laptop')
         await page.keyboard.press('Enter')
         await page.locator('.secret').waitFor()
-        await look('the new token')
+        await check('the new token')
         await page.getByRole('button', { name: 'Done' }).click()
-        await look('tokens')
+        await check('tokens')
         await page.getByRole('link', { name: 'Usage' }).click()
-        await page.getByText('Nothing used yet').waitFor()
-        await look('no usage')
+        await page.getByText('No usage yet').waitFor()
+        await check('no usage')
 
         await fill(house)
         await open('Refresh')
         await page.getByRole('table').waitFor()
-        await look('usage')
+        await check('usage')
         await page.getByRole('link', { name: 'Assets' }).click()
         await page.getByRole('link', { name: 'holidays' }).waitFor()
-        await look('groups')
+        await check('groups')
         await page.getByRole('link', { name: 'holidays' }).click()
         await page.getByRole('heading', { name: 'wrong' }).waitFor()
-        await look('assets')
+        await check('assets')
         await open('Add asset')
-        await look('new asset')
+        await check('new asset')
         await page.keyboard.press('Escape')
         await open('Delete wrong')
-        await look('deletion')
+        await check('deletion')
         await page.keyboard.press('Escape')
 
         await page.getByRole('link', { name: 'Face check' }).click()
-        await look('face check')
+        await check('face check')
         await open('Start face check')
         await page.getByRole('timer').waitFor()
-        await look('scanning')
+        await check('scanning')
         house.faces.status = 'failed'
         await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()
-        await look('a failed check')
+        await check('a failed check')
         await page.getByRole('link', { name: 'Chat' }).click()
-        await look('no conversation')
+        await check('no conversation')
         await page.getByLabel('Question').fill('Hello')
         await open('Send')
         await page.getByText(/tokens out/).waitFor()
-        await look('a conversation')
+        await check('a conversation')
       }, 40_000)
     }
   }

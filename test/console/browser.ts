@@ -4,7 +4,7 @@ import { type House, name, password } from './stub.ts'
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** Whether there is a browser to test with. */
+/** Whether the browser for the tests is installed. */
 export const hasBrowser = existsSync(path)
 if (!hasBrowser)
   console.log(`no browser at ${path}: the console's browser tests are skipped (CHROMIUM_PATH names another)`)
@@ -25,13 +25,13 @@ export const openBrowser = (): Promise<Browser> =>
 export const desktop = { width: 1280, height: 800 }
 export const phone = { width: 390, height: 844 }
 
-/** A visit to the console: a page, and everything about it that must not happen. */
+/** A page with the console, and a record of its errors and requests. */
 export interface Visit extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors in the console, errors of scripts, and violations of the policy. */
+  /** Errors in the browser's console, errors of scripts, and violations of the policy. */
   readonly trouble: string[]
-  /** Hosts that were asked for something, ours apart. */
+  /** Other hosts that the page sent requests to. */
   readonly hosts: Set<string>
 }
 
@@ -45,7 +45,7 @@ export const visit = async (
   const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', timezoneId: 'UTC', ...options })
   const trouble: string[] = []
   const hosts = new Set<string>()
-  // Other hosts hold what callers uploaded. None is asked: a picture stands for all of them.
+  // Other hosts store uploads. No request reaches them: every image is this picture.
   await context.route(
     (url) => url.origin !== house.url && url.protocol.startsWith('http'),
     (route) => {
@@ -66,7 +66,7 @@ export const visit = async (
       trouble.push(`${message.text()} ${message.location().url}`)
   })
   const page = await context.newPage()
-  // Shorter than any test may take: the runner ends the browser with a test that takes too long, and all that come after.
+  // Shorter than the timeout of any test: when a test times out, the runner ends the browser, and all later tests fail.
   page.setDefaultTimeout(15_000)
   await page.goto(`${house.url}/console`)
   return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }

@@ -3,35 +3,35 @@ import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, openBrowser, visit } from './browser.ts'
 import { name, openHouse, password } from './stub.ts'
 
-/** What has the focus, in words. */
+/** The element with the focus: its tag name and its label. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {
-    const { activeElement: one } = document
-    const label = one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent
-    return one.tagName.toLowerCase() + ' ' + label.trim()
+    const { activeElement: element } = document
+    const label = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent
+    return element.tagName.toLowerCase() + ' ' + label.trim()
   })()`)
 
-/** Whether what has the focus shows that it has, itself or by the frame around it. */
-const isShown = (page: Page): Promise<boolean> =>
+/** Whether the element with the focus, or its parent, has a visible focus outline. */
+const hasOutline = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>(`(() => {
-    const { activeElement: one } = document
-    return [one, one.parentElement].map((it) => getComputedStyle(it)).some(
+    const { activeElement: element } = document
+    return [element, element.parentElement].map((it) => getComputedStyle(it)).some(
       ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
     )
   })()`)
 
-/** Tabs to something; fails when it is not to be reached, or does not show that it has the focus. */
-const tabTo = async (page: Page, wanted: string, most = 30): Promise<void> => {
-  const seen: string[] = []
-  for (let at = 0; at < most; at++) {
+/** Presses Tab until an element has the focus. Fails when it is not reached within `max` presses, or has no visible focus outline. */
+const tabTo = async (page: Page, target: string, max = 30): Promise<void> => {
+  const passed: string[] = []
+  for (let press = 0; press < max; press++) {
     await page.keyboard.press('Tab')
-    const here = await focused(page)
-    seen.push(here)
-    if (here !== wanted) continue
-    expect([wanted, await isShown(page)]).toEqual([wanted, true])
+    const current = await focused(page)
+    passed.push(current)
+    if (current !== target) continue
+    expect([target, await hasOutline(page)]).toEqual([target, true])
     return
   }
-  throw new Error(`${wanted} is not among ${seen.join(', ')}`)
+  throw new Error(`${target} is not among ${passed.join(', ')}`)
 }
 
 setDefaultTimeout(30_000)
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
   })
   afterAll(() => browser?.close())
 
-  test('one logs in, makes a group, adds an asset, deletes it, and logs out', async () => {
+  test('a user logs in, creates a group, adds an asset, deletes it, and logs out', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await page.getByText('No groups yet').waitFor()
     expect(await focused(page)).toBe('h1 Asset groups')
 
-    // A dialog takes the focus, and gives it back.
+    // A dialog takes the focus, and returns it when it closes.
     await tabTo(page, 'button New group')
     await keyboard.press('Enter')
     expect(await focused(page)).toBe('input Name')
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await focused(page)).toBe('button Add asset')
 
-    // What had the focus is gone with what was deleted.
+    // The button that opened the dialog was deleted: the heading gets the focus.
     await tabTo(page, 'button Delete beach')
     await keyboard.press('Enter')
     await tabTo(page, 'button Delete asset', 3)
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await page.getByText('No assets yet').waitFor()
     expect(await focused(page)).toBe('h1 holidays')
 
-    // From the top, past everything that is on every screen.
+    // The skip link leads past the header and the navigation.
     await page.reload()
     await page.getByText('No assets yet').waitFor()
     await tabTo(page, 'a Skip to content', 1)
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     expect(visiting.trouble).toEqual([])
   })
 
-  test('one chats: Enter sends, Shift and Enter begins a line', async () => {
+  test('a user chats: Enter sends, Shift and Enter start a new line', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting

@@ -9,17 +9,17 @@ const withGroup = async (house: House, name: string): Promise<string> => {
   return id
 }
 
-/** How often the page has asked for one asset. */
-const countLooks = (page: Page): (() => number) => {
-  let looks = 0
+/** Counts the page's requests for a single asset. */
+const countPolls = (page: Page): (() => number) => {
+  let polls = 0
   page.on('request', (request) => {
-    if (/\/proxy\/assets\/asset-[^/]+$/.test(request.url())) looks++
+    if (/\/proxy\/assets\/asset-[^/]+$/.test(request.url())) polls++
   })
-  return () => looks
+  return () => polls
 }
 
-/** Whatever the page has asked for before, it has asked for now. */
-const asked = `fetch('/healthz').then(() => true)`
+/** Evaluates to true once the page has sent all requests that it began before. */
+const earlierRequestsSent = `fetch('/healthz').then(() => true)`
 
 setDefaultTimeout(30_000)
 
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('lists', () => {
   })
   afterAll(() => browser?.close())
 
-  test('show a page at a time, and every item once', async () => {
+  test('show one page at a time, and every item once', async () => {
     await using house = await openHouse()
     for (let at = 0; at < 30; at++) await withGroup(house, `group ${at}`)
     await using visiting = await visit(browser, house)
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('lists', () => {
     expect(await page.locator('.rows h2').first().textContent()).toBe('group 0')
   })
 
-  test('keep what was done since an asset was asked for, and what they were narrowed down to', async () => {
+  test('keep a change and a filter that were made during a poll', async () => {
     await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
     const groupId = await withGroup(house, 'holidays')
     const { id } = house.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
@@ -54,36 +54,36 @@ describe.skipIf(!hasBrowser)('lists', () => {
     await using visiting = await visit(browser, house)
     const { page } = visiting
     await login(page)
-    /** Lets the page have the answer to its next look, which the server gives at once, after something else was done. */
-    const meanwhile = async (act: () => Promise<void>) => {
-      const looking = Promise.withResolvers<void>()
+    /** Runs `act` while the response to the next poll is held back. */
+    const duringPoll = async (act: () => Promise<void>) => {
+      const started = Promise.withResolvers<void>()
       const done = Promise.withResolvers<void>()
       await page.route(`**/assets/${id}`, async (route) => {
         if (route.request().method() !== 'GET') return route.continue()
         const response = await route.fetch()
-        looking.resolve()
+        started.resolve()
         await done.promise
         await route.fulfill({ response })
       })
-      const looked = page.waitForResponse(
+      const polled = page.waitForResponse(
         (response) => response.request().method() === 'GET' && response.url().endsWith(id),
       )
-      await looking.promise
+      await started.promise
       await act()
       done.resolve()
-      await looked
+      await polled
       await page.unroute(`**/assets/${id}`)
-      await page.evaluate(asked)
+      await page.evaluate(earlierRequestsSent)
     }
     await page.getByRole('link', { name: 'holidays' }).click()
-    await meanwhile(async () => {
+    await duringPoll(async () => {
       await page.getByRole('button', { name: 'Rename slow' }).click()
       await page.getByRole('dialog').getByLabel('Name').fill('late')
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('heading', { name: 'late' }).waitFor()
     })
     expect(await page.getByRole('heading', { name: 'late' }).count()).toBe(1)
-    await meanwhile(async () => {
+    await duringPoll(async () => {
       await page.getByRole('search').getByLabel('Name').fill('done')
       await page.getByRole('button', { name: 'Filter' }).click()
       await page.getByText('1 of 1').waitFor()
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('lists', () => {
     expect(await page.getByText('1 of 1').count()).toBe(1)
   })
 
-  test('ask for assets only as long as one is being processed, and not while nobody looks', async () => {
+  test('poll assets only while one is being processed and the page is visible', async () => {
     await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
     const groupId = await withGroup(house, 'holidays')
     const { id } = house.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
@@ -100,35 +100,35 @@ describe.skipIf(!hasBrowser)('lists', () => {
     await using visiting = await visit(browser, house)
     const { page } = visiting
     await login(page)
-    const looks = countLooks(page)
+    const polls = countPolls(page)
     await page.clock.install()
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('heading', { name: 'done' }).waitFor()
-    const look = page.waitForResponse((response) => response.url().endsWith(id))
+    const poll = page.waitForResponse((response) => response.url().endsWith(id))
     await page.clock.fastForward(2_100)
-    await look
-    expect(looks()).toBe(1)
+    await poll
+    expect(polls()).toBe(1)
 
-    // Seen by nobody.
+    // The page is hidden.
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`)
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.clock.runFor(60_000)
-    await page.evaluate(asked)
-    expect(looks()).toBe(1)
+    await page.evaluate(earlierRequestsSent)
+    expect(polls()).toBe(1)
 
-    // Seen again: at once. Then it is deleted elsewhere, and goes.
+    // The page is visible again: it polls at once. Another client has deleted the asset, so it disappears.
     house.emulator.library.deleteAsset(id)
     await page.evaluate('delete document.visibilityState')
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.clock.runFor(1)
     await page.getByText('1 of 1').waitFor()
-    const before = looks()
+    const before = polls()
     await page.clock.runFor(60_000)
-    await page.evaluate(asked)
-    expect(looks()).toBe(before)
+    await page.evaluate(earlierRequestsSent)
+    expect(polls()).toBe(before)
   })
 
-  test('of assets keep the picture that is shown already, though its link is another one at each read', async () => {
+  test('of assets do not load a picture again when its signed address changes', async () => {
     await using house = await openHouse()
     const groupId = await withGroup(house, 'holidays')
     house.emulator.library.addAsset({ groupId, name: 'beach' })
@@ -142,16 +142,16 @@ describe.skipIf(!hasBrowser)('lists', () => {
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('img', { name: 'beach' }).waitFor()
     house.emulator.library.advance(60_000)
-    const [answered] = await Promise.all([
+    const [response] = await Promise.all([
       page.waitForResponse((response) => response.url().includes('SortOrder=Asc')),
       page.getByLabel('Order').selectOption('Oldest first'),
     ])
-    await answered.finished()
+    await response.finished()
     await page.locator('.cards[aria-busy="false"]').waitFor()
     expect(loaded).toBe(1)
   })
 
-  test('speak Chinese to those who do', async () => {
+  test('are in Chinese for a Chinese browser', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house, { locale: 'zh-CN' })
     const { page, trouble } = visiting

@@ -12,19 +12,19 @@ const dialogOf = (page: Page, button: string) => async (fill: Record<string, str
   await dialog.getByRole('button', { name: confirm }).click()
 }
 
-/** The person's phone, which is sent from the vendor's page back to the gateway's. */
-const checkFace = async (browser: Browser, link: string, say: string): Promise<string> => {
+/** Opens the vendor's page on a phone, presses a button, and returns the heading of the callback page that follows. */
+const checkFace = async (browser: Browser, link: string, button: string): Promise<string> => {
   const context = await browser.newContext({ viewport: phone, hasTouch: true, locale: 'en-GB' })
   const page = await context.newPage()
   await page.goto(link)
-  await page.getByRole('button', { name: say }).click()
+  await page.getByRole('button', { name: button }).click()
   await page.waitForURL(/\/face-verifications\/callback\//)
   const heading = (await page.getByRole('heading').textContent()) ?? ''
   await context.close()
   return heading
 }
 
-describe.skipIf(!hasBrowser)('the default server, the vendor’s page and a browser, nothing between them', () => {
+describe.skipIf(!hasBrowser)('the default server, the emulated vendor’s page and a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('the default server, the vendor’s page and a brow
   afterAll(() => browser?.close())
 
   for (const [size, viewport] of Object.entries({ desktop, phone })) {
-    test.concurrent(`a person does it all on ${size}`, async () => {
+    test.concurrent(`a user goes through all screens on ${size}`, async () => {
       await using workplace = await openWorkplace('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
       const { emulator } = workplace
       const server = await workplace.start({
@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('the default server, the vendor’s page and a brow
       ])
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
-      // The token that the page had made itself is revoked, the other one is not.
+      // The console's own token is revoked, the user's token is not.
       const user = await workplace.store.userByName(name)
       const tokens = await workplace.store.listTokens(user?.id)
       expect(tokens.map(({ label, revokedAt }) => [label === 'laptop', revokedAt !== undefined])).toEqual(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-/** The page's own reader of event streams: plain JavaScript, checked by the page's own types. */
+/** The page's reader of event streams. It is JavaScript, and the page's own type check covers it. */
 const reader: {
   readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   readCompletion(body: ReadableStream<Uint8Array>): AsyncGenerator<{ content: string; reasoning: string }>
@@ -23,7 +23,7 @@ describe('events', () => {
     ': hello\r\n\r\ndata: {"a":"你好 🌊"}\n\nevent: x\r\ndata:one\r\ndata: two\r\n\r\nid: 1\rdata: last\r\rdata: cut'
   const expected = ['{"a":"你好 🌊"}', 'one\ntwo', 'last']
 
-  test('are the same wherever the stream is cut in two', async () => {
+  test('are the same wherever the stream is split into two chunks', async () => {
     const whole = bytes(text)
     for (let at = 0; at <= whole.length; at++) {
       expect([at, await eventsOf(streamOf(whole.subarray(0, at), whole.subarray(at)))]).toEqual([at, expected])
@@ -37,7 +37,7 @@ describe('events', () => {
 
 describe('a completion', () => {
   const chunk = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`
-  const said = async (text: string) => {
+  const read = async (text: string) => {
     let content = ''
     let reasoning = ''
     try {
@@ -50,25 +50,26 @@ describe('a completion', () => {
     }
     return { content, reasoning }
   }
+  const incomplete = 'The answer is incomplete: the stream failed.'
   const hello = chunk({ reasoning_content: 'Hm. ' }) + chunk({ content: 'Hel' }) + chunk({ content: 'lo' })
 
-  test('is what its pieces say, up to its end', async () => {
-    expect(await said(`${hello}data: [DONE]\n\n${chunk({ content: '!' })}`)).toEqual({
+  test('is the sum of its deltas up to [DONE]', async () => {
+    expect(await read(`${hello}data: [DONE]\n\n${chunk({ content: '!' })}`)).toEqual({
       content: 'Hello',
       reasoning: 'Hm. ',
     })
   })
 
-  test('that breaks off is an error, whatever it said before', async () => {
-    expect(await said(hello)).toEqual({ content: 'Hello', reasoning: 'Hm. ', error: 'The answer broke off.' })
+  test('without [DONE] is an error after its deltas', async () => {
+    expect(await read(hello)).toEqual({ content: 'Hello', reasoning: 'Hm. ', error: incomplete })
   })
 
   test('with an error event is that error', async () => {
     const error = `data: ${JSON.stringify({ error: { message: 'too many tokens' } })}\n\n`
-    expect(await said(`${hello}${error}data: [DONE]\n\n`)).toMatchObject({ content: 'Hello', error: 'too many tokens' })
+    expect(await read(`${hello}${error}data: [DONE]\n\n`)).toMatchObject({ content: 'Hello', error: 'too many tokens' })
   })
 
-  test('that is no JSON is an error in plain words', async () => {
-    expect((await said('data: <html>\n\n')).error).toBe('The answer broke off.')
+  test('with an event that is not JSON is an error', async () => {
+    expect((await read('data: <html>\n\n')).error).toBe(incomplete)
   })
 })

@@ -8,12 +8,12 @@ import { startGateway } from '../support/gateway.ts'
 
 type Status = 'waiting_user' | 'callback_received' | 'resolving' | 'verified' | 'failed' | 'expired'
 
-/** Face verification without an upstream: how a task stands is what the test says. */
+/** Face verification without an upstream. The test sets the status of the tasks. */
 export interface Faces {
   status: Status
-  /** Life of tasks that begin from now on, in seconds. */
+  /** Lifetime of new tasks, in seconds. */
   seconds: number
-  /** Refuses questions about tasks with this status; 0: answers them. */
+  /** HTTP status with which queries of a task fail; 0: they succeed. */
   refusing: number
 }
 
@@ -21,18 +21,18 @@ export interface House extends AsyncDisposable {
   readonly url: string
   readonly emulator: Emulator
   readonly store: Store
-  /** Id of ann. */
+  /** Id of the user ann. */
   readonly user: string
   readonly faces: Faces
 }
 
 export const name = 'ann'
 export const password = 'a long enough password'
-/** Slow on purpose: once is enough. */
+/** Hashing is slow on purpose, so it is done once. */
 const hash = hashPassword(password)
 const secrets = ['a secret of the test suite'] as const
 
-/** The console before the gateway, with one user, ann. */
+/** The console with the gateway and one user, ann. */
 export const openHouse = async (options: EmulatorOptions = {}): Promise<House> => {
   const store = openStore('sqlite::memory:')
   await store.migrate()

@@ -3,8 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, login, openBrowser, visit } from './browser.ts'
 import { type House, openHouse } from './stub.ts'
 
-/** Tokens that the page has called with, in order. */
-const follow = (page: Page): string[] => {
+/** Records the tokens that the page sends, in order. */
+const recordTokens = (page: Page): string[] => {
   const used: string[] = []
   page.on('request', (request) => {
     const [, token] = /^Bearer (.+)$/.exec(request.headers().authorization ?? '') ?? []
@@ -18,15 +18,17 @@ const statusOf = async (house: House, token: string): Promise<number> => {
   return (await fetch(`${house.url}/api/media/proxy/assets/groups`, { headers })).status
 }
 
-/** Until a token is refused: a revocation takes effect within a second. */
-const refused = async (house: House, token: string): Promise<void> => {
+/** Waits until the token is rejected. A revocation takes effect within a second. */
+const untilRejected = async (house: House, token: string): Promise<void> => {
   while ((await statusOf(house, token)) !== 401) await Bun.sleep(20)
 }
 
-const working = async ({ store, user }: House) =>
+/** The tokens of the user that are not revoked. */
+const activeTokens = async ({ store, user }: House) =>
   (await store.listTokens(user)).filter(({ revokedAt }) => revokedAt === undefined)
 
-const everywhere = `JSON.stringify([
+/** Everything in the page that could contain a token. */
+const pageState = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, document.documentElement.outerHTML, window.name,
 ])`
 
@@ -39,11 +41,11 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
   })
   afterAll(() => browser?.close())
 
-  test('is in memory only, and lives an hour at most', async () => {
+  test('is in memory only, and expires within an hour', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page, context } = visiting
-    const used = follow(page)
+    const used = recordTokens(page)
     await login(page)
     for (const screen of ['Tokens', 'Chat', 'Usage', 'Face check', 'Assets']) {
       await page.getByRole('link', { name: screen }).click()
@@ -52,71 +54,71 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     await page.getByText('No groups yet').waitFor()
     expect(used.length).toBe(1)
     const [token = ''] = used
-    expect(await page.evaluate<string>(everywhere)).not.toContain(token.slice(0, 20))
+    expect(await page.evaluate<string>(pageState)).not.toContain(token.slice(0, 20))
     expect(await page.evaluate<unknown[]>('indexedDB.databases()')).toEqual([])
     expect(JSON.stringify(await context.storageState())).not.toContain(token.slice(0, 20))
     expect((await context.cookies()).map(({ name }) => name).sort()).toEqual(['session', 'session-device'])
-    const [kept, ...others] = await working(house)
+    const [only, ...others] = await activeTokens(house)
     expect(others).toEqual([])
-    expect((kept?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(3_600_000)
+    expect((only?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(3_600_000)
   })
 
-  test('stops working at logout, with those of other tabs', async () => {
+  test('is revoked at logout, with the tokens of other tabs', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page, context } = visiting
-    const used = follow(page)
+    const used = recordTokens(page)
     await login(page)
     await page.getByText('No groups yet').waitFor()
     const other = await context.newPage()
-    used.push(...follow(other))
-    const others = follow(other)
+    used.push(...recordTokens(other))
+    const others = recordTokens(other)
     await other.goto(`${house.url}/console`)
     await other.getByText('No groups yet').waitFor()
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     await other.getByText('You logged out in another tab.').waitFor()
     expect([...used, ...others].length).toBe(2)
-    for (const token of [...used, ...others]) await refused(house, token)
-    expect(await working(house)).toEqual([])
-    // The browser stays known as one that somebody has logged in from.
+    for (const token of [...used, ...others]) await untilRejected(house, token)
+    expect(await activeTokens(house)).toEqual([])
+    // The device cookie stays.
     expect((await context.cookies()).filter(({ value }) => value !== '').map(({ name }) => name)).toEqual([
       'session-device',
     ])
   })
 
-  test('is revoked when the page goes, and made anew when it comes back', async () => {
+  test('is revoked when the page is closed, and created anew after a reload', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
-    const used = follow(page)
+    const used = recordTokens(page)
     await login(page)
     await page.getByText('No groups yet').waitFor()
     await page.reload()
     await page.getByText('No groups yet').waitFor()
     expect(used.length).toBe(2)
-    await refused(house, used[0] ?? '')
+    await untilRejected(house, used[0] ?? '')
     expect(await statusOf(house, used[1] ?? '')).toBe(200)
-    expect((await working(house)).length).toBe(1)
+    expect((await activeTokens(house)).length).toBe(1)
   })
 
-  test('is replaced when it stops working, without a word', async () => {
+  test('is replaced without a message when it is revoked', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
-    const used = follow(page)
+    const used = recordTokens(page)
     await login(page)
     await page.getByText('No groups yet').waitFor()
-    const [kept] = await working(house)
-    await house.store.revokeToken(kept?.id ?? '', Date.now())
-    await refused(house, used[0] ?? '')
+    const [token] = await activeTokens(house)
+    await house.store.revokeToken(token?.id ?? '', Date.now())
+    await untilRejected(house, used[0] ?? '')
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
     expect(used.length).toBe(2)
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('is made with the times of the server, whose clock may be far from this one', async () => {
+  test('expires by the clock of the server, also when the clock of the browser is wrong', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
@@ -124,11 +126,11 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     await page.reload()
     await login(page)
     await page.getByText('No groups yet').waitFor()
-    const [kept] = await working(house)
-    expect(Math.abs((kept?.expiresAt ?? 0) - Date.now() - 3_600_000)).toBeLessThan(60_000)
+    const [token] = await activeTokens(house)
+    expect(Math.abs((token?.expiresAt ?? 0) - Date.now() - 3_600_000)).toBeLessThan(60_000)
   })
 
-  test('is told from those that people made', async () => {
+  test('is listed apart from the tokens of the user', async () => {
     await using house = await openHouse()
     const mine = { user: house.user, hash: 'x', start: 'sk-abcdef', label: 'console', createdAt: Date.now() }
     await house.store.addToken(mine)
@@ -141,7 +143,7 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     await page.getByRole('button', { name: 'Revoke console' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('No tokens yet').waitFor()
-    expect((await working(house)).map(({ start }) => start)).not.toContain('sk-abcdef')
+    expect((await activeTokens(house)).map(({ start }) => start)).not.toContain('sk-abcdef')
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
   })

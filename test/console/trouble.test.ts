@@ -11,14 +11,14 @@ const withGroup = async (house: House, name: string): Promise<string> => {
 
 setDefaultTimeout(30_000)
 
-describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
+describe.skipIf(!hasBrowser)('the console shows', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
   })
   afterAll(() => browser?.close())
 
-  test('a wrong password, and then too many', async () => {
+  test('that the password is wrong, and that there were too many failed logins', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
@@ -35,28 +35,27 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
       }),
     )
     await button.click()
-    await page.getByText('There were too many tries.').waitFor()
+    await page.getByText('Too many failed attempts.').waitFor()
     await page.getByRole('button', { name: /^Try again in [12] s$/, disabled: true }).waitFor()
     await page.unroute('**/api/session')
     await page.getByRole('button', { name: 'Log in', disabled: false }).waitFor()
     await login(page)
   })
 
-  test('a session that has ended', async () => {
+  test('that the session has ended, and continues on the same screen after the login', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page, context } = visiting
     await login(page)
-    // Nothing is under way any more: what came without a cookie would end the session before the click.
+    // Wait for the last request: one without a cookie would show the login before the click.
     await page.getByText('No groups yet').waitFor()
     await context.clearCookies()
     await page.getByRole('link', { name: 'Usage' }).click()
     await page.getByText('Your session has ended.').waitFor()
-    // On with what one was about to do.
     await login(page, 'Usage')
   })
 
-  test('a server that cannot be reached, and how to go on', async () => {
+  test('that the server cannot be reached, and retries', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
@@ -66,10 +65,10 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
     await page.unroute('**/api/usage')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Nothing used yet').waitFor()
+    await page.getByText('No usage yet').waitFor()
   })
 
-  test('what the gateway refuses, in its own words, with what was typed still there', async () => {
+  test('an error message of the gateway, and keeps the input', async () => {
     await using house = await openHouse()
     await withGroup(house, 'holidays')
     await using visiting = await visit(browser, house)
@@ -86,7 +85,7 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     expect(await dialog.getByLabel('Name').inputValue()).toBe('holidays')
   })
 
-  test('an asset that failed, in the words of the upstream', async () => {
+  test('the upstream’s reason when an asset has failed', async () => {
     await using house = await openHouse()
     const groupId = await withGroup(house, 'holidays')
     const error = { code: 'FaceMismatch', message: 'Not the verified face.' }
@@ -100,22 +99,22 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     await page.getByText('Nothing matches the filters').waitFor()
   })
 
-  test('markup in what callers named is shown, and does nothing', async () => {
+  test('markup in names as text', async () => {
     await using house = await openHouse()
-    const odd = '<img src=x onerror=alert(1)>'
-    const groupId = await withGroup(house, odd)
+    const markup = '<img src=x onerror=alert(1)>'
+    const groupId = await withGroup(house, markup)
     house.emulator.library.addAsset({ groupId, name: '"><script>alert(1)</script>' })
     await using visiting = await visit(browser, house)
     const { page, trouble } = visiting
     await login(page)
-    await page.getByRole('link', { name: odd }).click()
+    await page.getByRole('link', { name: markup }).click()
     await page.getByRole('heading', { name: '"><script>alert(1)</script>' }).waitFor()
     expect(trouble).toEqual([])
   })
 
-  // 401: the upstream's own, which refuses the gateway, not the person.
+  // 401 is the upstream's own, about the gateway's credentials. The session of the user is valid.
   test.each([502, 401])(
-    'a face check that is refused (%p) for a while goes on, fails, and is begun again',
+    'an error %p while it polls a face check, continues to poll, and starts a new check',
     async (status) => {
       await using house = await openHouse()
       await using visiting = await visit(browser, house)
@@ -136,7 +135,7 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
       house.faces.status = 'waiting_user'
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('timer').waitFor()
-      // Looking elsewhere does not end it.
+      // Another screen does not end the polling.
       await page.getByRole('link', { name: 'Usage' }).click()
       house.faces.status = 'expired'
       await page.clock.fastForward(60_000)
@@ -146,7 +145,7 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     },
   )
 
-  test('an answer that breaks off keeps what it said, and can be asked for again', async () => {
+  test('the received part of an interrupted answer, and retries', async () => {
     await using house = await openHouse()
     await using visiting = await visit(browser, house)
     const { page } = visiting
@@ -154,7 +153,7 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
     const piece = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'So far' } }] }
-    // A reset takes with it what has not been read yet.
+    // Wait before the reset: a reset discards data that has not been read.
     const chunks = [`data: ${JSON.stringify(piece)}\n\n`, { wait: 500 }]
     const fault = house.emulator.text.answer({ chunks, end: 'reset' })
     await page.getByLabel('Question').fill('Hello')
@@ -167,7 +166,7 @@ describe.skipIf(!hasBrowser)('what goes wrong is said in plain words', () => {
     expect(await page.locator('.turn').count()).toBe(2)
   })
 
-  test('an answer that is stopped ends upstream too, and the conversation goes on', async () => {
+  test('that the user stopped an answer, aborts the request, and continues the conversation', async () => {
     await using house = await openHouse({ text: { msPerDelta: 60_000 } })
     await using visiting = await visit(browser, house)
     const { page } = visiting

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
 import { openHouse } from './stub.ts'
 
-const group = async (page: Page) => {
+const createGroup = async (page: Page) => {
   await page.getByRole('button', { name: 'New group' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('holidays')
@@ -12,7 +12,7 @@ const group = async (page: Page) => {
   await page.getByRole('heading', { level: 1, name: 'holidays' }).waitFor()
 }
 
-const asset = async (page: Page, address: string, name: string) => {
+const addAsset = async (page: Page, address: string, name: string) => {
   await page.getByRole('button', { name: 'Add asset' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Address of the file').fill(address)
@@ -21,11 +21,11 @@ const asset = async (page: Page, address: string, name: string) => {
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** No part of the page is wider than the screen. */
+/** Whether the page is not wider than the screen. */
 const fits = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
-describe.skipIf(!hasBrowser)('a person does everything', () => {
+describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -33,13 +33,13 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
   afterAll(() => browser?.close())
 
   for (const [size, viewport] of Object.entries({ desktop, phone, 'a small phone': { width: 360, height: 640 } })) {
-    test.concurrent(`on ${size}, without an error or a request to a stranger`, async () => {
+    test.concurrent(`on ${size}, without an error or a request to an unexpected host`, async () => {
       await using house = await openHouse({ processingMs: 1_500, text: { msPerDelta: 15 } })
       await using visiting = await visit(browser, house, { viewport, hasTouch: viewport !== desktop })
       const { page } = visiting
       await login(page)
 
-      // A token of one's own, shown once.
+      // A new token, shown once.
       await page.getByRole('link', { name: 'Tokens' }).click()
       await page.getByRole('button', { name: 'New token' }).click()
       await page.getByLabel('Label').fill('laptop')
@@ -56,17 +56,17 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
       // A group, and an asset in it that becomes active without being asked for.
       await page.getByRole('link', { name: 'Assets' }).click()
       await page.getByText('No groups yet').waitFor()
-      await group(page)
+      await createGroup(page)
       await page.getByText('No assets yet').waitFor()
-      await asset(page, 'https://files.example/beach.png', 'beach')
+      await addAsset(page, 'https://files.example/beach.png', 'beach')
       await page.locator('article').getByText('Processing').waitFor()
       await page.locator('article').getByText('Active').waitFor()
       await page.getByRole('img', { name: 'beach' }).waitFor()
-      await asset(page, 'https://files.example/clip.mp4', 'clip')
+      await addAsset(page, 'https://files.example/clip.mp4', 'clip')
       expect(await page.locator('article').first().getByText('Video').count()).toBe(1)
       expect(await fits(page)).toBe(true)
 
-      // Renamed, narrowed down, deleted.
+      // Rename, filter, delete.
       await page.getByRole('button', { name: 'Rename beach' }).click()
       await page.getByRole('dialog').getByLabel('Name').fill('coast')
       await page.getByRole('button', { name: 'Save' }).click()
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
       await page.getByRole('button', { name: 'Clear' }).click()
       await page.getByRole('heading', { name: 'clip' }).waitFor()
 
-      // A face, by way of a phone; and a picture of it.
+      // A face check, and an asset in its group.
       await page.getByRole('link', { name: 'Face check' }).click()
       await page.getByRole('button', { name: 'Start face check' }).click()
       await page.getByRole('img', { name: /QR code/ }).waitFor()
@@ -90,10 +90,10 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
       house.faces.status = 'verified'
       await page.getByRole('link', { name: 'Add assets' }).click()
       await page.getByRole('heading', { level: 1, name: 'face' }).waitFor()
-      await asset(page, 'https://files.example/portrait.png', 'portrait')
+      await addAsset(page, 'https://files.example/portrait.png', 'portrait')
       await page.locator('article').getByText('Active').waitFor()
 
-      // A conversation, word by word.
+      // A chat with a streamed answer.
       await page.getByRole('link', { name: 'Chat' }).click()
       await page.getByLabel('Question').fill('Say something about harbours.')
       await page.getByRole('button', { name: 'Send' }).click()
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
       expect(late.startsWith(early) && early.length < late.length).toBe(true)
       expect(await fits(page)).toBe(true)
 
-      // What it cost.
+      // The usage.
       await page.getByRole('link', { name: 'Usage' }).click()
       await page.getByRole('table').getByText('console').waitFor()
       await page.getByRole('button', { name: 'By model' }).click()
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('a person does everything', () => {
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
       expect(visiting.trouble).toEqual([])
-      // The pictures and videos themselves, which lie where the upstream says.
+      // The host where the upstream stores the uploads.
       expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
     }, 40_000)
   }

@@ -12,7 +12,7 @@ import { t } from './strings.js'
  */
 
 /**
- * The one way to call. Throws Refusal for any answer that is not a success, and when there is none.
+ * Sends a request. Throws Refusal for a status that is not a success, and when there is no response.
  * @param {string} path
  * @param {Asking & { token?: string }} [asking]
  * @returns {Promise<Response>}
@@ -22,11 +22,11 @@ export const send = async (path, { method = 'GET', body, signal, keepalive, toke
   const headers = { accept: 'application/json, text/event-stream' }
   if (body !== undefined) headers['content-type'] = 'application/json'
   if (token !== undefined) headers.authorization = `Bearer ${token}`
-  // A token speaks for itself, without the cookie.
+  // A request with a token is sent without the session cookie.
   const credentials = token === undefined ? 'same-origin' : 'omit'
-  const sent = body === undefined ? undefined : JSON.stringify(body)
-  const given = { method, headers, body: sent, signal, keepalive, credentials, cache: 'no-store', redirect: 'error' }
-  const response = await fetch(path, /** @type {RequestInit} */ (given)).catch((error) => {
+  const json = body === undefined ? undefined : JSON.stringify(body)
+  const init = { method, headers, body: json, signal, keepalive, credentials, cache: 'no-store', redirect: 'error' }
+  const response = await fetch(path, /** @type {RequestInit} */ (init)).catch((error) => {
     throw isAbort(error) ? error : new Refusal(0, t.errors.unreachable)
   })
   learnTime(response.headers.get('date'))
@@ -35,7 +35,7 @@ export const send = async (path, { method = 'GET', body, signal, keepalive, toke
 }
 
 /**
- * An answer's JSON.
+ * Reads a response as JSON; an empty body counts as `{}`. Throws Refusal for anything else.
  * @param {Response} response
  */
 const read = async (response) => {
@@ -52,12 +52,12 @@ const read = async (response) => {
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /**
- * Calls on behalf of who has the session.
- * @param {{ onEnd: () => void }} options told once when the session turns out to be over
+ * Calls as the user of the session.
+ * @param {{ onEnd: () => void }} options `onEnd` is called when a response shows that the session has ended
  */
 export const createApi = ({ onEnd }) => {
   /**
-   * With the session: tokens, usage, face verification.
+   * Calls with the session cookie: tokens, usage, face verification.
    * @param {string} path
    * @param {Asking} [asking]
    */
@@ -73,7 +73,7 @@ export const createApi = ({ onEnd }) => {
   const credential = createCredential(ask)
 
   /**
-   * With the token: the asset library and text generation. One that has stopped working is replaced, once.
+   * Calls with the console's token: the asset library and text generation. After a 401 it retries once with a new token.
    * @param {string} path
    * @param {Asking} [asking]
    */

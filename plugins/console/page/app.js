@@ -28,38 +28,38 @@ const App = () => {
   if (state.at === 'in') {
     return html`
       <${ApiContext.Provider} value=${api}>
-        <${House} key=${state.user.id} user=${state.user} fresh=${state.fresh} logout=${logout} />
+        <${Layout} key=${state.user.id} user=${state.user} fresh=${state.fresh} logout=${logout} />
       <//>
     `
   }
   return html`
     <main class="login" id="main">
       <div class="brand"><${Mark} /><span>sluice</span></div>
-      <h1 class="unseen">${t.title}</h1>
+      <h1 class="visually-hidden">${t.title}</h1>
       ${state.at === 'failed' ? html`<${Failure} message=${state.message} retry=${ask} />` : html`<${Loading} kind="rows" count=${1} />`}
     </main>
   `
 }
 
 /**
- * What is around every screen. What goes on while one looks at another screen lives here: the conversation, and a face verification.
+ * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, and the face verification.
  * @param {{ user: import('./session.js').User, fresh: boolean, logout: () => Promise<void> }} props
  */
-const House = ({ user, fresh, logout }) => {
+const Layout = ({ user, fresh, logout }) => {
   const { screen, parts } = useRoute()
   const current = screens.find((one) => one === screen) ?? 'groups'
   const conversation = useConversation()
   const verification = useVerification()
-  const leaving = useAction(logout)
+  const loggingOut = useAction(logout)
   useEffect(() => {
-    if (leaving.error) say(leaving.error, { bad: true })
-  }, [leaving.error])
+    if (loggingOut.error) say(loggingOut.error, { bad: true })
+  }, [loggingOut.error])
 
-  const arrived = useRef(!fresh)
+  const justLoaded = useRef(!fresh)
   useEffect(() => {
     document.title = `${t.nav[current]} · sluice`
-    // A screen that one goes to is read from its heading; a page that was loaded, from its beginning.
-    if (arrived.current) arrived.current = false
+    // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the top.
+    if (justLoaded.current) justLoaded.current = false
     else focusHeading()
   }, [current, parts.join('/')])
 
@@ -68,8 +68,8 @@ const House = ({ user, fresh, logout }) => {
     <header>
       <a class="brand" href=${to('groups')}><${Mark} /><span>sluice</span></a>
       <div class="account">
-        <p title=${user.name}><span class="unseen">${t.loggedInAs} </span>${user.name}</p>
-        <button type="button" class="plain" aria-disabled=${leaving.busy} onClick=${() => leaving.run()}>
+        <p title=${user.name}><span class="visually-hidden">${t.loggedInAs} </span>${user.name}</p>
+        <button type="button" class="plain" aria-disabled=${loggingOut.busy} onClick=${() => loggingOut.run()}>
           <${Icon} name="leave" /><span>${t.logout}</span>
         </button>
       </div>

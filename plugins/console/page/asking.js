@@ -8,7 +8,7 @@ export const ApiContext = createContext(/** @type {any} */ (undefined))
 export const useApi = () => useContext(ApiContext)
 
 /**
- * Something that is asked for when it is shown, and again when the inputs change; what was there stays until then.
+ * Loads a value when the component is shown, and again when the inputs change. The previous value stays until the new one is there.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @param {readonly unknown[]} inputs
@@ -17,17 +17,17 @@ export const useLoaded = (load, inputs) => {
   const [state, setState] = useState(/** @type {{ value?: T, error?: string, busy: boolean }} */ ({ busy: true }))
   const [round, setRound] = useState(0)
   useEffect(() => {
-    const leaving = new AbortController()
+    const loading = new AbortController()
     setState((before) => ({ value: before.value, busy: true }))
-    load(leaving.signal)
+    load(loading.signal)
       .then((value) => {
-        if (!leaving.signal.aborted) setState({ value, busy: false })
+        if (!loading.signal.aborted) setState({ value, busy: false })
       })
       .catch((error) => {
-        if (leaving.signal.aborted || isAbort(error)) return
+        if (loading.signal.aborted || isAbort(error)) return
         setState((before) => ({ value: before.value, error: messageOf(error), busy: false }))
       })
-    return () => leaving.abort()
+    return () => loading.abort()
   }, [...inputs, round])
   /** @param {(value: T) => T} change */
   const change = (change) =>
@@ -36,78 +36,78 @@ export const useLoaded = (load, inputs) => {
 }
 
 /**
- * Something that is done on demand, once at a time.
- * @template {unknown[]} Given
- * @param {(...given: Given) => Promise<unknown>} action
+ * An action that the user triggers. While it runs, further triggers are ignored.
+ * @template {unknown[]} Args
+ * @param {(...args: Args) => Promise<unknown>} action
  */
 export const useAction = (action) => {
   const [state, setState] = useState(/** @type {{ error?: string, busy: boolean }} */ ({ busy: false }))
   const busy = useRef(false)
-  const here = useRef(true)
+  const mounted = useRef(true)
   useEffect(() => {
-    here.current = true
+    mounted.current = true
     return () => {
-      here.current = false
+      mounted.current = false
     }
   }, [])
-  /** @param {Given} given */
-  const run = async (...given) => {
+  /** @param {Args} args */
+  const run = async (...args) => {
     if (busy.current) return
     busy.current = true
     setState({ busy: true })
     let error
     try {
-      await action(...given)
+      await action(...args)
     } catch (caught) {
       error = isAbort(caught) ? undefined : messageOf(caught)
     }
     busy.current = false
-    if (here.current) setState({ error, busy: false })
+    if (mounted.current) setState({ error, busy: false })
   }
   return { ...state, run }
 }
 
 /**
- * Looks again and again while it is wanted and the page is seen; less and less often while that fails.
- * @param {() => Promise<unknown>} look
+ * Polls every `ms` while `wanted` is true and the page is visible. After failures the interval doubles, up to a minute; `Retry-After` extends it.
+ * @param {() => Promise<unknown>} poll
  * @param {{ wanted: boolean, ms: number }} options
  */
-export const usePolling = (look, { wanted, ms }) => {
-  const latest = useRef(look)
-  latest.current = look
-  const ask = useCallback(() => latest.current(), [])
+export const usePolling = (poll, { wanted, ms }) => {
+  const latest = useRef(poll)
+  latest.current = poll
+  const pollLatest = useCallback(() => latest.current(), [])
   useEffect(() => {
     if (!wanted) return
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
     let stopped = false
-    let looking = false
+    let polling = false
     let failures = 0
-    const plan = (/** @type {number} */ wait) => {
+    const schedule = (/** @type {number} */ delayMs) => {
       clearTimeout(timer)
-      if (!stopped && document.visibilityState === 'visible') timer = setTimeout(lookOnce, wait)
+      if (!stopped && document.visibilityState === 'visible') timer = setTimeout(pollOnce, delayMs)
     }
-    const lookOnce = async () => {
-      if (looking) return
-      looking = true
-      let asked = 0
+    const pollOnce = async () => {
+      if (polling) return
+      polling = true
+      let retryAfterMs = 0
       try {
-        await ask()
+        await pollLatest()
         failures = 0
       } catch (error) {
         failures++
-        asked = error instanceof Refusal ? 1000 * (error.retryAfter ?? 0) : 0
+        retryAfterMs = error instanceof Refusal ? 1000 * (error.retryAfter ?? 0) : 0
       }
-      looking = false
-      plan(Math.max(asked, Math.min(60_000, ms * 2 ** failures)))
+      polling = false
+      schedule(Math.max(retryAfterMs, Math.min(60_000, ms * 2 ** failures)))
     }
-    const seen = () => plan(document.visibilityState === 'visible' ? 0 : ms)
-    document.addEventListener('visibilitychange', seen)
-    plan(ms)
+    const onVisibilityChange = () => schedule(document.visibilityState === 'visible' ? 0 : ms)
+    document.addEventListener('visibilitychange', onVisibilityChange)
+    schedule(ms)
     return () => {
       stopped = true
       clearTimeout(timer)
-      document.removeEventListener('visibilitychange', seen)
+      document.removeEventListener('visibilitychange', onVisibilityChange)
     }
   }, [wanted, ms])
 }

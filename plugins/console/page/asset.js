@@ -16,7 +16,7 @@ import { t } from './strings.js'
  * @property {string} Status Active, Processing, Failed
  * @property {string} [URL]
  * @property {string} [CreateTime]
- * @property {{ Code?: string, Message?: string } | null} [Error] why it failed, where the upstream says so
+ * @property {{ Code?: string, Message?: string } | null} [Error] why it failed, when the upstream gives a reason
  */
 /** @typedef {import('./api.js').Api} Api */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -46,7 +46,7 @@ export const deleteAsset = async (api, asset) => {
 export const titleOf = ({ Name, Id }) => Name || Id
 
 /** @param {string} address */
-const typeByEnding = (address) => (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address) ? 'Video' : 'Image')
+const typeByExtension = (address) => (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address) ? 'Video' : 'Image')
 
 /** @type {readonly (readonly [string, string])[]} */
 const types = [
@@ -61,15 +61,15 @@ export const AddAsset = ({ group, type, onDone, onClose }) => {
   const api = useApi()
   const [kind, setKind] = useState('Image')
   const guess = (/** @type {Event} */ event) =>
-    setKind(typeByEnding(/** @type {HTMLInputElement} */ (event.currentTarget).value))
+    setKind(typeByExtension(/** @type {HTMLInputElement} */ (event.currentTarget).value))
   const choose = (/** @type {Event} */ event) => setKind(/** @type {HTMLSelectElement} */ (event.currentTarget).value)
   const act = async (/** @type {Record<string, string>} */ { URL: address = '', AssetType = '', Name }) => {
     const body = { GroupId: group, GroupType: type, URL: address, AssetType, ...(Name && { Name }) }
     const { Result } = await api.askWithToken(assetsPath, { method: 'POST', body })
     const id = String(Result.Id)
     /** @type {Asset} */
-    const begun = { Id: id, GroupId: group, Name, AssetType, Status: 'Processing' }
-    onDone(await readAsset(api, id).catch(() => begun))
+    const created = { Id: id, GroupId: group, Name, AssetType, Status: 'Processing' }
+    onDone(await readAsset(api, id).catch(() => created))
     say(t.assets.added)
   }
   return html`

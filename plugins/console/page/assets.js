@@ -21,9 +21,9 @@ import { t } from './strings.js'
 /** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
 /** @typedef {ReturnType<typeof usePages<Asset>>} List */
 
-const lookMs = 2_000
-/** Questions a round: the others have their turn when these are done. */
-const mostLooks = 8
+const pollMs = 2_000
+/** Assets that one poll reads. The others follow when these are processed. */
+const maxAssetsPerPoll = 8
 
 /**
  * A group, and the assets in it.
@@ -47,19 +47,19 @@ export const Assets = ({ type, id }) => {
     SortOrder,
   })
   const close = () => setOpen(undefined)
-  useStatus(list)
+  usePolledStatus(list)
   const title = group.value?.Name || id
 
   return html`
     <a class="back" href=${to('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
     <div class="heading">
       <h1 tabindex="-1">${group.busy && !group.value ? t.loading : title}</h1>
-      <div class="verbs">
+      <div class="actions">
         ${
           group.value &&
           html`
             <button type="button" onClick=${() => setOpen({ kind: 'edit group' })}>${t.edit}</button>
-            <button type="button" class="grave" onClick=${() => setOpen({ kind: 'delete group' })}>${t.delete}</button>
+            <button type="button" class="danger" onClick=${() => setOpen({ kind: 'delete group' })}>${t.delete}</button>
           `
         }
         <button type="button" class="primary" onClick=${() => setOpen({ kind: 'add' })}><${Icon} name="add" />${t.assets.add}</button>
@@ -74,12 +74,12 @@ export const Assets = ({ type, id }) => {
     <//>
     ${!group.error && html`<${Failure} message=${list.error} retry=${list.reload} />`}
     ${!list.pages && list.busy && html`<${Loading} kind="cards" count=${6} />`}
-    ${list.pages && (list.pages.items.length > 0 ? cards(list, setOpen) : nothing(name || status, () => setOpen({ kind: 'add' })))}
+    ${list.pages && (list.pages.items.length > 0 ? cards(list, setOpen) : emptyList(name || status, () => setOpen({ kind: 'add' })))}
     ${open?.kind === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.put} onClose=${close} />`}
     ${open?.kind === 'rename' && html`<${RenameAsset} asset=${open.asset} onDone=${list.put} onClose=${close} />`}
     ${
       open?.kind === 'delete' &&
-      html`<${FormDialog} grave title=${t.assets.delete} verb=${t.assets.delete} onClose=${close}
+      html`<${FormDialog} danger title=${t.assets.delete} verb=${t.assets.delete} onClose=${close}
         act=${async () => {
           await deleteAsset(api, open.asset)
           list.remove(open.asset.Id)
@@ -93,7 +93,7 @@ export const Assets = ({ type, id }) => {
     ${
       open?.kind === 'delete group' &&
       group.value &&
-      html`<${FormDialog} grave title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
+      html`<${FormDialog} danger title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
         act=${async () => {
           if (group.value) await deleteGroup(api, group.value)
           go('groups', type)
@@ -103,26 +103,27 @@ export const Assets = ({ type, id }) => {
 }
 
 /**
- * Statuses move by themselves: assets that are being processed are asked for again until they are not.
+ * Polls the assets with status Processing, and updates the list.
  * @param {List} list
  */
-const useStatus = (list) => {
+const usePolledStatus = (list) => {
   const api = useApi()
   const processing = (list.pages?.items ?? []).filter(({ Status }) => Status === 'Processing')
-  const look = async (/** @type {Asset} */ asset) => {
+  const poll = async (/** @type {Asset} */ asset) => {
     try {
-      const now = await readAsset(api, asset.Id)
-      list.refresh(asset, now)
-      if (now.Status !== asset.Status) {
-        say(t.assets.becomes(titleOf(now), statusOf(now)), { bad: now.Status === 'Failed' })
+      const current = await readAsset(api, asset.Id)
+      list.refresh(asset, current)
+      if (current.Status !== asset.Status) {
+        say(t.assets.becomes(titleOf(current), statusOf(current)), { bad: current.Status === 'Failed' })
       }
     } catch (error) {
-      // Deleted meanwhile, elsewhere.
+      // Another client has deleted it.
       if (error instanceof Refusal && (error.status === 403 || error.status === 404)) list.remove(asset.Id)
       else throw error
     }
   }
-  usePolling(() => Promise.all(processing.slice(0, mostLooks).map(look)), { wanted: processing.length > 0, ms: lookMs })
+  const pollAll = () => Promise.all(processing.slice(0, maxAssetsPerPoll).map(poll))
+  usePolling(pollAll, { wanted: processing.length > 0, ms: pollMs })
 }
 
 /** @param {Asset} asset */
@@ -164,30 +165,30 @@ const Card = ({ asset, setOpen }) => {
   return html`
     <article>
       <${Preview} asset=${asset} title=${title} />
-      <div class="what">
+      <div class="item-text">
         <h2 title=${title}>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${title}</a>` : title}</h2>
         <p class="hint">
           <span class=${`badge ${asset.Status}`}>${statusOf(asset)}</span>
           <span>${/** @type {Record<string, string>} */ (t.assets.types)[asset.AssetType] ?? asset.AssetType}</span>
           ${created && html`<time datetime=${created.toISOString()}>${showTime(created)}</time>`}
         </p>
-        ${asset.Status === 'Failed' && html`<p class="why">${asset.Error?.Message || asset.Error?.Code || t.assets.failed}</p>`}
+        ${asset.Status === 'Failed' && html`<p class="failure-reason">${asset.Error?.Message || asset.Error?.Code || t.assets.failed}</p>`}
       </div>
-      <div class="verbs">
+      <div class="actions">
         <${CopyButton} text=${`asset://${asset.Id}`} label=${t.assets.copyId} title=${t.assets.copyIdOf(title)} />
         <button type="button" class="small" aria-label=${t.renameOf(title)} onClick=${() => setOpen({ kind: 'rename', asset })}>${t.rename}</button>
-        <button type="button" class="small grave" aria-label=${t.deleteOf(title)} onClick=${() => setOpen({ kind: 'delete', asset })}>${t.delete}</button>
+        <button type="button" class="small danger" aria-label=${t.deleteOf(title)} onClick=${() => setOpen({ kind: 'delete', asset })}>${t.delete}</button>
       </div>
     </article>
   `
 }
 
 /**
- * @param {string} filtered
+ * @param {string} filter not empty when the list is filtered
  * @param {() => void} add
  */
-const nothing = (filtered, add) =>
-  filtered
+const emptyList = (filter, add) =>
+  filter
     ? html`<${Empty} icon="picture" title=${t.assets.noneFiltered}><p>${t.wholeNameOnly}</p><//>`
     : html`
         <${Empty} icon="picture" title=${t.assets.none}>

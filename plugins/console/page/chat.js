@@ -19,7 +19,7 @@ export const Chat = ({ conversation }) => {
     const data = (await api.askWithToken('/v1/models', { signal })).data ?? []
     return data.map(({ id }) => id)
   }, [])
-  // Before anybody can see the models, so that no question is asked of none.
+  // In a layout effect, which runs before the browser paints: no question can be sent without a model.
   useLayoutEffect(() => {
     if (model === '' && models.value?.[0]) setModel(models.value[0])
   }, [models.value])
@@ -51,7 +51,7 @@ export const Chat = ({ conversation }) => {
           ? html`<${Empty} icon="chat" title=${t.chat.none}><p>${t.chat.noneNext}</p><//>`
           : turns.map(
               (turn, at) =>
-                html`<${Said} key=${turn.id} turn=${turn} busy=${busy && at === turns.length - 1} retry=${at === turns.length - 1 ? retry : undefined} />`,
+                html`<${Message} key=${turn.id} turn=${turn} busy=${busy && at === turns.length - 1} retry=${at === turns.length - 1 ? retry : undefined} />`,
             )
       }
       <div ref=${end} class="end"></div>
@@ -60,21 +60,21 @@ export const Chat = ({ conversation }) => {
   `
 }
 
-/** Who scrolled up to read is not pulled down again. */
+/** Whether the page is scrolled to its end. If the user has scrolled up, new text does not scroll the page down again. */
 const isNearEnd = () => {
   const page = document.documentElement
   return page.scrollHeight - page.scrollTop - page.clientHeight < 240
 }
 
 /** @param {{ turn: Turn, busy: boolean, retry: (() => void) | undefined }} props */
-const Said = ({ turn, busy, retry }) => {
+const Message = ({ turn, busy, retry }) => {
   const { role, content, reasoning, error, stopped, usage } = turn
   return html`
     <article class=${`turn ${role}`}>
       <h2>${role === 'user' ? t.chat.you : turn.model}</h2>
       ${reasoning && html`<details open=${busy && content === ''}><summary>${t.chat.reasoning}</summary><p class="text">${reasoning}</p></details>`}
       ${content && blocks(content)}
-      ${busy && !content && html`<p class="thinking"><span class="unseen">${t.chat.thinking}</span><i></i><i></i><i></i></p>`}
+      ${busy && !content && html`<p class="thinking"><span class="visually-hidden">${t.chat.thinking}</span><i></i><i></i><i></i></p>`}
       <${Failure} message=${error} retry=${retry} />
       ${stopped && html`<p class="hint">${t.chat.stopped}</p>`}
       ${usage && html`<p class="hint">${t.chat.usage(showNumber(usage.prompt_tokens ?? 0), showNumber(usage.completion_tokens ?? 0))}</p>`}
@@ -83,7 +83,7 @@ const Said = ({ turn, busy, retry }) => {
 }
 
 /**
- * Text as it is, with code between fences set apart.
+ * Renders plain text, with fenced code as code blocks.
  * @param {string} content
  */
 const blocks = (content) =>
@@ -107,12 +107,12 @@ const Composer = ({ conversation: { busy, model, ask, stop } }) => {
     void ask(text)
   }
   const press = (/** @type {KeyboardEvent} */ event) => {
-    // Enter also ends the input of a character in other scripts.
+    // While an input method composes a character, Enter only ends the composition.
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event)
   }
   return html`
     <form class="composer" onSubmit=${submit}>
-      <label class="unseen" for="question">${t.chat.question}</label>
+      <label class="visually-hidden" for="question">${t.chat.question}</label>
       <textarea id="question" ref=${input} rows="2" placeholder=${t.chat.placeholder} aria-describedby="question-hint" onKeyDown=${press}></textarea>
       ${
         busy
@@ -122,7 +122,7 @@ const Composer = ({ conversation: { busy, model, ask, stop } }) => {
             }}><${Icon} name="stop" /></button>`
           : html`<button key="send" type="submit" class="round primary" aria-label=${t.chat.send}><${Icon} name="send" /></button>`
       }
-      <p id="question-hint" class="unseen">${t.chat.keys}</p>
+      <p id="question-hint" class="visually-hidden">${t.chat.keys}</p>
     </form>
   `
 }

@@ -1,23 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Milliseconds that the server's clock is ahead of this machine's. */
-let ahead = 0
+/** Milliseconds that the server's clock is ahead of this machine's clock. */
+let offsetMs = 0
 
 /**
- * Learns the server's time from a `Date` header: what expires, expires by the server's clock.
+ * Reads the server's time from a `Date` header. Expiry times are times of the server's clock.
  * @param {string | null} date
  */
 export const learnTime = (date) => {
   const time = Date.parse(date ?? '')
-  // The header counts whole seconds, and the answer took a while.
-  if (!Number.isNaN(time)) ahead = Math.abs(time - Date.now()) < 5_000 ? 0 : time - Date.now()
+  // The header has whole seconds, and the response took some time: a small difference means nothing.
+  if (!Number.isNaN(time)) offsetMs = Math.abs(time - Date.now()) < 5_000 ? 0 : time - Date.now()
 }
 
 /** Milliseconds since 1970, by the server's clock. */
-export const serverNow = () => Date.now() + ahead
+export const serverNow = () => Date.now() + offsetMs
 
 /**
- * The server's time, again every second while it is wanted.
+ * The server's time in milliseconds since 1970, updated every second while `wanted` is true.
  * @param {boolean} wanted
  */
 export const useSeconds = (wanted) => {

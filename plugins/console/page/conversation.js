@@ -10,23 +10,23 @@ import { t } from './strings.js'
  * @property {number} id
  * @property {'user' | 'assistant'} role
  * @property {string} content
- * @property {string} [reasoning] what a model thinks aloud
+ * @property {string} [reasoning] the model's `reasoning_content`
  * @property {string} [model]
  * @property {string} [error]
- * @property {boolean} [stopped] by the person who asked
+ * @property {boolean} [stopped] the user stopped the answer
  * @property {import('./stream.js').Delta['usage']} [usage]
  */
 /** @typedef {ReturnType<typeof useConversation>} Conversation */
 
-/** A conversation, kept in memory. */
+/** A conversation with a model. It exists only in memory. */
 export const useConversation = () => {
   const api = useApi()
   const [turns, setTurns] = useState(/** @type {readonly Turn[]} */ ([]))
   const [busy, setBusy] = useState(false)
   const [model, setModel] = useState('')
-  const stopping = useRef(/** @type {AbortController | undefined} */ (undefined))
-  const last = useRef(0)
-  useEffect(() => () => stopping.current?.abort(), [])
+  const request = useRef(/** @type {AbortController | undefined} */ (undefined))
+  const lastId = useRef(0)
+  useEffect(() => () => request.current?.abort(), [])
 
   /**
    * @param {number} id
@@ -36,13 +36,13 @@ export const useConversation = () => {
 
   /** @param {readonly Turn[]} history ends with the question */
   const answer = async (history) => {
-    const stop = new AbortController()
-    stopping.current = stop
-    const { signal } = stop
-    const id = ++last.current
+    const controller = new AbortController()
+    request.current = controller
+    const { signal } = controller
+    const id = ++lastId.current
     setBusy(true)
     setTurns([...history, { id, role: 'assistant', content: '', model }])
-    // Answers that never came are no part of what was said.
+    // An answer without content (an error, or stopped early) is not sent to the model.
     const messages = history.filter(({ content }) => content !== '').map(({ role, content }) => ({ role, content }))
     const body = { model, messages, stream: true, stream_options: { include_usage: true } }
     try {
@@ -59,7 +59,7 @@ export const useConversation = () => {
     } catch (error) {
       change(id, (turn) => (isAbort(error) ? { ...turn, stopped: true } : { ...turn, error: messageOf(error) }))
     }
-    if (stopping.current === stop) setBusy(false)
+    if (request.current === controller) setBusy(false)
   }
 
   return {
@@ -68,12 +68,12 @@ export const useConversation = () => {
     model,
     setModel,
     /** @param {string} content */
-    ask: (content) => answer([...turns, { id: ++last.current, role: 'user', content }]),
-    /** Asks the last question again. */
+    ask: (content) => answer([...turns, { id: ++lastId.current, role: 'user', content }]),
+    /** Sends the last question again. */
     retry: () => answer(turns.slice(0, -1)),
-    stop: () => stopping.current?.abort(),
+    stop: () => request.current?.abort(),
     clear: () => {
-      stopping.current?.abort()
+      request.current?.abort()
       setBusy(false)
       setTurns([])
     },

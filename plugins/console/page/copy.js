@@ -5,34 +5,36 @@ import { t } from './strings.js'
 const shownMs = 2_500
 
 /**
- * Puts a text on the clipboard, and says so in its own place, which is heard inside of a dialog too. It has the width of its longest label from the start.
- * @param {{ text: string, label: string, title?: string, size?: string, autofocus?: boolean }} props `title` names it, where many say the same
+ * A button that copies a text to the clipboard. Its label shows the result, and its own status region announces it, also inside a dialog.
+ *
+ * All labels are in the layout from the start, so the button does not change its width.
+ * @param {{ text: string, label: string, title?: string, size?: string, autofocus?: boolean }} props `title` is the accessible name, when several buttons have the same label
  */
 export const CopyButton = ({ text, label, title, size = 'small', autofocus }) => {
-  const [said, setSaid] = useState('')
+  const [result, setResult] = useState('')
   const copy = async () => {
-    // There is no clipboard on a page without https.
-    const done = await navigator.clipboard?.writeText(text).then(
+    // Browsers offer no clipboard to a page without https.
+    const copied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
     )
-    setSaid(done ? t.copied : t.notCopied)
+    setResult(copied ? t.copied : t.notCopied)
   }
   useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(() => setSaid(''), shownMs)
+    if (result === '') return
+    const timer = setTimeout(() => setResult(''), shownMs)
     return () => clearTimeout(timer)
-  }, [said])
+  }, [result])
   return html`
     <span class="copy">
       <button type="button" class=${size} autofocus=${autofocus} aria-label=${title} onClick=${copy}>
         <span class="label">
-          <span hidden=${said !== ''}>${label}</span>
-          <span hidden=${said !== t.copied}>${t.copied}</span>
-          <span hidden=${said !== t.notCopied}>${t.notCopied}</span>
+          <span hidden=${result !== ''}>${label}</span>
+          <span hidden=${result !== t.copied}>${t.copied}</span>
+          <span hidden=${result !== t.notCopied}>${t.notCopied}</span>
         </span>
       </button>
-      <span class="unseen" role="status">${said}</span>
+      <span class="visually-hidden" role="status">${result}</span>
     </span>
   `
 }

@@ -1,78 +1,78 @@
 import { serverNow } from './clock.js'
 
 /**
- * The console's own token. It lives in this closure and nowhere else: not in storage, not in a cookie, not in an address. It is short-lived, made when it is
- * first needed, and revoked when the page goes.
+ * The console's own API token. It exists only in memory: not in storage, a cookie or an address. The console creates it when it is first needed,
+ * with a short lifetime, and revokes it when the page is closed.
  */
 
 /** @typedef {{ id: string, token: string, endsAt: number }} Credential */
 
-const lifeMs = 3_600_000
-/** A call that begins with it must not end without it. */
-const marginMs = 120_000
+const lifetimeMs = 3_600_000
+/** A token that expires sooner is replaced, so that it does not expire during a request. */
+const minRemainingMs = 120_000
 
 export const label = 'console'
 
 /**
- * Whether a token was made by a console, in this tab or another one.
+ * Whether a console has created the token, in this tab or another one.
  * @param {{ label: string | null, created_at: string, expires_at: string | null }} token
  */
 export const isConsoles = (token) =>
-  token.label === label && Date.parse(token.expires_at ?? '') - Date.parse(token.created_at) <= lifeMs + 60_000
+  token.label === label && Date.parse(token.expires_at ?? '') - Date.parse(token.created_at) <= lifetimeMs + 60_000
 
-/** @param {(path: string, asking?: import('./api.js').Asking) => Promise<any>} ask with the session */
+/** @param {(path: string, asking?: import('./api.js').Asking) => Promise<any>} ask calls with the session cookie */
 export const createCredential = (ask) => {
   /** @type {Promise<Credential> | undefined} */
-  let making
+  let pending
   /** @type {Credential | undefined} */
-  let made
+  let current
 
-  const make = async () => {
-    const endsAt = serverNow() + lifeMs
+  const create = async () => {
+    const endsAt = serverNow() + lifetimeMs
     const body = { label, expires_at: new Date(endsAt).toISOString() }
     const { token } = await ask('/api/tokens', { method: 'POST', body })
     return { id: String(token.id), token: String(token.token), endsAt }
   }
 
-  /** Many may ask at once; one is made. */
+  /** Creates a token. Concurrent calls share one. */
   const renew = () => {
-    making ??= make()
+    pending ??= create()
       .then((credential) => {
-        made = credential
+        current = credential
         return credential
       })
       .finally(() => {
-        making = undefined
+        pending = undefined
       })
-    return making
+    return pending
   }
 
   return {
     get id() {
-      return made?.id
+      return current?.id
     },
-    /** The token, made anew when there is none or it is about to end. */
+    /** Returns the token. Creates a new one when there is none or it expires soon. */
     async get() {
-      const credential = made && made.endsAt - serverNow() > marginMs ? made : await renew()
+      const credential = current && current.endsAt - serverNow() > minRemainingMs ? current : await renew()
       return credential.token
     },
     /**
-     * Forgets a token that was refused, unless another one is here already.
+     * Drops a token that the server has rejected, unless there is a newer one already.
      * @param {string} token
      */
     drop(token) {
-      if (made?.token === token) made = undefined
+      if (current?.token === token) current = undefined
     },
-    /** Revokes it as the page goes: nobody waits for the answer. */
+    /** Revokes the token when the page is closed, without waiting for the response. */
     leave() {
-      const id = made?.id
-      made = undefined
+      const id = current?.id
+      current = undefined
       if (id) ask(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true }).catch(() => {})
     },
-    /** Revokes it, and what other tabs and lost ones left behind. */
+    /** Revokes the token and the console tokens of other tabs, also of tabs that were closed without a revocation. */
     async revokeAll() {
-      const id = made?.id
-      made = undefined
+      const id = current?.id
+      current = undefined
       const revoke = (/** @type {string} */ one) => ask(`/api/tokens/${encodeURIComponent(one)}`, { method: 'DELETE' })
       if (id) await revoke(id)
       const { tokens } = await ask('/api/tokens')

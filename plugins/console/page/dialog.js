@@ -5,24 +5,24 @@ import { Failure } from './placeholder.js'
 import { t } from './strings.js'
 
 /**
- * A dialog, open as long as it is rendered. The browser keeps the focus inside and closes it by Escape; afterwards the focus goes back to where it was, or to the
- * heading of the screen when that is gone.
+ * A modal dialog, open while it is rendered. Afterwards the focus returns to the element that had it, or to the heading of the screen when that
+ * element is gone.
  * @param {{ title: string, onClose: () => void, children?: unknown }} props
  */
 export const Dialog = ({ title, onClose, children }) => {
   const id = useId()
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
-  // Before the next key is pressed: what one types at once must arrive.
+  // In a layout effect, so that the dialog has the focus before the user's next key.
   useLayoutEffect(() => {
-    const before = document.activeElement
-    const shown = dialog.current
-    shown?.showModal()
+    const opener = document.activeElement
+    const element = dialog.current
+    element?.showModal()
     return () => {
-      shown?.close()
-      // What was there may go together with the dialog.
+      element?.close()
+      // In a microtask: the same update may remove the opener, such as the row of a deleted item.
       queueMicrotask(() => {
-        const after = before instanceof HTMLElement && before.isConnected ? before : document.querySelector('main h1')
-        if (after instanceof HTMLElement) after.focus()
+        const target = opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('main h1')
+        if (target instanceof HTMLElement) target.focus()
       })
     }
   }, [])
@@ -39,10 +39,10 @@ export const Dialog = ({ title, onClose, children }) => {
 }
 
 /**
- * A dialog that asks for something: `act` gets the fields, and the dialog closes when it is done.
- * @param {{ title: string, verb: string, grave?: boolean, act: (fields: Record<string, string>) => Promise<unknown>, onClose: () => void, children?: unknown }} props
+ * A dialog with a form. Submitting calls `act` with the fields; the dialog closes when `act` resolves.
+ * @param {{ title: string, verb: string, danger?: boolean, act: (fields: Record<string, string>) => Promise<unknown>, onClose: () => void, children?: unknown }} props
  */
-export const FormDialog = ({ title, verb, grave, act, onClose, children }) => {
+export const FormDialog = ({ title, verb, danger, act, onClose, children }) => {
   const { run, busy, error } = useAction(async (/** @type {HTMLFormElement} */ form) => {
     const fields = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
     await act(fields)
@@ -57,9 +57,9 @@ export const FormDialog = ({ title, verb, grave, act, onClose, children }) => {
       <form onSubmit=${submit} aria-busy=${busy}>
         ${children}
         <${Failure} message=${error} />
-        <div class="verbs">
+        <div class="actions">
           <button type="button" onClick=${onClose}>${t.cancel}</button>
-          <button type="submit" class=${grave ? 'grave' : 'primary'} aria-disabled=${busy}>${busy ? t.working : verb}</button>
+          <button type="submit" class=${danger ? 'danger' : 'primary'} aria-disabled=${busy}>${busy ? t.working : verb}</button>
         </div>
       </form>
     <//>

@@ -26,16 +26,16 @@ export const Face = ({ verification }) => {
               ${!isOver(task.status) && trouble && html`<p class="notice">${t.face.trouble} ${trouble}</p>`}
             </section>
           `
-        : html`<${Beginning} starting=${starting} />`
+        : html`<${Start} starting=${starting} />`
     }
   `
 }
 
 /** @param {{ starting: import('./verification.js').Verification['starting'] }} props */
-const Beginning = ({ starting }) => html`
+const Start = ({ starting }) => html`
   <section class="task">
     <ol class="steps">
-      ${t.face.steps.map((step, at) => html`<li key=${at}>${step}</li>`)}
+      ${t.face.steps.map((step, index) => html`<li key=${index}>${step}</li>`)}
     </ol>
     <button type="button" class="primary" aria-disabled=${starting.busy} onClick=${() => starting.run()}>
       <${Icon} name="face" />${starting.busy ? t.working : t.face.start}
@@ -74,20 +74,20 @@ const Code = ({ address }) => {
 }
 
 /** @type {readonly import('./verification.js').Status[]} */
-const way = ['waiting_user', 'callback_received', 'resolving', 'verified']
+const steps = ['waiting_user', 'callback_received', 'resolving', 'verified']
 
 /** @param {{ status: import('./verification.js').Status }} props */
 const Progress = ({ status }) => {
-  const here = way.indexOf(status)
+  const current = steps.indexOf(status)
   return html`
     <ol class="progress" aria-label=${t.face.progress}>
-      ${way.map(
-        (one, at) => html`
-          <li key=${one} class=${at < here ? 'past' : ''} aria-current=${at === here ? 'step' : undefined}>${t.face.states[one]}</li>
+      ${steps.map(
+        (step, index) => html`
+          <li key=${step} class=${index < current ? 'past' : ''} aria-current=${index === current ? 'step' : undefined}>${t.face.states[step]}</li>
         `,
       )}
     </ol>
-    <p class="unseen" role="status">${t.face.states[status]}</p>
+    <p class="visually-hidden" role="status">${t.face.states[status]}</p>
   `
 }
 
@@ -100,7 +100,7 @@ const Outcome = ({ task, starting, leave }) => {
         <h2>${t.face.states.verified}</h2>
         <p>${t.face.verifiedNext}</p>
         ${task.group && html`<p class="hint">${t.face.group} <code>${task.group}</code></p>`}
-        <div class="verbs">
+        <div class="actions">
           <button type="button" onClick=${leave}>${t.face.another}</button>
           ${task.group && html`<a class="button primary" href=${to('groups', 'LivenessFace', task.group)}>${t.face.upload}</a>`}
         </div>
@@ -112,7 +112,7 @@ const Outcome = ({ task, starting, leave }) => {
       <${Icon} name="alert" />
       <h2>${t.face.states[task.status]}</h2>
       <p>${task.status === 'failed' ? t.face.failedNext : t.face.expiredNext}</p>
-      <div class="verbs">
+      <div class="actions">
         <button type="button" class="primary" aria-disabled=${starting.busy} onClick=${() => starting.run()}>
           ${starting.busy ? t.working : t.again}
         </button>

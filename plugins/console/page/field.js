@@ -2,27 +2,27 @@ import { useId } from 'preact/hooks'
 import { html } from './html.js'
 
 /**
- * A labelled field; `hint` is read out with it.
- * @param {{ label: string, hint?: string, more?: boolean } & Record<string, unknown>} props `more`: several lines
+ * An input with a label. `hint` is its accessible description.
+ * @param {{ label: string, hint?: string, more?: boolean } & Record<string, unknown>} props `more`: a text area instead of a single line
  */
 export const Field = ({ label, hint, more, ...input }) => {
   const id = useId()
-  const about = hint ? `${id}-hint` : undefined
+  const hintId = hint ? `${id}-hint` : undefined
   return html`
     <div class="field">
       <label for=${id}>${label}</label>
       ${
         more
-          ? html`<textarea id=${id} aria-describedby=${about} rows="3" ...${input}></textarea>`
-          : html`<input id=${id} aria-describedby=${about} ...${input} />`
+          ? html`<textarea id=${id} aria-describedby=${hintId} rows="3" ...${input}></textarea>`
+          : html`<input id=${id} aria-describedby=${hintId} ...${input} />`
       }
-      ${hint && html`<p id=${about} class="hint">${hint}</p>`}
+      ${hint && html`<p id=${hintId} class="hint">${hint}</p>`}
     </div>
   `
 }
 
 /**
- * A labelled choice.
+ * A select with a label.
  * @param {{ label: string, choices: readonly (readonly [value: string, text: string])[], value?: string } & Record<string, unknown>} props
  */
 export const Choice = ({ label, choices, value, ...select }) => {

@@ -6,7 +6,7 @@ const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UT
 const number = new Intl.NumberFormat(locale)
 
 /**
- * A time as the API writes it; without a zone it is UTC. Undefined for what is no time.
+ * Parses a time of the API; without a time zone it is UTC. Undefined when it is not a time.
  * @param {unknown} text
  */
 export const readTime = (text) => {

@@ -33,7 +33,7 @@ export const deleteGroup = async (api, { Id, Name }) => {
 }
 
 /**
- * What a group is called and described by. Lengths are those of the API.
+ * The form fields of a group. The maximum lengths are those of the API.
  * @param {{ group?: Group }} props
  */
 export const GroupFields = ({ group }) => html`
@@ -54,7 +54,7 @@ export const GroupFields = ({ group }) => html`
 export const EditGroup = ({ group, onDone, onClose }) => {
   const api = useApi()
   const act = async (/** @type {Record<string, string>} */ { Name = '', Description = '' }) => {
-    // Only what changed: an upstream may know a group by less than all of its fields.
+    // Only changed fields are sent: an upstream may not support all of them.
     const body = {
       ...(Name !== group.Name && { Name }),
       ...(Description !== (group.Description ?? '') && { Description }),

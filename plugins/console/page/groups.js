@@ -56,7 +56,7 @@ export const Groups = ({ type }) => {
     <//>
     <${Failure} message=${list.error} retry=${list.reload} />
     ${!list.pages && list.busy && html`<${Loading} kind="rows" />`}
-    ${list.pages && (list.pages.items.length > 0 ? rows(list, setOpen) : nothing(type, name, setOpen))}
+    ${list.pages && (list.pages.items.length > 0 ? rows(list, setOpen) : emptyList(type, name, setOpen))}
     ${
       open?.kind === 'create' &&
       html`<${FormDialog} title=${t.groups.create} verb=${t.groups.create} act=${create} onClose=${close}><${GroupFields} /><//>`
@@ -64,7 +64,7 @@ export const Groups = ({ type }) => {
     ${open?.kind === 'edit' && html`<${EditGroup} group=${open.group} onDone=${list.put} onClose=${close} />`}
     ${
       open?.kind === 'delete' &&
-      html`<${FormDialog} grave title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
+      html`<${FormDialog} danger title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
         act=${async () => {
           await deleteGroup(api, open.group)
           list.remove(open.group.Id)
@@ -85,7 +85,7 @@ export const setOrderFrom = (set) => (/** @type {Event} */ event) =>
   set(/** @type {HTMLSelectElement} */ (event.currentTarget).value)
 
 /**
- * Filters by a whole name, as the API does; what else narrows the list stands beside it.
+ * The filter form of a list. It filters by the exact name, as the API does. `children` are further filters.
  * @param {{ name: string, onChange: (name: string) => void, children?: unknown }} props
  */
 export const NameFilter = ({ name, onChange, children }) => {
@@ -126,7 +126,7 @@ const rows = ({ pages, busy, more }, setOpen) =>
         const created = readTime(group.CreateTime)
         return html`
           <li key=${group.Id}>
-            <div class="what">
+            <div class="item-text">
               <h2><a href=${to('groups', group.GroupType, group.Id)}>${group.Name || group.Id}</a></h2>
               ${group.Description && html`<p>${group.Description}</p>`}
               <p class="hint">
@@ -134,9 +134,9 @@ const rows = ({ pages, busy, more }, setOpen) =>
                 ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${showTime(created)}</time></span>`}
               </p>
             </div>
-            <div class="verbs">
+            <div class="actions">
               <button type="button" class="small" aria-label=${t.editOf(group.Name)} onClick=${() => setOpen({ kind: 'edit', group })}>${t.edit}</button>
-              <button type="button" class="small grave" aria-label=${t.deleteOf(group.Name)} onClick=${() => setOpen({ kind: 'delete', group })}>${t.delete}</button>
+              <button type="button" class="small danger" aria-label=${t.deleteOf(group.Name)} onClick=${() => setOpen({ kind: 'delete', group })}>${t.delete}</button>
             </div>
           </li>
         `
@@ -150,7 +150,7 @@ const rows = ({ pages, busy, more }, setOpen) =>
  * @param {string} name
  * @param {(open: Open) => void} setOpen
  */
-const nothing = (type, name, setOpen) => {
+const emptyList = (type, name, setOpen) => {
   if (name) return html`<${Empty} icon="groups" title=${t.groups.noneNamed(name)}><p>${t.wholeNameOnly}</p><//>`
   if (type === 'AIGC') {
     return html`

@@ -1,6 +1,6 @@
 import { html } from './html.js'
 
-/** Outlines on a grid of 24. */
+/** SVG paths on a grid of 24 by 24. */
 const outlines = {
   groups: 'M4 7.5a2 2 0 0 1 2-2h3.5l2 2.5H18a2 2 0 0 1 2 2V17a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2z',
   face: 'M4 8V6a2 2 0 0 1 2-2h2M16 4h2a2 2 0 0 1 2 2v2M20 16v2a2 2 0 0 1-2 2h-2M8 20H6a2 2 0 0 1-2-2v-2M9 10v.5M15 10v.5M9 14.5c1.7 1.7 4.3 1.7 6 0',
@@ -25,14 +25,14 @@ const outlines = {
 /** @typedef {keyof typeof outlines} IconName */
 
 /**
- * A picture beside words that say the same.
+ * A decorative icon: hidden from screen readers, because the text beside it says the same.
  * @param {{ name: IconName }} props
  */
 export const Icon = ({ name }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${outlines[name]} /></svg>
 `
 
-/** Water behind a gate. */
+/** The logo. */
 export const Mark = () => html`
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <rect width="32" height="32" rx="8" />

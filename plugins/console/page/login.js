@@ -9,7 +9,7 @@ import { Refusal } from './refusal.js'
 import { t } from './strings.js'
 
 /**
- * The way in.
+ * The login screen.
  * @param {{ notice: string | undefined, login: (name: string, password: string) => Promise<void> }} props
  */
 export const Login = ({ notice, login }) => {

@@ -9,38 +9,38 @@ import { isAbort, messageOf } from './refusal.js'
 
 /** @typedef {{ [name: string]: string }} Query */
 
-const size = '24'
+const pageSize = '24'
 
 /**
- * A list of the asset library, read page after page on demand. Other parameters start it anew; what was there stays until then.
+ * A list of the asset library, which loads further pages on demand. Changed parameters load it anew; the previous items stay until then.
  * @template {{ Id: string }} Item
  * @param {string} path
- * @param {Query} query empty ones are left out
+ * @param {Query} query parameters; an empty one is omitted
  */
 export const usePages = (path, query) => {
   const api = useApi()
-  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
+  const filter = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
   const [state, setState] = useState(
     /** @type {{ pages?: Pages<Item>, error?: string, busy: boolean }} */ ({ busy: true }),
   )
   const [round, setRound] = useState(0)
-  const leaving = useRef(new AbortController())
+  const request = useRef(new AbortController())
 
   /**
    * @param {string} token
    * @param {readonly Item[]} before
    */
   const read = async (token, before) => {
-    leaving.current.abort()
-    const left = new AbortController()
-    leaving.current = left
-    const { signal } = left
+    request.current.abort()
+    const controller = new AbortController()
+    request.current = controller
+    const { signal } = controller
     setState(({ pages }) => ({ pages, busy: true }))
-    const asked = new URLSearchParams(given)
-    asked.set('PageSize', size)
-    if (token) asked.set('NextToken', token)
+    const parameters = new URLSearchParams(filter)
+    parameters.set('PageSize', pageSize)
+    if (token) parameters.set('NextToken', token)
     try {
-      const { Result } = await api.askWithToken(`${path}?${asked}`, { signal })
+      const { Result } = await api.askWithToken(`${path}?${parameters}`, { signal })
       const known = new Set(before.map(({ Id }) => Id))
       /** @type {readonly Item[]} */
       const more = Result?.Items ?? []
@@ -55,8 +55,8 @@ export const usePages = (path, query) => {
 
   useEffect(() => {
     void read('', [])
-    return () => leaving.current.abort()
-  }, [path, given, round])
+    return () => request.current.abort()
+  }, [path, filter, round])
 
   /** @param {(pages: Pages<Item>) => Pages<Item>} change */
   const change = (change) => setState((before) => ({ ...before, pages: before.pages && change(before.pages) }))
@@ -64,7 +64,10 @@ export const usePages = (path, query) => {
     ...state,
     more: () => read(state.pages?.next ?? '', state.pages?.items ?? []),
     reload: () => setRound((before) => before + 1),
-    /** @param {Item} item */
+    /**
+     * Replaces the item with the same id, or adds the item as the first one.
+     * @param {Item} item
+     */
     put: (item) =>
       change(({ items, next, total }) => {
         const known = items.some(({ Id }) => Id === item.Id)
@@ -72,17 +75,18 @@ export const usePages = (path, query) => {
         return { items: put, next, total: known ? total : total + 1 }
       }),
     /**
-     * What was read of an item: the item has that place only if it is listed still, and nobody has changed it since it was asked for.
-     * @param {Item} asked
+     * Replaces an item by a newer state that was read from the server. Does nothing when `previous` is no longer in the list, or was changed
+     * since the request.
+     * @param {Item} previous
      * @param {Item} item
      */
-    refresh: (asked, item) =>
-      change((pages) => ({ ...pages, items: pages.items.map((one) => (one === asked ? item : one)) })),
+    refresh: (previous, item) =>
+      change((pages) => ({ ...pages, items: pages.items.map((one) => (one === previous ? item : one)) })),
     /** @param {string} id */
     remove: (id) =>
       change(({ items, next, total }) => {
-        const left = items.filter(({ Id }) => Id !== id)
-        return { items: left, next, total: total - (items.length - left.length) }
+        const remaining = items.filter(({ Id }) => Id !== id)
+        return { items: remaining, next, total: total - (items.length - remaining.length) }
       }),
   }
 }

@@ -3,7 +3,7 @@ import { Icon } from './icons.js'
 import { t } from './strings.js'
 
 /**
- * What went wrong, read out when it appears; and how to go on.
+ * An error message, which screen readers announce, with a retry button.
  * @param {{ message: string | undefined, retry?: () => void }} props
  */
 export const Failure = ({ message, retry }) =>
@@ -17,7 +17,7 @@ export const Failure = ({ message, retry }) =>
   `
 
 /**
- * Nothing is there, and what to do about it.
+ * Shown instead of an empty list, with the next step as children.
  * @param {{ icon: import('./icons.js').IconName, title: string, children?: unknown }} props
  */
 export const Empty = ({ icon, title, children }) => html`
@@ -29,22 +29,22 @@ export const Empty = ({ icon, title, children }) => html`
 `
 
 /**
- * The place of something that is on its way.
+ * A placeholder while a list loads.
  * @param {{ kind: 'rows' | 'cards', count?: number }} props
  */
 export const Loading = ({ kind, count = 3 }) => html`
   <div class=${`loading ${kind}`} role="status">
-    <span class="unseen">${t.loading}</span>
-    ${Array.from({ length: count }, (_, at) => html`<div key=${at} class="ghost" aria-hidden="true"></div>`)}
+    <span class="visually-hidden">${t.loading}</span>
+    ${Array.from({ length: count }, (_, at) => html`<div key=${at} class="skeleton" aria-hidden="true"></div>`)}
   </div>
 `
 
 /**
- * How much of a list is shown, and the way to more of it.
+ * The end of a list: how many items are shown, and a button that loads more.
  * @param {{ shown: number, total: number, next: string, busy: boolean, more: () => void }} props
  */
 export const More = ({ shown, total, next, busy, more }) => html`
-  <div class="more">
+  <div class="list-end">
     <p>${t.shown(shown, total)}</p>
     ${next && html`<button type="button" aria-disabled=${busy} onClick=${() => busy || more()}>${t.more}</button>`}
   </div>

@@ -6,34 +6,34 @@ import { t } from './strings.js'
 /** @typedef {import('./asset.js').Asset} Asset */
 
 /**
- * An address that a browser may load or open; undefined for scripts and the like.
+ * Returns an http or https address unchanged. Undefined for any other text, such as a `javascript:` address.
  * @param {unknown} text
  */
 export const webAddress = (text) =>
   typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : undefined
 
-/** Links of an object store are signed anew at every read, and work for hours: what is shown already is not loaded again. */
-const steadyMs = 1_800_000
+/** The upstream signs the address anew at every read, and it is valid for hours. For this time the first one stays, so that the media is not loaded again. */
+const reuseMs = 1_800_000
 
 /** @param {Asset} asset */
-const useSteadyAddress = ({ Id, Status, URL: address }) => {
-  const kept = useRef({ key: '', at: 0, address: /** @type {string | undefined} */ (undefined) })
+const useStableAddress = ({ Id, Status, URL: address }) => {
+  const cached = useRef({ key: '', at: 0, address: /** @type {string | undefined} */ (undefined) })
   const key = `${Id} ${Status}`
-  if (kept.current.key !== key || Date.now() - kept.current.at > steadyMs || !kept.current.address) {
-    kept.current = { key, at: Date.now(), address: webAddress(address) }
+  if (cached.current.key !== key || Date.now() - cached.current.at > reuseMs || !cached.current.address) {
+    cached.current = { key, at: Date.now(), address: webAddress(address) }
   }
-  return kept.current.address
+  return cached.current.address
 }
 
 /**
- * What an asset looks like, in a box that has its size before anything is loaded.
+ * The preview of an asset. Its box has a fixed size, so the layout does not shift when the media loads.
  * @param {{ asset: Asset, title: string }} props
  */
 export const Preview = ({ asset, title }) => {
-  const address = useSteadyAddress(asset)
+  const address = useStableAddress(asset)
   const [failed, setFailed] = useState(false)
   useEffect(() => setFailed(false), [address])
-  return html`<div class="preview">${address && !failed ? media(asset, address, title, () => setFailed(true)) : nothing(asset)}</div>`
+  return html`<div class="preview">${address && !failed ? media(asset, address, title, () => setFailed(true)) : noPreview(asset)}</div>`
 }
 
 /**
@@ -54,8 +54,8 @@ const media = ({ AssetType }, address, title, onError) => {
 }
 
 /** @param {Asset} asset */
-const nothing = ({ AssetType, Status }) => html`
-  <p class="nothing">
+const noPreview = ({ AssetType, Status }) => html`
+  <p class="no-preview">
     <${Icon} name=${AssetType === 'Video' ? 'video' : AssetType === 'Audio' ? 'audio' : 'picture'} />
     <span>${Status === 'Processing' ? t.assets.notYet : t.assets.noPreview}</span>
   </p>

@@ -2,11 +2,11 @@ import { encode } from 'uqr'
 import { html } from './html.js'
 
 /**
- * A text as a QR code, dark on light in every scheme: scanners expect it so. Throws for a text that is too long for one.
+ * A QR code. It is dark on light in every colour scheme, because scanners expect that. Throws for a text that is too long.
  * @param {{ text: string, label: string }} props
  */
 export const Qr = ({ text, label }) => {
-  // Four light modules around it belong to the code (ISO/IEC 18004).
+  // The quiet zone of four light modules is part of the code (ISO/IEC 18004).
   const { size, data } = encode(text, { ecc: 'L', border: 4 })
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
   return html`

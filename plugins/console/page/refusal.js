@@ -1,12 +1,12 @@
 import { t } from './strings.js'
 
-/** A request that was refused, or that nobody answered. The message is for people. */
+/** A request that the server rejected, or that got no response. The message is a text for the user. */
 export class Refusal extends Error {
   /**
-   * @param {number} status 0: there was no answer
+   * @param {number} status 0: there was no response
    * @param {string} message
    * @param {number} [retryAfter] seconds
-   * @param {boolean} [asksWho] whether the gateway wants to know who is asking; an upstream's own 401, which is forwarded, does not
+   * @param {boolean} [asksWho] whether it is the gateway's own 401, which means that the session or token is not valid; a forwarded 401 of an upstream is not
    */
   constructor(status, message, retryAfter, asksWho = false) {
     super(message)
@@ -17,13 +17,13 @@ export class Refusal extends Error {
 }
 
 /**
- * Why an answer refuses: in the words of the gateway, of text generation, or of an upstream; else in plain ones.
+ * Reads an error response: the message of the gateway, of text generation or of an upstream; without a message, a text with the status.
  * @param {Response} response
  */
 export const refusalOf = async (response) => {
   const body = await response.json().catch(() => undefined)
-  const said = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
-  const message = typeof said === 'string' && said !== '' ? said : t.errors.status(response.status)
+  const reported = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
+  const message = typeof reported === 'string' && reported !== '' ? reported : t.errors.status(response.status)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const asksWho = response.status === 401 && response.headers.has('www-authenticate')
   return new Refusal(response.status, message, Number.isFinite(seconds) ? seconds : undefined, asksWho)
@@ -33,7 +33,7 @@ export const refusalOf = async (response) => {
 export const isAbort = (error) => error instanceof DOMException && error.name === 'AbortError'
 
 /**
- * What to tell people about an error.
+ * The message to show for an error.
  * @param {unknown} error
  */
 export const messageOf = (error) => (error instanceof Refusal ? error.message : t.errors.unexpected)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /**
- * Where one is, kept in the fragment of the address: `#/groups/AIGC/group-1` is screen `groups` and the parts after it.
+ * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and `group-1`.
  * @typedef {{ screen: string, parts: readonly string[] }} Route
  */
 
@@ -10,12 +10,12 @@ import { useEffect, useState } from 'preact/hooks'
  * @returns {Route}
  */
 export const readRoute = (hash) => {
-  const [screen = '', ...parts] = hash.startsWith('#/') ? hash.slice(2).split('/').map(decoded) : []
+  const [screen = '', ...parts] = hash.startsWith('#/') ? hash.slice(2).split('/').map(decode) : []
   return { screen, parts: parts.filter((part) => part !== '') }
 }
 
 /** @param {string} part */
-const decoded = (part) => {
+const decode = (part) => {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -34,9 +34,9 @@ export const go = (...parts) => {
 export const useRoute = () => {
   const [route, setRoute] = useState(() => readRoute(location.hash))
   useEffect(() => {
-    const follow = () => setRoute(readRoute(location.hash))
-    addEventListener('hashchange', follow)
-    return () => removeEventListener('hashchange', follow)
+    const onHashChange = () => setRoute(readRoute(location.hash))
+    addEventListener('hashchange', onHashChange)
+    return () => removeEventListener('hashchange', onHashChange)
   }, [])
   return route
 }

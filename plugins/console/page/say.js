@@ -2,39 +2,39 @@ import { useEffect, useState } from 'preact/hooks'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 
-const said = new EventTarget()
-const silence = { text: '', seen: true, bad: false }
+const messages = new EventTarget()
+const noMessage = { text: '', seen: true, bad: false }
 const shownMs = 5_000
 
 /**
- * Tells people that something is done, to the eye for a moment and to screen readers at once.
+ * Shows a short message for a few seconds, and announces it to screen readers.
  * @param {string} text
- * @param {{ seen?: boolean, bad?: boolean }} [options] `seen` false: where the eye sees it anyway. Default true. `bad`: it did not go well
+ * @param {{ seen?: boolean, bad?: boolean }} [options] `seen` false: only announce it, because the screen shows it already. Default true. `bad`: it is an error
  */
 export const say = (text, { seen = true, bad = false } = {}) => {
-  said.dispatchEvent(new CustomEvent('say', { detail: { text, seen, bad } }))
+  messages.dispatchEvent(new CustomEvent('say', { detail: { text, seen, bad } }))
 }
 
-/** Where it is shown. There from the start: a live region that comes with its text is not read out. */
+/** The live region of the messages. It must be in the page before its text: screen readers do not announce a region that is added together with a text. */
 export const Said = () => {
-  const [{ text, seen, bad }, setSaid] = useState(silence)
+  const [{ text, seen, bad }, setMessage] = useState(noMessage)
   useEffect(() => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
-    const hear = (/** @type {Event} */ event) => {
+    const onSay = (/** @type {Event} */ event) => {
       clearTimeout(timer)
-      setSaid(/** @type {CustomEvent<typeof silence>} */ (event).detail)
-      timer = setTimeout(() => setSaid(silence), shownMs)
+      setMessage(/** @type {CustomEvent<typeof noMessage>} */ (event).detail)
+      timer = setTimeout(() => setMessage(noMessage), shownMs)
     }
-    said.addEventListener('say', hear)
+    messages.addEventListener('say', onSay)
     return () => {
       clearTimeout(timer)
-      said.removeEventListener('say', hear)
+      messages.removeEventListener('say', onSay)
     }
   }, [])
   return html`
-    <div class="said" role="status">
-      ${text && html`<p class=${seen ? '' : 'unseen'}><${Icon} name=${bad ? 'alert' : 'check'} /><span>${text}</span></p>`}
+    <div class="toast" role="status">
+      ${text && html`<p class=${seen ? '' : 'visually-hidden'}><${Icon} name=${bad ? 'alert' : 'check'} /><span>${text}</span></p>`}
     </div>
   `
 }

@@ -6,8 +6,8 @@ import { t } from './strings.js'
 /** @typedef {{ id: string, name: string }} User */
 /** @typedef {{ at: 'asking' } | { at: 'failed', message: string } | { at: 'out', notice?: string } | { at: 'in', user: User, fresh: boolean }} State */
 
-/** Whether somebody logged in here: spares a question whose answer is known. No secret; the session itself is in a cookie that no script can read. */
-const memory = {
+/** Remembers whether a user has logged in with this browser. Without that, the page shows the login form at once. The session itself is in an HttpOnly cookie. */
+const loginMarker = {
   key: 'sluice-console',
   /** @returns {boolean} */
   get known() {
@@ -23,21 +23,21 @@ const memory = {
       if (known) localStorage.setItem(this.key, 'known')
       else localStorage.removeItem(this.key)
     } catch {
-      // Storage is switched off: then the question is asked each time.
+      // Storage is disabled: then the page requests the session each time.
     }
   },
 }
 
-/** A session must not end under somebody who works with the token alone. */
+/** While the user is active, the page requests the session this often. Requests with the token do not extend it. */
 const touchMs = 300_000
 
-/** Who is here. */
+/** The session of the page, with login and logout. */
 export const useSession = () => {
-  const [state, setState] = useState(/** @type {State} */ (memory.known ? { at: 'asking' } : { at: 'out' }))
+  const [state, setState] = useState(/** @type {State} */ (loginMarker.known ? { at: 'asking' } : { at: 'out' }))
   const user = state.at === 'in' ? state.user : undefined
 
   const leave = (/** @type {string | undefined} */ notice) => {
-    memory.known = false
+    loginMarker.known = false
     setState({ at: 'out', notice })
   }
   const api = useMemo(() => createApi({ onEnd: () => leave(t.login.ended) }), [user?.id])
@@ -60,7 +60,7 @@ export const useSession = () => {
    */
   const login = async (name, password) => {
     const { user } = await (await send('/api/session', { method: 'POST', body: { name, password } })).json()
-    memory.known = true
+    loginMarker.known = true
     setState({ at: 'in', user, fresh: true })
   }
 
@@ -80,18 +80,18 @@ export const useSession = () => {
 
   useEffect(() => {
     if (!user) return
-    let touched = Date.now()
+    let touchedAt = Date.now()
     const touch = () => {
-      if (Date.now() - touched < touchMs) return
-      touched = Date.now()
+      if (Date.now() - touchedAt < touchMs) return
+      touchedAt = Date.now()
       api.ask('/api/session').catch(() => {})
     }
-    const go = () => api.credential.leave()
-    addEventListener('pagehide', go)
+    const onPageHide = () => api.credential.leave()
+    addEventListener('pagehide', onPageHide)
     addEventListener('keydown', touch)
     addEventListener('pointerdown', touch)
     return () => {
-      removeEventListener('pagehide', go)
+      removeEventListener('pagehide', onPageHide)
       removeEventListener('keydown', touch)
       removeEventListener('pointerdown', touch)
     }

@@ -2,7 +2,7 @@ import { isAbort, Refusal } from './refusal.js'
 import { t } from './strings.js'
 
 /**
- * The data of an event stream's events, as they come (WHATWG HTML, section 9.2).
+ * Yields the data of each event of an event stream (WHATWG HTML, section 9.2).
  * @param {ReadableStream<Uint8Array>} body
  */
 export async function* readEvents(body) {
@@ -15,7 +15,7 @@ export async function* readEvents(body) {
     while (true) {
       const { done, value } = await reader.read()
       rest += done ? decoder.decode() : decoder.decode(value, { stream: true })
-      // A carriage return at the end may be half of a line's end.
+      // A carriage return at the end of the chunk may be the first half of CR LF.
       const lines = rest.split(/\r\n|\n|\r(?!$)/)
       rest = done ? '' : (lines.pop() ?? '')
       for (const line of lines) {
@@ -34,7 +34,7 @@ export async function* readEvents(body) {
 /** @typedef {{ content: string, reasoning: string, usage?: { prompt_tokens?: number, completion_tokens?: number } }} Delta */
 
 /**
- * What a stream of a chat completion adds, piece by piece. Throws Refusal for an error event, and when the stream breaks off: only `[DONE]` is its end.
+ * Yields the deltas of a streamed chat completion. Throws Refusal for an error event, and when the stream ends without `[DONE]`.
  * @param {ReadableStream<Uint8Array>} body
  * @returns {AsyncGenerator<Delta>}
  */

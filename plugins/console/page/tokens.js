@@ -17,7 +17,7 @@ import { t } from './strings.js'
 const dayMs = 86_400_000
 
 /** @type {readonly (readonly [string, string])[]} */
-const lives = [
+const lifetimes = [
   ['30', t.tokens.days(30)],
   ['90', t.tokens.days(90)],
   ['365', t.tokens.days(365)],
@@ -28,7 +28,7 @@ const lives = [
 export const Tokens = () => {
   const api = useApi()
   const list = useLoaded(async (signal) => {
-    // The console's own is in the list, like any other: made before, so that it is there.
+    // The list also shows the console's own token. Create it first.
     await api.credential.get().catch(() => {})
     /** @type {readonly Token[]} */
     const tokens = (await api.ask('/api/tokens', { signal })).tokens
@@ -41,8 +41,8 @@ export const Tokens = () => {
   const create = async (/** @type {Record<string, string>} */ { label = '', days }) => {
     const expires_at = days ? new Date(serverNow() + Number(days) * dayMs).toISOString() : undefined
     const { token } = await api.ask('/api/tokens', { method: 'POST', body: { label, expires_at } })
-    const { token: _, ...kept } = token
-    list.change((tokens) => [...tokens, kept])
+    const { token: _, ...listed } = token
+    list.change((tokens) => [...tokens, listed])
     setCreated(token)
   }
   const revoke = async () => {
@@ -74,7 +74,7 @@ export const Tokens = () => {
         <section>
           <h2>${t.tokens.consoles}</h2>
           <p class="lead">${t.tokens.consolesWhat}</p>
-          <ul class="rows quiet">
+          <ul class="rows muted">
             ${consoles.map((token) => html`<${Row} key=${token.id} token=${token} here=${token.id === api.credential.id} onRevoke=${setRevoking} />`)}
           </ul>
         </section>
@@ -85,7 +85,7 @@ export const Tokens = () => {
       html`
         <${FormDialog} title=${t.tokens.create} verb=${t.tokens.create} act=${create} onClose=${() => setCreating(false)}>
           <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" />
-          <${Choice} label=${t.tokens.life} name="days" choices=${lives} />
+          <${Choice} label=${t.tokens.life} name="days" choices=${lifetimes} />
         <//>
       `
     }
@@ -93,7 +93,7 @@ export const Tokens = () => {
     ${
       revoking &&
       html`
-        <${FormDialog} grave title=${t.tokens.revoke} verb=${t.tokens.revoke} act=${revoke} onClose=${() => setRevoking(undefined)}>
+        <${FormDialog} danger title=${t.tokens.revoke} verb=${t.tokens.revoke} act=${revoke} onClose=${() => setRevoking(undefined)}>
           <p>${t.tokens.revokeWhat(revoking.label || revoking.start)}</p>
         <//>
       `
@@ -108,7 +108,7 @@ const Row = ({ token, here, onRevoke }) => {
   const ends = readTime(token.expires_at)
   return html`
     <li>
-      <div class="what">
+      <div class="item-text">
         <p class="name">${title}${here && html` <span class="badge">${t.tokens.here}</span>`}</p>
         <p class="hint">
           <code>${token.start}…</code>
@@ -116,10 +116,10 @@ const Row = ({ token, here, onRevoke }) => {
           <span>${ends ? html`${t.tokens.until} <time datetime=${ends.toISOString()}>${showTime(ends)}</time>` : t.tokens.endless}</span>
         </p>
       </div>
-      <div class="verbs">
+      <div class="actions">
         ${
           !here &&
-          html`<button type="button" class="small grave" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
+          html`<button type="button" class="small danger" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
         }
       </div>
     </li>
@@ -127,14 +127,14 @@ const Row = ({ token, here, onRevoke }) => {
 }
 
 /**
- * The token itself, this once.
+ * Shows a new token. The page drops it when the dialog closes.
  * @param {{ token: Token & { token: string }, onClose: () => void }} props
  */
 const Created = ({ token, onClose }) => html`
   <${Dialog} title=${t.tokens.created} onClose=${onClose}>
     <p>${t.tokens.once}</p>
     <p class="secret"><code>${token.token}</code></p>
-    <div class="verbs">
+    <div class="actions">
       <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />
       <button type="button" class="primary" onClick=${onClose}>${t.done}</button>
     </div>

@@ -17,15 +17,15 @@ import { t } from './strings.js'
  * @property {number} output_tokens
  * @property {number} reasoning_tokens
  */
-/** @typedef {'day' | 'token' | 'model'} Part */
+/** @typedef {'day' | 'token' | 'model'} Dimension */
 /** @typedef {Omit<Row, 'day' | 'token' | 'model'>} Sum */
 
-/** @type {readonly { name: keyof typeof t.usage.by, parts: readonly Part[] }[]} */
+/** @type {readonly { name: keyof typeof t.usage.by, dimensions: readonly Dimension[] }[]} */
 const views = [
-  { name: 'all', parts: ['day', 'token', 'model'] },
-  { name: 'day', parts: ['day'] },
-  { name: 'token', parts: ['token'] },
-  { name: 'model', parts: ['model'] },
+  { name: 'all', dimensions: ['day', 'token', 'model'] },
+  { name: 'day', dimensions: ['day'] },
+  { name: 'token', dimensions: ['token'] },
+  { name: 'model', dimensions: ['model'] },
 ]
 
 /** @type {readonly (keyof Sum)[]} */
@@ -39,7 +39,7 @@ export const Usage = () => {
     return usage
   }, [])
   const [view, setView] = useState(/** @type {keyof typeof t.usage.by} */ ('all'))
-  const parts = views.find(({ name }) => name === view)?.parts ?? []
+  const dimensions = views.find(({ name }) => name === view)?.dimensions ?? []
   const rows = loaded.value ?? []
   const total = sum(rows)
 
@@ -62,29 +62,29 @@ export const Usage = () => {
             <div class="tabs" role="group" aria-label=${t.usage.group}>
               ${views.map(({ name }) => html`<button key=${name} type="button" aria-pressed=${name === view} onClick=${() => setView(name)}>${t.usage.by[name]}</button>`)}
             </div>
-            <${Table} rows=${grouped(rows, parts)} parts=${parts} total=${total} />
+            <${Table} rows=${grouped(rows, dimensions)} dimensions=${dimensions} total=${total} />
             ${total.unreported > 0 && html`<p class="hint">${t.usage.unreported(showNumber(total.unreported))}</p>`}
           `)
     }
   `
 }
 
-/** @param {{ rows: readonly Row[], parts: readonly Part[], total: Sum }} props */
-const Table = ({ rows, parts, total }) => html`
+/** @param {{ rows: readonly Row[], dimensions: readonly Dimension[], total: Sum }} props */
+const Table = ({ rows, dimensions, total }) => html`
   <div class="scroll" role="region" aria-label=${t.usage.caption} tabindex="0">
     <table>
-      <caption class="unseen">${t.usage.caption}</caption>
+      <caption class="visually-hidden">${t.usage.caption}</caption>
       <thead>
         <tr>
-          ${parts.map((part) => html`<th key=${part} scope="col">${t.usage.columns[part]}</th>`)}
+          ${dimensions.map((dimension) => html`<th key=${dimension} scope="col">${t.usage.columns[dimension]}</th>`)}
           ${figures.map((name) => html`<th key=${name} scope="col" class="figure">${t.usage.columns[name]}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
           (row) => html`
-            <tr key=${keyOf(row, parts)}>
-              ${parts.map((part, at) => (at === 0 ? html`<th key=${part} scope="row">${cell(row, part)}</th>` : html`<td key=${part}>${cell(row, part)}</td>`))}
+            <tr key=${keyOf(row, dimensions)}>
+              ${dimensions.map((dimension, at) => (at === 0 ? html`<th key=${dimension} scope="row">${cell(row, dimension)}</th>` : html`<td key=${dimension}>${cell(row, dimension)}</td>`))}
               ${numbers(row)}
             </tr>
           `,
@@ -92,7 +92,7 @@ const Table = ({ rows, parts, total }) => html`
       </tbody>
       <tfoot>
         <tr>
-          <th scope="row" colspan=${parts.length}>${t.usage.total}</th>
+          <th scope="row" colspan=${dimensions.length}>${t.usage.total}</th>
           ${numbers(total)}
         </tr>
       </tfoot>
@@ -109,34 +109,34 @@ const numbers = (row) => html`
 
 /**
  * @param {Row} row
- * @param {Part} part
+ * @param {Dimension} dimension
  */
-const cell = ({ day, token, model }, part) => {
-  if (part === 'day') return html`<time datetime=${day}>${showDay(day)}</time>`
-  if (part === 'model') return model
+const cell = ({ day, token, model }, dimension) => {
+  if (dimension === 'day') return html`<time datetime=${day}>${showDay(day)}</time>`
+  if (dimension === 'model') return model
   return token ? token.label || html`<code>${token.start ?? token.id}…</code>` : t.usage.noToken
 }
 
 /**
  * @param {Row} row
- * @param {readonly Part[]} parts
+ * @param {readonly Dimension[]} dimensions
  */
-const keyOf = ({ day, token, model }, parts) => {
+const keyOf = ({ day, token, model }, dimensions) => {
   const values = { day, model, token: token?.id ?? '' }
-  return JSON.stringify(parts.map((part) => values[part]))
+  return JSON.stringify(dimensions.map((dimension) => values[dimension]))
 }
 
 /**
- * Rows that agree in some parts, added up; the latest day first, otherwise the most spent.
+ * Sums up the rows that have the same values in the given dimensions. The latest day comes first, then the most tokens.
  * @param {readonly Row[]} rows
- * @param {readonly Part[]} parts
+ * @param {readonly Dimension[]} dimensions
  * @returns {readonly Row[]}
  */
-export const grouped = (rows, parts) =>
-  [...Map.groupBy(rows, (row) => keyOf(row, parts)).values()]
-    .map((alike) => ({ .../** @type {Row} */ (alike[0]), ...sum(alike) }))
+export const grouped = (rows, dimensions) =>
+  [...Map.groupBy(rows, (row) => keyOf(row, dimensions)).values()]
+    .map((group) => ({ .../** @type {Row} */ (group[0]), ...sum(group) }))
     .sort((a, b) => {
-      const latest = parts.includes('day') ? b.day.localeCompare(a.day) : 0
+      const latest = dimensions.includes('day') ? b.day.localeCompare(a.day) : 0
       return latest || b.input_tokens + b.output_tokens - (a.input_tokens + a.output_tokens)
     })
 

@@ -11,30 +11,30 @@ import { t } from './strings.js'
 /** @typedef {ReturnType<typeof useVerification>} Verification */
 
 const path = `/api/${segment}/face-verifications`
-const lookMs = 2_000
+const pollMs = 2_000
 
 /** @param {Status} status */
 export const isOver = (status) => status === 'verified' || status === 'failed' || status === 'expired'
 
-/** A face verification, followed until it is over. Its link is a secret and is kept nowhere but here. */
+/** A face verification, which is polled until it has ended. Its link is a secret and exists only in this state. */
 export const useVerification = () => {
   const api = useApi()
   const [task, setTask] = useState(/** @type {Task | undefined} */ (undefined))
   const [trouble, setTrouble] = useState(/** @type {string | undefined} */ (undefined))
 
   const starting = useAction(async () => {
-    const begun = await api.ask(path, { method: 'POST', body: {} })
+    const created = await api.ask(path, { method: 'POST', body: {} })
     setTrouble(undefined)
     setTask({
-      id: String(begun.verification_id),
-      status: begun.status,
-      address: String(begun.h5_url),
-      endsAt: instantOf(begun.expires_at),
+      id: String(created.verification_id),
+      status: created.status,
+      address: String(created.h5_url),
+      endsAt: instantOf(created.expires_at),
       startedAt: serverNow(),
     })
   })
 
-  const look = async () => {
+  const poll = async () => {
     if (!task) return
     try {
       const { status, group_id: group } = await api.ask(`${path}/${encodeURIComponent(task.id)}`)
@@ -42,22 +42,22 @@ export const useVerification = () => {
       if (status !== task.status && isOver(status)) {
         say(t.face.states[/** @type {Status} */ (status)], { bad: status !== 'verified' })
       }
-      setTask((now) => (now?.id === task.id ? { ...now, status, group } : now))
+      setTask((current) => (current?.id === task.id ? { ...current, status, group } : current))
     } catch (error) {
       if (isAbort(error)) return
-      // Nobody has it any more: there is nothing to wait for.
+      // The server no longer has the task, so polling ends.
       if (error instanceof Refusal && error.status === 404) setTask({ ...task, status: 'expired' })
       setTrouble(messageOf(error))
       throw error
     }
   }
-  usePolling(look, { wanted: task !== undefined && !isOver(task.status), ms: lookMs })
+  usePolling(poll, { wanted: task !== undefined && !isOver(task.status), ms: pollMs })
 
   return { task, trouble, starting, leave: () => setTask(undefined) }
 }
 
 /**
- * Seconds since 1970, as the gateway says; an upstream may count milliseconds.
+ * Converts a time to milliseconds since 1970. The gateway sends seconds; an upstream may send milliseconds.
  * @param {unknown} value
  */
 const instantOf = (value) => {
