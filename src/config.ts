@@ -97,6 +97,7 @@ export interface Config {
   readonly secrets: readonly string[]
 }
 
+/** The upstream of the asset library: its kind, address and credentials. */
 export type MediaUpstream =
   | { readonly kind: 'rest'; readonly url: string; readonly key: string }
   | {
@@ -113,9 +114,11 @@ export interface Problems {
   readonly problems: readonly string[]
 }
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+/** Lowest level of the lines that the log writes. */
 export type LogLevel = (typeof logLevels)[number]
 
 /** The vendor's documented limits of the asset library, in calls per second (CreateAsset: 300 a minute). */

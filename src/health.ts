@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+/** The state that the health routes report. */
 export interface Health {
   /** Rejects when the database does not respond. */
   readonly database: () => Promise<void>

@@ -2,6 +2,7 @@ import { pino, stdSerializers } from 'pino'
 import type { Log } from '../plugins/shared/problem.ts'
 import type { LogLevel } from './config.ts'
 
+/** Options of `createLog`. */
 export interface LogOptions {
   readonly level: LogLevel
   /** Values that must never be written, neither whole nor as part of a text. */

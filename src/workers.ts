@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Log } from '../plugins/shared/problem.ts'
 
+/** Options of `startWorkers`. */
 export interface WorkersOptions {
   readonly count: number
   /** Program and arguments of a worker. */
@@ -12,6 +13,7 @@ export interface WorkersOptions {
   readonly log: Log
 }
 
+/** The running workers. */
 export interface Workers {
   /** Resolves when every worker listens; rejects with its exit status when one ends before it does. */
   readonly listening: Promise<void>

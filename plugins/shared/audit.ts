@@ -27,6 +27,7 @@ export const auditActions = [
   'audit.lose',
 ] as const
 
+/** Name of an action in the audit trail. */
 export type AuditAction = (typeof auditActions)[number]
 
 /** An event for the audit trail. It contains ids and fixed words, and never a secret. */

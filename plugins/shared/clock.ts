@@ -9,6 +9,7 @@ export interface Clock {
 /** `setTimeout` fires at once for a longer delay. */
 const maxDelayMs = 2 ** 31 - 1
 
+/** The system clock, with `setTimeout`. */
 export const systemClock: Clock = {
   now: Date.now,
   at(time, run) {

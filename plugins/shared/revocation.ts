@@ -7,6 +7,7 @@ import { type Clock, systemClock } from './clock.ts'
  */
 export type WhenRevoked = (listener: () => void) => () => void
 
+/** Options of `RevocationWatch`. */
 export interface RevocationWatchOptions {
   /** Whether a credential is valid; synchronous if the result is cached. A rejection has no effect. */
   readonly holds: (key: string) => boolean | Promise<boolean>

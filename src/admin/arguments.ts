@@ -27,6 +27,7 @@ export const date = (text: string, flag: string): string => {
   throw new UsageError(`${flag} must be a date such as 2030-01-31`)
 }
 
+/** Formats a time (milliseconds since 1970) as ISO 8601 in UTC. */
 export const time = (ms: number): string => new Date(ms).toISOString()
 
 /** Escapes text of users like a JSON string, so that it stays on one line, runs no terminal command, and is not reordered. */
@@ -36,4 +37,5 @@ export const printable = (text: string): string =>
 /** Each of these characters is one UTF-16 unit. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
+/** One output line of tab-separated, escaped values. */
 export const columns = (...values: readonly string[]): string => values.map(printable).join('\t')

@@ -8,6 +8,7 @@ import { type Log, Problem, silent } from '../../plugins/shared/problem.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
 import { Repetitions } from './repetitions.ts'
 
+/** Options of `createAudit`. */
 export interface AuditOptions {
   readonly store: Pick<Store, 'recordAudit' | 'sweepAudit'>
   /** How long entries are kept. Milliseconds. 0: no entry is written, and existing ones are deleted. */
@@ -18,6 +19,7 @@ export interface AuditOptions {
   readonly log?: Log
 }
 
+/** The audit trail of a process. */
 export interface AuditTrail extends Audit {
   /** Writes the waiting entries if the database is reachable. Later events are lost. */
   close(): Promise<void>

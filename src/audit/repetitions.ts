@@ -1,6 +1,7 @@
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { NewAuditEntry } from '../store/index.ts'
 
+/** Options of `Repetitions`. */
 export interface RepetitionsOptions {
   readonly clock: Clock
   readonly write: (entry: NewAuditEntry) => void

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 
+/** What a variable must be: the second half of each problem. */
 export const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
 export const printable = 'must be printable ASCII characters without spaces'
@@ -7,6 +8,7 @@ export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
 
+/** Parses an integer in a range. Like every parser here, it returns undefined for invalid text. */
 export const integer =
   (from: number, to = Number.MAX_SAFE_INTEGER) =>
   (text: string): number | undefined =>
@@ -20,11 +22,13 @@ export const seconds =
     return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
   }
 
+/** Parses one of the given words. */
 export const oneOf =
   <Word extends string>(words: readonly Word[]) =>
   (text: string): Word | undefined =>
     words.find((word) => word === text)
 
+/** Accepts text that matches a pattern. */
 export const matching =
   (pattern: RegExp) =>
   (text: string): string | undefined =>
@@ -34,22 +38,26 @@ export const key = matching(/^[\x21-\x7e]+$/)
 export const segment = matching(/^[a-z0-9-]+$/)
 export const hostName = matching(/^[^\s/]+$/)
 
+/** Parses an http or https address without credentials, query or fragment. Removes trailing slashes. */
 export const address = (text: string): string | undefined => {
   const url = URL.parse(text)
   if (!url || !/^https?:\/\//i.test(text) || url.username || url.password || /[?#]/.test(text)) return undefined
   return url.href.replace(/\/+$/, '')
 }
 
+/** Parses the address of a text upstream, which ends with `/v1`. */
 export const textAddress = (text: string): string | undefined => {
   const url = address(text)
   return url?.endsWith('/v1') ? url : undefined
 }
 
+/** Parses the address of a database: `sqlite:PATH` or `postgres://…`. */
 export const databaseUrl = (text: string): string | undefined => {
   if (/^sqlite:./.test(text)) return text
   return /^postgres(ql)?:\/\//.test(text) && URL.parse(text)?.hostname ? text : undefined
 }
 
+/** Parses secrets of at least 16 characters, separated by commas. */
 export const secretList = (text: string): readonly string[] | undefined => {
   const secrets = text.split(',').map((secret) => secret.trim())
   return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
@@ -76,6 +84,7 @@ const isNetwork = (network: string): boolean => {
   return bits === undefined || Number(bits) <= (family === 4 ? 32 : 128)
 }
 
+/** Parses a JSON object of rate limits: calls per second by action, each above 0. */
 export const limits = (text: string): Readonly<Record<string, number>> | undefined => {
   let parsed: unknown
   try {

@@ -5,6 +5,7 @@ export interface Specification {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
+/** One method of one path. */
 export interface Operation {
   readonly summary?: string
   readonly description?: string
@@ -14,6 +15,7 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, Content & { readonly description?: string }>>
 }
 
+/** A parameter in the path, the query or a header. */
 export interface Parameter {
   readonly name: string
   readonly in: string
@@ -22,12 +24,14 @@ export interface Parameter {
   readonly schema?: Schema
 }
 
+/** A request or response body, by media type. */
 export interface Content {
   readonly required?: boolean
   /** By media type. */
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
 }
 
+/** The parts of a JSON Schema that the page shows. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -66,6 +70,7 @@ export const fieldsOf = (schema: Schema, prefix = ''): readonly Field[] =>
     ]
   })
 
+/** Describes the type of a schema in a few words. */
 export const typeOf = (schema: Schema = {}): string => {
   const { type, items } = schema
   const alternatives = schema.anyOf ?? schema.oneOf
@@ -76,6 +81,7 @@ export const typeOf = (schema: Schema = {}): string => {
   return typeof type === 'string' ? type : (type?.join(' or ') ?? 'any')
 }
 
+/** The description and constraints of a schema, separated by semicolons. */
 export const notesOf = (schema: Schema = {}): string => {
   const { description, minLength, maxLength, minimum, maximum } = schema
   return [

@@ -1,5 +1,6 @@
 import type { ListRules } from '../../plugins/pagination-normalizer/index.ts'
 
+/** The group types of the asset library. */
 export const groupTypes = ['AIGC', 'LivenessFace'] as const
 
 const groupType = { kind: 'word', words: groupTypes, default: 'AIGC' } as const

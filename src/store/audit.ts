@@ -28,6 +28,7 @@ export interface NewAuditEntry {
 /** An entry of the audit trail, as the store returns it. `name` is the name that the user had at that time. */
 export type AuditEntry = NewAuditEntry
 
+/** Which entries of the audit trail to list. */
 export interface AuditFilter {
   /** Name of a user; or the id, for users of a host app. */
   readonly user?: string
@@ -44,7 +45,8 @@ export const audit = (database: Database) => ({
   async recordAudit(entries: readonly NewAuditEntry[]): Promise<void> {
     await database.batch(
       entries.map(({ id, at, action, user, name, token, kind, target, address, status, reason, times }) => {
-        // A name that no user has is not stored: it may be a password in the wrong field. The statement is the same for both cases, so its time does not reveal whether the user exists.
+        // A name that no user has is not stored: it may be a password in the wrong field.
+        // The statement is the same in both cases, so its duration does not reveal whether the user exists.
         const givenName = user === undefined ? name : undefined
         return sql`
           insert into audit_entries (

@@ -1,5 +1,6 @@
 import { StoreError } from './error.ts'
 
+/** Options of `ConnectionPool`. */
 export interface ConnectionPoolOptions<Connection> {
   /** Number of connections. */
   readonly size: number

@@ -33,6 +33,7 @@ export type { Token } from './tokens.ts'
 export type { Usage, UsageFilter } from './usage.ts'
 export type { User } from './users.ts'
 
+/** Options of `openStore`. */
 export interface StoreOptions {
   /** Deadline of a PostgreSQL query, including the wait for a connection. Milliseconds, default 3,000. */
   readonly deadlineMs?: number

@@ -3,6 +3,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { type Database, numbered, type Row, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
 
+/** Options of `openPostgres`. */
 export interface PostgresOptions {
   /** How long a query or a batch may take, including the wait for a connection. Milliseconds. */
   readonly deadlineMs: number

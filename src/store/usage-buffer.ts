@@ -29,6 +29,7 @@ export interface UsageBatch {
   readonly sums: readonly UsageSum[]
 }
 
+/** Options of `UsageBuffer`. */
 export interface UsageBufferOptions {
   /** Writes a batch, all of it or nothing. Must be idempotent: the outcome of a rejected call is unknown, so the buffer retries the same batch. */
   readonly write: (batch: UsageBatch) => Promise<void>

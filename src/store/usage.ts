@@ -33,6 +33,7 @@ export interface Usage {
   readonly reasoningTokens: number
 }
 
+/** Which usage to list. */
 export interface UsageFilter {
   /** Id of a user. Default: all users. */
   readonly user?: string
@@ -57,12 +58,14 @@ const maxModelCharacters = 256
  */
 const maxIdBytes = 1_500
 
+/** Options of `usage`. */
 export interface UsageOptions {
   readonly clock?: Clock
   /** Receives an error when usage cannot be written or is lost. Default: no log. */
   readonly log?: Log
 }
 
+/** Recording and listing of usage. */
 export interface UsageRecords {
   /**
    * Counts a call. It is written 50 ms later, or as soon as the database is reachable.
