@@ -10,16 +10,16 @@ import {
   type TokenStore,
 } from 'sluice/api-token'
 
-/** A store of tokens in memory, and a clock for memory's age and for expiry. */
-const scene = () => {
+/** A token store in memory, and a clock for the cache and for the expiry of tokens. */
+const openFixture = () => {
   let now = 1_000_000
   let revision = 0
   let down = false
   const owners = new Map<string, TokenOwner>()
-  const asked: string[] = []
+  const lookups: string[] = []
   const store: TokenStore = {
     async ownerOf(hash) {
-      asked.push(hash)
+      lookups.push(hash)
       if (down) throw new Error('secret database')
       return owners.get(hash)
     },
@@ -32,7 +32,7 @@ const scene = () => {
   const options = { store, now: clock, freshness: new Freshness(() => store.revision(), { now: clock }) }
   return {
     options,
-    asked,
+    lookups,
     issue(owner: Partial<TokenOwner> = {}) {
       const token = createToken()
       owners.set(hashToken(token), { user: 'ann', token: 'token-1', ...owner })
@@ -45,10 +45,10 @@ const scene = () => {
     pass(ms: number) {
       now += ms
     },
-    /** Makes a token that had been thought of before; whether the revision rises is the store's affair. */
-    begin(token: string, telling: boolean) {
+    /** Adds a token that has been tried before. `raisesRevision`: whether the store raises its revision. */
+    activate(token: string, raisesRevision: boolean) {
       owners.set(hashToken(token), { user: 'ann', token: 'token-2' })
-      if (telling) revision++
+      if (raisesRevision) revision++
     },
     fail() {
       down = true
@@ -56,120 +56,120 @@ const scene = () => {
   }
 }
 
-const asking = (authorization?: string, more: Record<string, string> = {}) =>
+const requestWith = (authorization?: string, more: Record<string, string> = {}) =>
   new Request('http://localhost/', { headers: { ...(authorization !== undefined && { authorization }), ...more } })
 
-describe('a token says who is calling', () => {
-  test('by its hash alone, and is asked for once', async () => {
-    const { options, issue, asked } = scene()
+describe('a known token', () => {
+  test('identifies the caller by its hash, with one store lookup', async () => {
+    const { options, issue, lookups } = openFixture()
     const token = issue()
     const identify = identifyByToken(options)
     for (let use = 0; use < 10; use++)
-      expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann', token: 'token-1' })
-    expect(asked).toEqual([hashToken(token)])
+      expect(await identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann', token: 'token-1' })
+    expect(lookups).toEqual([hashToken(token)])
   })
 
-  test('revoked, it stops within a second', async () => {
-    const { options, issue, revoke, pass } = scene()
+  test('stops working within a second after it is revoked', async () => {
+    const { options, issue, revoke, pass } = openFixture()
     const token = issue()
     const identify = identifyByToken(options)
-    await identify(asking(`Bearer ${token}`))
+    await identify(requestWith(`Bearer ${token}`))
     revoke(token)
     pass(1000)
-    expect(await identify(asking(`Bearer ${token}`))).toBeUndefined()
+    expect(await identify(requestWith(`Bearer ${token}`))).toBeUndefined()
   })
 
-  test('expired, it stops at that very moment, remembered or not', async () => {
-    const { options, issue, pass } = scene()
+  test('stops working when it expires, also when it is cached', async () => {
+    const { options, issue, pass } = openFixture()
     const token = issue({ expiresAt: 1_000_100 })
     const identify = identifyByToken(options)
     pass(99)
-    expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+    expect(await identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
     pass(1)
-    expect(await identify(asking(`Bearer ${token}`))).toBeUndefined()
+    expect(await identify(requestWith(`Bearer ${token}`))).toBeUndefined()
   })
 
-  test('a malformed one asks the store nothing', async () => {
-    const { options, asked } = scene()
+  test('must be well formed: otherwise there is no store lookup', async () => {
+    const { options, lookups } = openFixture()
     const identify = identifyByToken(options)
     for (const header of ['', 'Bearer', 'Bearer sk-x', 'Basic sk-aaaaaaaaaaaa'])
-      expect(await identify(asking(header))).toBeUndefined()
-    expect(await identify(asking(undefined, { cookie: 'token=sk-aaaaaaaaaa' }))).toBeUndefined()
-    expect(asked).toEqual([])
+      expect(await identify(requestWith(header))).toBeUndefined()
+    expect(await identify(requestWith(undefined, { cookie: 'token=sk-aaaaaaaaaa' }))).toBeUndefined()
+    expect(lookups).toEqual([])
   })
 })
 
-describe('a token that nobody knows', () => {
-  test('is asked for once in a while, however often it comes, and refused at once', async () => {
-    const { options, asked, pass } = scene()
+describe('an unknown token', () => {
+  test('is cached as unknown: it is rejected at once, with a store lookup only from time to time', async () => {
+    const { options, lookups, pass } = openFixture()
     const identify = identifyByToken(options)
-    const request = asking(`Bearer ${createToken()}`)
+    const request = requestWith(`Bearer ${createToken()}`)
     expect(await identify(request)).toBeUndefined()
     for (let use = 0; use < 100; use++) expect(identify(request)).toBeUndefined()
-    expect(asked.length).toBe(1)
+    expect(lookups.length).toBe(1)
     for (let ms = 0; ms < 60_000; ms += 100) {
       pass(100)
       await identify(request)
     }
-    expect(asked.length).toBeGreaterThanOrEqual(30)
-    expect(asked.length).toBeLessThanOrEqual(61)
+    expect(lookups.length).toBeGreaterThanOrEqual(30)
+    expect(lookups.length).toBeLessThanOrEqual(61)
   })
 
-  test('works as soon as the revision says that it was made, and where that says nothing within two seconds', async () => {
-    for (const [telling, within] of [
+  test('works once the revision rises after its creation, or within two seconds without a new revision', async () => {
+    for (const [raisesRevision, within] of [
       [true, 900],
       [false, 2_000],
     ] as const) {
       for (let waited = 0; waited < 2_000; waited += 130) {
-        const { options, begin, pass } = scene()
+        const { options, activate, pass } = openFixture()
         const identify = identifyByToken(options)
         const token = createToken()
-        await identify(asking(`Bearer ${createToken()}`))
+        await identify(requestWith(`Bearer ${createToken()}`))
         pass(waited)
-        expect(await identify(asking(`Bearer ${token}`))).toBeUndefined()
-        begin(token, telling)
+        expect(await identify(requestWith(`Bearer ${token}`))).toBeUndefined()
+        activate(token, raisesRevision)
         pass(within)
-        expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+        expect(await identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
       }
     }
   })
 
-  test('is refused while it was being looked for, and works when it was made meanwhile', async () => {
-    const { options, begin, pass } = scene()
+  test('that is created during its lookup is rejected once, and then works', async () => {
+    const { options, activate, pass } = openFixture()
     const { store } = options
     const answer = Promise.withResolvers<undefined>()
     let late = true
     const slow = { ...store, ownerOf: (hash: string) => (late ? answer.promise : store.ownerOf(hash)) }
     const identify = identifyByToken({ ...options, store: slow })
     const token = createToken()
-    const refused = identify(asking(`Bearer ${token}`))
+    const refused = identify(requestWith(`Bearer ${token}`))
     await Bun.sleep(0)
     late = false
-    begin(token, true)
+    activate(token, true)
     pass(900)
-    await identify(asking(`Bearer ${createToken()}`))
+    await identify(requestWith(`Bearer ${createToken()}`))
     answer.resolve(undefined)
     expect(await refused).toBeUndefined()
-    expect(await identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+    expect(await identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
   })
 
-  test('drives out none that works, however many are made up', async () => {
-    const { options, issue, asked } = scene()
+  test('never evicts a known token from the cache', async () => {
+    const { options, issue, lookups } = openFixture()
     const identify = identifyByToken(options)
     const token = issue()
-    await identify(asking(`Bearer ${token}`))
-    for (let nth = 0; nth < 25_000; nth++) await identify(asking(`Bearer sk-made-up-${nth}`))
-    asked.length = 0
-    expect(identify(asking(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
-    // The oldest of the others have gone, the newest are still there.
-    await identify(asking('Bearer sk-made-up-24999'))
-    expect(asked).toEqual([])
-    await identify(asking('Bearer sk-made-up-0'))
-    expect(asked).toEqual([hashToken('sk-made-up-0')])
+    await identify(requestWith(`Bearer ${token}`))
+    for (let nth = 0; nth < 25_000; nth++) await identify(requestWith(`Bearer sk-made-up-${nth}`))
+    lookups.length = 0
+    expect(identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
+    // The cache has evicted the oldest unknown tokens and keeps the newest.
+    await identify(requestWith('Bearer sk-made-up-24999'))
+    expect(lookups).toEqual([])
+    await identify(requestWith('Bearer sk-made-up-0'))
+    expect(lookups).toEqual([hashToken('sk-made-up-0')])
   })
 
-  test('that cannot be looked for is no unknown one', async () => {
-    const { options, issue } = scene()
+  test('is not cached when the lookup fails', async () => {
+    const { options, issue } = openFixture()
     const { store } = options
     let down = true
     const failing = {
@@ -177,39 +177,39 @@ describe('a token that nobody knows', () => {
       ownerOf: (hash: string) => (down ? Promise.reject(new Error('down')) : store.ownerOf(hash)),
     }
     const identify = identifyByToken({ ...options, store: failing })
-    const request = asking(`Bearer ${issue()}`)
+    const request = requestWith(`Bearer ${issue()}`)
     await Promise.try(() => identify(request)).catch(() => {})
     down = false
     expect(await identify(request)).toMatchObject({ user: 'ann' })
   })
 })
 
-describe('every refusal is the same', () => {
-  test('missing, malformed, unknown, revoked and expired cannot be told apart', async () => {
-    const { options, issue, revoke, pass } = scene()
+describe('the error response', () => {
+  test('is the same for a missing, malformed, unknown, revoked and expired token', async () => {
+    const { options, issue, revoke, pass } = openFixture()
     const [revoked, expired] = [issue(), issue({ expiresAt: 1_000_001 })]
     const app = new Elysia().use(apiToken(options)).get('/', ({ identity }) => identity.user, { token: true })
     revoke(revoked)
     pass(1000)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [undefined, 'Bearer x', `Bearer ${createToken()}`, `Bearer ${revoked}`, `Bearer ${expired}`].map(
         async (header) => {
-          const response = await app.handle(asking(header))
+          const response = await app.handle(requestWith(header))
           return JSON.stringify([response.status, [...response.headers].sort(), await response.text()])
         },
       ),
     )
-    expect(new Set(answers).size).toBe(1)
-    expect(answers[0]).toStartWith('[401,')
-    expect(answers[0]).toContain('not authenticated')
+    expect(new Set(responses).size).toBe(1)
+    expect(responses[0]).toStartWith('[401,')
+    expect(responses[0]).toContain('not authenticated')
   })
 
-  test('a store that cannot be asked is a 500 that keeps its reasons', async () => {
-    const { options, issue, fail } = scene()
+  test('is a 500 without details when the store fails', async () => {
+    const { options, issue, fail } = openFixture()
     const token = issue()
     fail()
     const app = new Elysia().use(apiToken(options)).get('/', ({ identity }) => identity.user, { token: true })
-    const response = await app.handle(asking(`Bearer ${token}`))
+    const response = await app.handle(requestWith(`Bearer ${token}`))
     expect([response.status, await response.json()]).toEqual([
       500,
       { success: false, error: { message: 'token could not be checked', type: 'media_proxy_error' } },

@@ -12,8 +12,8 @@ import { ask, openHouse, publicUrl, refusal, sameOrigin } from '../web-session/f
 
 const path = '/api/tokens'
 
-/** Sessions, tokens and what they lead to, in one app; ann and bob, both logged in. */
-const open = async (options: Partial<ConsoleTokensOptions> = {}) => {
+/** An app with sessions, tokens and a route behind them. Ann and bob have logged in. */
+const openFixture = async (options: Partial<ConsoleTokensOptions> = {}) => {
   const house = await openHouse()
   const bob = await house.addUser('bob', 'right')
   const tokens = { ...house.store, revision: () => readRevision(house.database) }
@@ -36,9 +36,9 @@ const open = async (options: Partial<ConsoleTokensOptions> = {}) => {
   return { ...house, app, bob, asAnn: await as('ann'), asBob: await as('bob') }
 }
 
-describe('a token made in the console', () => {
-  test('is shown once, works at once, and only its hash is kept', async () => {
-    const { app, asAnn, ann, store, clock } = await open()
+describe('a token created in the console', () => {
+  test('is shown once, works at once, and only its hash is stored', async () => {
+    const { app, asAnn, ann, store, clock } = await openFixture()
     const made = await ask(app, 'POST', path, asAnn, { label: '  laptop ', expires_at: '2030-01-31T10:00:00+08:00' })
     const { token, ...rest } = made.json.token
     expect(made.status).toBe(200)
@@ -58,8 +58,8 @@ describe('a token made in the console', () => {
     expect(listed.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('needs neither label nor end, nor even a body', async () => {
-    const { app, asAnn } = await open()
+  test('needs no label, no expiry and no body', async () => {
+    const { app, asAnn } = await openFixture()
     for (const body of [
       undefined,
       '{}',
@@ -72,8 +72,8 @@ describe('a token made in the console', () => {
     }
   })
 
-  test('stops at its end, and is listed no longer', async () => {
-    const { app, asAnn, clock } = await open()
+  test('stops working when it expires, and is no longer listed', async () => {
+    const { app, asAnn, clock } = await openFixture()
     const end = new Date(clock.now + 60_000).toISOString()
     const { token } = (await ask(app, 'POST', path, asAnn, { expires_at: end })).json.token
     const authorization = `Bearer ${token}`
@@ -101,30 +101,30 @@ describe('a token made in the console', () => {
     [{ expires_at: 1_900_000_000 }, 'expires_at must be a date and time in ISO 8601 with a time zone'],
     [{ expires_at: '2020-01-31T10:00Z' }, 'expires_at must be in the future'],
   ] as const) {
-    test(`is refused with ${JSON.stringify(body).slice(0, 40)}`, async () => {
-      const { app, asAnn } = await open()
+    test(`is rejected with ${JSON.stringify(body).slice(0, 40)}`, async () => {
+      const { app, asAnn } = await openFixture()
       const { status, json } = await ask(app, 'POST', path, asAnn, body)
       expect([status, json]).toEqual([400, refusal(message)])
       expect((await ask(app, 'GET', path, asAnn)).json.tokens).toEqual([])
     })
   }
 
-  test('is refused as another content type, and beyond 8 KiB', async () => {
-    const { app, asAnn } = await open()
+  test('is rejected with another content type, and with a body over 8 KiB', async () => {
+    const { app, asAnn } = await openFixture()
     expect((await ask(app, 'POST', path, { ...asAnn, 'content-type': 'text/plain' }, '{}')).status).toBe(415)
     expect((await ask(app, 'POST', path, asAnn, { label: 'x'.repeat(9_000) })).status).toBe(413)
   })
 
   test('may have a label of 128 characters', async () => {
-    const { app, asAnn } = await open()
+    const { app, asAnn } = await openFixture()
     const label = '𝄞'.repeat(128)
     expect((await ask(app, 'POST', path, asAnn, { label })).json.token.label).toBe(label)
   })
 })
 
-describe('one has so many tokens', () => {
-  test('as are allowed, of those that work; another user has as many', async () => {
-    const { app, asAnn, asBob, clock } = await open({ mostTokens: 3 })
+describe('the maximum number of tokens of a user', () => {
+  test('counts working tokens of this user only', async () => {
+    const { app, asAnn, asBob, clock } = await openFixture({ mostTokens: 3 })
     const create = (as: typeof asAnn, body: object = {}) => ask(app, 'POST', path, as, body)
     const [one, two] = [await create(asAnn), await create(asAnn, { expires_at: new Date(clock.now + 5).toISOString() })]
     expect([one.status, two.status, (await create(asAnn)).status]).toEqual([200, 200, 200])
@@ -137,16 +137,16 @@ describe('one has so many tokens', () => {
     expect([(await create(asAnn)).status, (await create(asAnn)).status]).toEqual([200, 409])
   })
 
-  test('that is a hundred, unless it is said', async () => {
-    const { app, asAnn, ann, store } = await open()
+  test('is 100 by default', async () => {
+    const { app, asAnn, ann, store } = await openFixture()
     for (let nth = 0; nth < 99; nth++) await store.addToken({ user: ann, hash: `${nth}`, start: 'sk-', createdAt: 1 })
     expect((await ask(app, 'POST', path, asAnn)).status).toBe(200)
     expect((await ask(app, 'POST', path, asAnn)).status).toBe(409)
   })
 
-  test('and never more, however many are made at once', async () => {
+  test('holds for concurrent requests', async () => {
     const house = await openHouse()
-    // Every question waits a turn, as with a database elsewhere.
+    // Every call takes a while, as with a remote database.
     const slow: ConsoleTokenStore = {
       addToken: async (token, most) => {
         await Bun.sleep(1)
@@ -158,7 +158,11 @@ describe('one has so many tokens', () => {
       },
       revokeToken: house.store.revokeToken,
     }
-    const { app, asAnn, ann, store } = await open({ mostTokens: 3, store: slow, identify: () => ({ user: house.ann }) })
+    const { app, asAnn, ann, store } = await openFixture({
+      mostTokens: 3,
+      store: slow,
+      identify: () => ({ user: house.ann }),
+    })
     expect(ann).not.toBe(house.ann)
     expect(await store.listTokens()).toEqual([])
     await Promise.all(Array.from({ length: 20 }, () => ask(app, 'POST', path, asAnn)))
@@ -167,9 +171,9 @@ describe('one has so many tokens', () => {
   })
 })
 
-describe('whoever makes tokens and revokes them, over and over', () => {
-  test('is told after ten times as many as may work to come again later', async () => {
-    const { app, asAnn } = await open({ mostTokens: 2 })
+describe('a user who creates and revokes tokens repeatedly', () => {
+  test('receives 429 with Retry-After after ten times the maximum', async () => {
+    const { app, asAnn } = await openFixture({ mostTokens: 2 })
     const statuses: number[] = []
     let last: Awaited<ReturnType<typeof ask>> | undefined
     for (let nth = 0; nth < 22; nth++) {
@@ -182,28 +186,28 @@ describe('whoever makes tokens and revokes them, over and over', () => {
     expect(last?.headers.get('retry-after')).toBe('3600')
   })
 
-  test('is in the audit trail once for each: not for every time that a token is revoked again', async () => {
-    const told: string[] = []
-    const audit: Audit = { note() {}, record: async ({ action }) => void told.push(action) }
-    const { app, asAnn, clock } = await open({ audit })
+  test('leaves one audit record per creation and per first revocation', async () => {
+    const actions: string[] = []
+    const audit: Audit = { note() {}, record: async ({ action }) => void actions.push(action) }
+    const { app, asAnn, clock } = await openFixture({ audit })
     const { id } = (await ask(app, 'POST', path, asAnn)).json.token
     for (let times = 0; times < 5; times++) {
       clock.now += 1
       expect((await ask(app, 'DELETE', `${path}/${id}`, asAnn)).status).toBe(200)
     }
-    expect(told).toEqual(['token.create', 'token.revoke'])
+    expect(actions).toEqual(['token.create', 'token.revoke'])
   })
 })
 
-describe('tokens are one’s own', () => {
-  test('nobody sees another’s', async () => {
-    const { app, asAnn, asBob } = await open()
+describe('tokens of other users', () => {
+  test('are not listed', async () => {
+    const { app, asAnn, asBob } = await openFixture()
     await ask(app, 'POST', path, asAnn, { label: 'mine' })
     expect((await ask(app, 'GET', path, asBob)).json).toEqual({ success: true, tokens: [] })
   })
 
-  test('a revoked one is gone, and may be revoked again', async () => {
-    const { app, asAnn } = await open()
+  test('a revoked token does not work, and a second revocation succeeds', async () => {
+    const { app, asAnn } = await openFixture()
     const { id, token } = (await ask(app, 'POST', path, asAnn)).json.token
     for (let times = 0; times < 2; times++) {
       const { status, json, headers } = await ask(app, 'DELETE', `${path}/${id}`, asAnn)
@@ -213,8 +217,8 @@ describe('tokens are one’s own', () => {
     expect((await ask(app, 'GET', path, asAnn)).json.tokens).toEqual([])
   })
 
-  test('a foreign one, one that never was and what is no id cannot be told apart, and the foreign one stays', async () => {
-    const { app, asAnn, asBob } = await open()
+  test('a foreign, an unknown and a malformed id have the same response, and the foreign token remains', async () => {
+    const { app, asAnn, asBob } = await openFixture()
     const { id, token } = (await ask(app, 'POST', path, asBob)).json.token
     const ids = [id, crypto.randomUUID(), 'x', '%00', '%ff', '..%2f..', `${id}%20`, 'a'.repeat(300), "'--"]
     const answers = await Promise.all(
@@ -229,7 +233,7 @@ describe('tokens are one’s own', () => {
   })
 })
 
-describe('only a session opens these routes', () => {
+describe('authentication of these routes', () => {
   const routes = [
     ['GET', path],
     ['POST', path],
@@ -239,8 +243,8 @@ describe('only a session opens these routes', () => {
   ] as const
 
   for (const [method, route] of routes) {
-    test(`${method} ${route} takes no token, and nothing else`, async () => {
-      const { app, asAnn } = await open()
+    test(`${method} ${route} accepts no token, only a session`, async () => {
+      const { app, asAnn } = await openFixture()
       const { token } = (await ask(app, 'POST', path, asAnn)).json.token
       const { cookie } = asAnn
       for (const headers of [
@@ -259,8 +263,8 @@ describe('only a session opens these routes', () => {
     })
   }
 
-  test('and it opens none of those that a token opens', async () => {
-    const { app, asAnn } = await open()
+  test('a session does not authenticate routes for tokens', async () => {
+    const { app, asAnn } = await openFixture()
     const [, value = ''] = asAnn.cookie.split('session=')
     for (const headers of [asAnn, { authorization: `Bearer ${value}` }, { authorization: `Bearer sk-${value}` }]) {
       const { status, json } = await ask(app, 'GET', '/asset', headers)
@@ -268,8 +272,8 @@ describe('only a session opens these routes', () => {
     }
   })
 
-  test('and it must come from a page of the public address to change something', async () => {
-    const { app, asAnn } = await open()
+  test('a change must have the origin of the public URL', async () => {
+    const { app, asAnn } = await openFixture()
     const { id } = (await ask(app, 'POST', path, asAnn)).json.token
     const { cookie } = asAnn
     for (const headers of [{}, { origin: 'https://evil.test' }, { 'sec-fetch-site': 'same-site' }] as Record<
@@ -289,8 +293,8 @@ describe('only a session opens these routes', () => {
     expect((await ask(app, 'DELETE', `${path}/${id}`, { cookie, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
   })
 
-  test('and every other method and path is refused in the same shape', async () => {
-    const { app, asAnn } = await open({ segment: 'video' })
+  test('other methods and paths are rejected in the same error format', async () => {
+    const { app, asAnn } = await openFixture({ segment: 'video' })
     const refused = (message: string) => ({ success: false, error: { message, type: 'video_proxy_error' } })
     for (const [method, route, status, message] of [
       ['PUT', path, 405, 'method not allowed'],
@@ -306,8 +310,8 @@ describe('only a session opens these routes', () => {
   })
 })
 
-describe('beside others', () => {
-  test('two in one app know their own tokens, and what is around them stays as it is', async () => {
+describe('several instances', () => {
+  test('in one app accept their own tokens only, and do not affect other routes', async () => {
     const [one, two] = [await openHouse(), await openHouse()]
     const part = (prefix: string, house: typeof one) =>
       new Elysia({ prefix }).use(
@@ -331,11 +335,14 @@ describe('beside others', () => {
     expect((await ask(app, 'GET', '/broken')).json).toBe('mine')
   })
 
-  test('a store that cannot be asked is a 500 that keeps its reasons', async () => {
+  test('respond with 500 without details when the store fails', async () => {
     const down = () => Promise.reject(new Error('secret database'))
     for (const broken of ['listTokens', 'addToken', 'revokeToken'] as const) {
       const { store } = await openHouse()
-      const { app, asAnn } = await open({ store: { ...store, [broken]: down }, identify: () => ({ user: 'nobody' }) })
+      const { app, asAnn } = await openFixture({
+        store: { ...store, [broken]: down },
+        identify: () => ({ user: 'nobody' }),
+      })
       const [method, route] = broken === 'revokeToken' ? (['DELETE', `${path}/x`] as const) : (['POST', path] as const)
       const { status, json } = await ask(app, method, route, asAnn)
       expect([broken, status, json]).toEqual([broken, 500, refusal('tokens could not be asked for')])
@@ -343,7 +350,7 @@ describe('beside others', () => {
   })
 })
 
-test('a token that nobody made opens nothing', async () => {
-  const { app } = await open()
+test('an unknown token does not authenticate', async () => {
+  const { app } = await openFixture()
   expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${createToken()}` })).status).toBe(401)
 })

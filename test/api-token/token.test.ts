@@ -3,27 +3,27 @@ import { createHash } from 'node:crypto'
 import { createToken, hashToken } from 'sluice/api-token'
 import { bearerToken } from '../../plugins/api-token/token.ts'
 
-describe('a token is unguessable', () => {
-  test('sk- and 43 digits of base62: more than 160 random bits', () => {
+describe('a new token', () => {
+  test('is sk- and 43 base62 digits: more than 160 random bits', () => {
     for (let made = 0; made < 100; made++) expect(createToken()).toMatch(/^sk-[0-9A-Za-z]{43}$/)
     expect(43 * Math.log2(62)).toBeGreaterThan(160)
   })
 
-  test('no two are alike, and every digit turns up anywhere', () => {
+  test('is unique, and every digit occurs at every position', () => {
     const tokens = Array.from({ length: 5000 }, createToken)
     expect(new Set(tokens).size).toBe(tokens.length)
     for (const at of [3, 20, 45]) expect(new Set(tokens.map((token) => token[at])).size).toBe(62)
   })
 
-  test('what is stored is its SHA-256, in hex', () => {
+  test('is stored as its SHA-256 in hex', () => {
     expect(hashToken('sk-x')).toBe(createHash('sha256').update('sk-x').digest('hex'))
   })
 })
 
-describe('a header carries a token or none', () => {
+describe('the token of an Authorization header', () => {
   const token = createToken()
   for (const header of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`, `Bearer ${token} `]) {
-    test(`${header.replace(token, '…')} does`, () => expect(bearerToken(header)).toBe(token))
+    test(`is found in ${header.replace(token, '…')}`, () => expect(bearerToken(header)).toBe(token))
   }
 
   for (const header of [
@@ -44,11 +44,11 @@ describe('a header carries a token or none', () => {
     `Bearer ${token}\u00e9`,
     `x Bearer ${token}`,
   ]) {
-    test(`${JSON.stringify(header)?.replaceAll(token, '…').slice(0, 60)} does not`, () =>
+    test(`${JSON.stringify(header)?.replaceAll(token, '…').slice(0, 60)} has none`, () =>
       expect(bearerToken(header)).toBeUndefined())
   }
 
-  test('a hostile header takes no time', () => {
+  test('a hostile header costs little time', () => {
     for (const text of [
       `bearer${' '.repeat(100_000)}`,
       `bearer sk-${'='.repeat(100_000)} x`,

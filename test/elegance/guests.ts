@@ -44,7 +44,7 @@ export const tokensOf = (user: string) => {
 export const ownershipOf = (user: string) => {
   const store = new MemoryStore()
   store.add({ id: `g-${user}`, user })
-  store.places.set(`a-${user}`, `g-${user}`)
+  store.assetGroups.set(`a-${user}`, `g-${user}`)
   return () => ownership({ store, identify })
 }
 

@@ -12,7 +12,7 @@ class Failed extends Error {
   }
 }
 
-/** Creates a group under a claim; `make` is the upstream. */
+/** Creates a group with a claim. `make` is the upstream call. */
 const create = (
   store: MemoryStore,
   make: () => Promise<string>,
@@ -33,18 +33,18 @@ const refusal = (creating: Promise<unknown>) =>
     (error: { status?: number; message: string }) => `${error.status} ${error.message}`,
   )
 
-describe('a group is made under a claim on its name', () => {
-  test('and is its maker’s afterwards', async () => {
+describe('a creation with a claim on the name', () => {
+  test('makes the caller the owner of the group', async () => {
     const store = new MemoryStore()
     expect(await create(store, async () => 'g-1')).toBe('g-1')
     expect([...store.owned.values()]).toEqual([
       { id: 'g-1', user: 'ann', type: 'AIGC', name: 'cats', description: undefined, createdAt: 2000 },
     ])
     expect(store.open.size).toBe(0)
-    expect(store.asked).toEqual(['claim', 'confirm'])
+    expect(store.calls).toEqual(['claim', 'confirm'])
   })
 
-  test('of many at once exactly one reaches the upstream', async () => {
+  test('of several concurrent ones only one reaches the upstream', async () => {
     const store = new MemoryStore()
     let made = 0
     const answers = await Promise.all(
@@ -57,7 +57,7 @@ describe('a group is made under a claim on its name', () => {
     )
   })
 
-  test('another user, type or name is nobody’s rival', async () => {
+  test('does not conflict with another user, type or name', async () => {
     const store = new MemoryStore()
     let made = 0
     for (const other of [{}, { user: 'bob' }, { type: 'LivenessFace' }, { name: 'Cats' }]) {
@@ -65,7 +65,7 @@ describe('a group is made under a claim on its name', () => {
     }
   })
 
-  test('a rename keeps the group and frees its old name', async () => {
+  test('a renaming keeps the group and frees its old name', async () => {
     const store = new MemoryStore()
     store.add({ id: 'g-1', user: 'ann', name: 'dogs', createdAt: 5 })
     await create(store, async () => 'g-1', { renames: 'g-1' })
@@ -74,34 +74,34 @@ describe('a group is made under a claim on its name', () => {
   })
 })
 
-describe('what fails leaves nothing stranded', () => {
-  test('the store before: the upstream is not asked', async () => {
+describe('a failure', () => {
+  test('of the store before the creation: no upstream call', async () => {
     const store = new MemoryStore()
-    store.broken.add('claim')
-    let asked = false
+    store.failing.add('claim')
+    let calls = false
     const creating = create(store, async () => {
-      asked = true
+      calls = true
       return 'g'
     })
     expect(await refusal(creating)).toBe('500 failed to check asset group')
-    expect(asked).toBeFalse()
+    expect(calls).toBeFalse()
   })
 
-  test('the upstream for certain: the name is free at once', async () => {
+  test('of the upstream, certainly not applied: the name is free at once', async () => {
     const store = new MemoryStore()
     expect(await refusal(create(store, () => Promise.reject(new Failed('none'))))).toBe('undefined none')
     expect(store.open.size).toBe(0)
     expect(await refusal(create(store, async () => 'g'))).toBe('made')
   })
 
-  test('the upstream with doubts: the name is free, the claim is kept and due at once', async () => {
+  test('of the upstream, possibly applied: the name is free, and the claim remains and is due at once', async () => {
     const store = new MemoryStore()
     await refusal(create(store, () => Promise.reject(new Failed('doubtful'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'unresolved', name: 'cats' }])
     expect(await refusal(create(store, async () => 'g'))).toBe('made')
   })
 
-  test('the upstream without a word: the name is held, the next try hears why, and the claim is due in a second', async () => {
+  test('of the upstream without a response: the name is reserved, the next request learns why, and the claim is due in a second', async () => {
     const store = new MemoryStore()
     await refusal(create(store, () => Promise.reject(new Failed('unknown'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 3000 }])
@@ -111,35 +111,35 @@ describe('what fails leaves nothing stranded', () => {
     expect(await refusal(create(store, async () => 'g', { user: 'bob' }))).toBe('made')
   })
 
-  test('the store, when asked why the name is held: the caller hears of the store', async () => {
+  test('of the store while it reads why the name is reserved: the caller receives the store error', async () => {
     const store = new MemoryStore()
     await create(store, async () => 'g')
-    store.broken.add('isUnsettled')
+    store.failing.add('isUnsettled')
     expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to check asset group')
   })
 
-  test('the store after the upstream’s failure: the caller hears of the upstream, the claim stays', async () => {
+  test('of the store after an upstream failure: the caller receives the upstream error, and the claim remains', async () => {
     for (const [effect, method] of [
       ['none', 'release'],
       ['doubtful', 'doubt'],
       ['unknown', 'keep'],
     ] as const) {
       const store = new MemoryStore()
-      store.broken.add(method)
+      store.failing.add(method)
       expect(await refusal(create(store, () => Promise.reject(new Failed(effect))))).toBe(`undefined ${effect}`)
       expect([...store.open.values()]).toMatchObject([{ state: 'pending' }])
     }
   })
 
-  test('the store after the upstream’s success: the claim stays to be settled', async () => {
+  test('of the store after an upstream success: the claim remains for reconciliation', async () => {
     const store = new MemoryStore()
-    store.broken.add('confirm')
+    store.failing.add('confirm')
     expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to record asset group')
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats', endedAt: 2000, dueAt: 3000 }])
     expect(store.owned.size).toBe(0)
   })
 
-  test('an id that has an owner is never handed over', async () => {
+  test('an id with an owner never changes its owner', async () => {
     const store = new MemoryStore()
     store.add({ id: 'g-bob', user: 'bob', name: 'other' })
     expect(await refusal(create(store, async () => 'g-bob'))).toBe('500 failed to record asset group')

@@ -3,7 +3,7 @@ import { createOwnership, Freshness } from 'sluice/ownership'
 import { openStore } from '../../src/store/index.ts'
 import { MemoryStore } from './memory.ts'
 
-const scene = () => {
+const openFixture = () => {
   let now = 0
   const store = new MemoryStore()
   store.add({ id: 'g-ann', user: 'ann' })
@@ -13,38 +13,38 @@ const scene = () => {
   return {
     ...{ store, owners },
     ids: async (user: string, type?: string) => (await owners.groupsOf(user, type)).map(({ id }) => id),
-    /** Questions about groups since the last look. */
-    asked: () => store.asked.splice(0).filter((method) => method !== 'revision'),
+    /** Store calls about groups since the last call of this function. */
+    calls: () => store.calls.splice(0).filter((method) => method !== 'revision'),
     pass: (ms: number) => {
       now += ms
     },
   }
 }
 
-describe('the groups of a user are remembered', () => {
-  test('all types in one question', async () => {
-    const { ids, asked } = scene()
+describe('the cached groups of a user', () => {
+  test('need one store call for all types', async () => {
+    const { ids, calls } = openFixture()
     for (let nth = 0; nth < 3; nth++) {
       expect(await ids('ann', 'AIGC')).toEqual(['g-ann'])
       expect(await ids('ann', 'LivenessFace')).toEqual(['f-ann'])
       expect(await ids('ann', 'none')).toEqual([])
       expect(await ids('bob', 'AIGC')).toEqual(['g-bob'])
     }
-    expect(asked()).toEqual(['groupsOf', 'groupsOf'])
+    expect(calls()).toEqual(['groupsOf', 'groupsOf'])
   })
 
-  test('but not that there are none', async () => {
-    const { ids, asked, store } = scene()
+  test('do not include an empty result', async () => {
+    const { ids, calls, store } = openFixture()
     expect(await ids('eve')).toEqual([])
     store.add({ id: 'g-eve', user: 'eve' })
     expect(await ids('eve')).toEqual(['g-eve'])
-    expect(asked()).toEqual(['groupsOf', 'groupsOf'])
+    expect(calls()).toEqual(['groupsOf', 'groupsOf'])
   })
 })
 
-describe('and what is remembered of them does not outlive a change', () => {
-  test('one made, dated or removed here shows at once', async () => {
-    const { ids, owners, store, pass } = scene()
+describe('a change of the cached groups', () => {
+  test('in this process is visible at once', async () => {
+    const { ids, owners, store, pass } = openFixture()
     await ids('ann')
     store.add({ id: 'g-new', user: 'ann' })
     owners.changed({ id: 'g-new', user: 'ann' })
@@ -57,8 +57,8 @@ describe('and what is remembered of them does not outlive a change', () => {
     expect(await ids('ann', 'AIGC')).toEqual(['g-ann'])
   })
 
-  test('one made elsewhere shows within a second, and at once where it is named', async () => {
-    const { ids, owners, store, pass } = scene()
+  test('in another process is visible within a second, and at once where the request names the group', async () => {
+    const { ids, owners, store, pass } = openFixture()
     await ids('ann')
     store.add({ id: 'g-new', user: 'ann' })
     store.raise()
@@ -77,15 +77,15 @@ describe('and what is remembered of them does not outlive a change', () => {
     expect(await ids('ann', 'AIGC')).toEqual(['g-ann'])
   })
 
-  test('one that is named and listed costs no other list', async () => {
-    const { ids, owners, asked } = scene()
+  test('causes no second list call for a named and listed group', async () => {
+    const { ids, owners, calls } = openFixture()
     await ids('ann')
     await owners.group('ann', 'g-ann')
     await ids('ann')
-    expect(asked()).toEqual(['groupsOf', 'group'])
+    expect(calls()).toEqual(['groupsOf', 'group'])
   })
 
-  test('of one user, and the others are not asked about again', async () => {
+  test('of one user causes no store calls for other users', async () => {
     await using database = {
       store: openStore('sqlite::memory:'),
       async [Symbol.asyncDispose]() {
@@ -105,7 +105,7 @@ describe('and what is remembered of them does not outlive a change', () => {
     const look = async () => [(await owners.groupsOf('ann')).length, (await owners.groupsOf('bob')).length]
     expect(await look()).toEqual([1, 1])
     await adopt('g-more', 'ann')
-    // Through the same store, though by none of these rules.
+    // This change uses the store directly, not the rules.
     expect(await look()).toEqual([2, 1])
     expect(lists).toEqual(['ann', 'bob', 'ann'])
   })

@@ -3,7 +3,7 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from './memory.ts'
 
-/** A gateway whose user has the groups `cats` and `dogs`, and what reached its upstream. */
+/** A gateway whose user has the groups `cats` and `dogs`, and its upstream calls. */
 const start = () => {
   const store = new MemoryStore()
   for (const name of ['cats', 'dogs']) store.add({ id: `g-${name}`, user: 'ann', name })
@@ -30,7 +30,7 @@ const start = () => {
 
 const long = 'x'.repeat(301)
 
-describe('no name gets past its claim', () => {
+describe('a duplicate or ambiguous name is rejected before the upstream call', () => {
   for (const [method, path, body, answer] of [
     ['POST', '', '{"Name":"cats"}', '400 an asset group with the same Name and GroupType already exists'],
     ['POST', '', '{"name":"cats"}', '400 Name is required'],
@@ -49,7 +49,7 @@ describe('no name gets past its claim', () => {
   }
 })
 
-describe('a new group is checked in the order of the document', () => {
+describe('a new group is validated in the documented order', () => {
   for (const [body, answer] of [
     [`{"Description":"${long}","GroupType":"x"}`, '400 Name is required'],
     [`{"Name":5,"Description":"${long}"}`, '400 Name is required'],
@@ -66,7 +66,7 @@ describe('a new group is checked in the order of the document', () => {
     })
   }
 
-  test('and goes out as it came', async () => {
+  test('and is forwarded unchanged', async () => {
     const { ask, sent } = start()
     expect(await ask('POST', '', '{ "Name":"\\u006eew", "n":1.0,"GroupType":"AIGC" }')).toBe('200')
     expect(sent).toEqual(['{ "Name":"\\u006eew", "n":1.0,"GroupType":"AIGC" }'])

@@ -2,15 +2,15 @@ import type { Claim, ClaimStore, Group, OwnershipStore } from '../../plugins/own
 
 type Method = keyof OwnershipStore | keyof ClaimStore
 
-/** A store in memory that keeps the port's promises, and fails where it is told to. */
+/** A store in memory for tests. Methods in `failing` reject. */
 export class MemoryStore implements OwnershipStore, ClaimStore {
   readonly owned = new Map<string, Group>()
-  readonly places = new Map<string, string>()
+  readonly assetGroups = new Map<string, string>()
   readonly open = new Map<string, Claim>()
-  /** Every question asked, in order. */
-  readonly asked: Method[] = []
+  /** The called methods, in order. */
+  readonly calls: Method[] = []
   /** Methods that reject. */
-  readonly broken = new Set<Method>()
+  readonly failing = new Set<Method>()
   #revision = 0
   #claims = 0
 
@@ -25,8 +25,8 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
   }
 
   #note(method: Method): void {
-    this.asked.push(method)
-    if (this.broken.has(method)) throw new Error(`the store's secret reason against ${method}`)
+    this.calls.push(method)
+    if (this.failing.has(method)) throw new Error(`the store's secret reason against ${method}`)
   }
 
   async groupsOf(user: string, type?: string) {
@@ -41,18 +41,18 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
 
   async groupOfAsset(asset: string) {
     this.#note('groupOfAsset')
-    return this.places.get(asset)
+    return this.assetGroups.get(asset)
   }
 
   async recordAsset(asset: string, group: string) {
     this.#note('recordAsset')
-    this.places.set(asset, group)
+    this.assetGroups.set(asset, group)
   }
 
   async removeGroup({ id }: Pick<Group, 'id'>) {
     this.#note('removeGroup')
     this.owned.delete(id)
-    for (const [asset, group] of this.places) if (group === id) this.places.delete(asset)
+    for (const [asset, group] of this.assetGroups) if (group === id) this.assetGroups.delete(asset)
     this.raise()
   }
 

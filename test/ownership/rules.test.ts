@@ -3,15 +3,15 @@ import { createOwnership, Freshness, type Located } from 'sluice/ownership'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { MemoryStore } from './memory.ts'
 
-const scene = (locate?: (asset: string) => Promise<Located<string>>) => {
+const openFixture = (locate?: (asset: string) => Promise<Located<string>>) => {
   let now = 0
   const store = new MemoryStore()
   store.add({ id: 'g-ann', user: 'ann', name: 'one' })
   store.add({ id: 'f-ann', user: 'ann', type: 'LivenessFace' })
   store.add({ id: 'g-bob', user: 'bob' })
-  store.places.set('a-ann', 'g-ann')
-  store.places.set('a-face', 'f-ann')
-  store.places.set('a-bob', 'g-bob')
+  store.assetGroups.set('a-ann', 'g-ann')
+  store.assetGroups.set('a-face', 'f-ann')
+  store.assetGroups.set('a-bob', 'g-bob')
   const freshness = new Freshness(() => store.revision(), { now: () => now })
   const owners = createOwnership<string>({ store, locate, freshness })
   return {
@@ -23,7 +23,7 @@ const scene = (locate?: (asset: string) => Promise<Located<string>>) => {
   }
 }
 
-/** A refusal as its caller reads it, byte for byte. */
+/** Status and body of the error response. */
 const answer = async (asking: unknown): Promise<string> => {
   try {
     return `owned ${JSON.stringify(await asking)}`
@@ -52,16 +52,16 @@ const hostile = [
   { id: 'g-ann' },
 ]
 
-describe('a group is its owner’s alone', () => {
-  test('of any type, or of the type asked for', async () => {
-    const { owners } = scene()
+describe('access to a group', () => {
+  test('is allowed to its owner, with any type or with its type', async () => {
+    const { owners } = openFixture()
     expect(await owners.group('ann', 'g-ann')).toMatchObject({ id: 'g-ann', user: 'ann', name: 'one' })
     expect(await owners.group('ann', 'g-ann', 'AIGC')).toMatchObject({ id: 'g-ann' })
     expect(await owners.group('ann', 'f-ann', 'LivenessFace')).toMatchObject({ id: 'f-ann' })
   })
 
-  test('foreign, absent, of another type or malformed: one answer, byte for byte', async () => {
-    const { owners } = scene()
+  test('fails with the same response for a foreign, unknown or malformed id and for another type', async () => {
+    const { owners } = openFixture()
     const expected = await answer(owners.group('ann', 'g-none'))
     expect(expected).toStartWith('403 ')
     expect(expected).toContain('group_id does not belong to your asset groups')
@@ -71,14 +71,14 @@ describe('a group is its owner’s alone', () => {
     for (const id of hostile) expect(await answer(owners.group('ann', id))).toBe(expected)
   })
 
-  test('who knows it from another caller’s question learns nothing', async () => {
-    const { owners } = scene()
+  test('does not leak cached knowledge of another caller', async () => {
+    const { owners } = openFixture()
     await owners.group('bob', 'g-bob')
     expect(await answer(owners.group('ann', 'g-bob'))).toBe(await answer(owners.group('ann', 'g-none')))
   })
 
-  test('groups are listed per user and type, whatever a store slips in', async () => {
-    const { owners, store, pass } = scene()
+  test('a list has only groups of the user and type, even if the store returns others', async () => {
+    const { owners, store, pass } = openFixture()
     expect((await owners.groupsOf('ann')).map(({ id }) => id).sort()).toEqual(['f-ann', 'g-ann'])
     expect((await owners.groupsOf('ann', 'LivenessFace')).map(({ id }) => id)).toEqual(['f-ann'])
     store.groupsOf = async () => [...store.owned.values()]
@@ -87,8 +87,8 @@ describe('a group is its owner’s alone', () => {
     expect((await owners.groupsOf('ann')).map(({ id }) => id).sort()).toEqual(['f-ann', 'g-ann'])
   })
 
-  test('a selection is the caller’s in whole, or refused in whole', async () => {
-    const { owners } = scene()
+  test('a selection is rejected when it contains one foreign group', async () => {
+    const { owners } = openFixture()
     expect(await owners.select('ann', 'AIGC', undefined)).toEqual(await owners.groupsOf('ann', 'AIGC'))
     expect((await owners.select('ann', 'AIGC', ['g-ann', 'g-ann'])).map(({ id }) => id)).toEqual(['g-ann'])
     for (const ids of [['g-bob'], ['g-ann', 'g-bob'], ['g-ann', 'none'], ['f-ann'], ['\0', 'g-ann']]) {
@@ -97,33 +97,33 @@ describe('a group is its owner’s alone', () => {
   })
 })
 
-describe('an asset belongs to the owner of its group', () => {
-  test('known to the store, nobody else is asked', async () => {
-    const asked: string[] = []
-    const { owners } = scene(async (asset) => {
-      asked.push(asset)
+describe('access to an asset', () => {
+  test('with a record in the store needs no lookup upstream', async () => {
+    const calls: string[] = []
+    const { owners } = openFixture(async (asset) => {
+      calls.push(asset)
       return { group: undefined, evidence: 'gone' }
     })
     for (const id of ['a-ann', 'a-face'])
       expect(await owners.asset('ann', id)).toEqual({ id, evidence: undefined } as never)
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
   })
 
-  test('unknown to the store, whoever can locate it is asked, once', async () => {
-    const asked: string[] = []
-    const { owners } = scene(async (asset) => {
-      asked.push(asset)
+  test('without a record needs one call of locate', async () => {
+    const calls: string[] = []
+    const { owners } = openFixture(async (asset) => {
+      calls.push(asset)
       return { group: 'g-ann', evidence: 'seen' }
     })
     expect(await owners.asset('ann', 'a-new')).toMatchObject({ id: 'a-new', evidence: 'seen' })
     expect(await owners.asset('ann', 'a-new')).toMatchObject({ id: 'a-new', evidence: undefined })
-    expect(asked).toEqual(['a-new'])
+    expect(calls).toEqual(['a-new'])
   })
 
-  test('foreign, absent or malformed: one answer, byte for byte, whoever is asked', async () => {
-    const places: Record<string, string> = { 'a-bob': 'g-bob', 'a-lost': 'g-nobody', 'a-bob-2': 'g-bob' }
-    for (const locate of [undefined, async (asset: string) => ({ group: places[asset], evidence: asset })]) {
-      const { owners } = scene(locate)
+  test('fails with the same response for a foreign, unknown and malformed id', async () => {
+    const assetGroups: Record<string, string> = { 'a-bob': 'g-bob', 'a-lost': 'g-nobody', 'a-bob-2': 'g-bob' }
+    for (const locate of [undefined, async (asset: string) => ({ group: assetGroups[asset], evidence: asset })]) {
+      const { owners } = openFixture(locate)
       const expected = await answer(owners.asset('ann', 'a-none'))
       expect(expected).toStartWith('403 ')
       expect(expected).toContain('asset not found in your asset group')
@@ -134,31 +134,31 @@ describe('an asset belongs to the owner of its group', () => {
     }
   })
 
-  test('examined, the one who locates it has the word, and is believed over the store', async () => {
-    const { owners } = scene(async () => ({ group: 'g-bob', evidence: 'moved' }))
+  test('with `examinesAsset` always calls locate, whose result overrides the store', async () => {
+    const { owners } = openFixture(async () => ({ group: 'g-bob', evidence: 'moved' }))
     expect(await answer(owners.examine('ann', 'a-ann'))).toStartWith('403')
     expect(await owners.examine('bob', 'a-ann')).toMatchObject({ evidence: 'moved' })
   })
 
-  test('gone but known to have been the caller’s, the evidence says that it is gone', async () => {
-    const { owners } = scene(async () => ({ group: undefined, evidence: '404' }))
+  test('passes the upstream’s response for a deleted asset of the caller', async () => {
+    const { owners } = openFixture(async () => ({ group: undefined, evidence: '404' }))
     expect(await owners.examine('ann', 'a-ann')).toMatchObject({ evidence: '404' })
     expect(await answer(owners.examine('bob', 'a-ann'))).toStartWith('403')
   })
 
-  test('what was learned from a list, or recorded, needs no question', async () => {
-    const { owners, store } = scene(() => Promise.reject(new Error('must not be asked')))
+  test('needs no store call after a list or a recording', async () => {
+    const { owners, store } = openFixture(() => Promise.reject(new Error('must not be asked')))
     const group = await owners.group('ann', 'g-ann')
     owners.learn('a-learned', group)
     await owners.record('a-recorded', group)
-    expect(store.places.get('a-recorded')).toBe('g-ann')
+    expect(store.assetGroups.get('a-recorded')).toBe('g-ann')
     for (const id of ['a-learned', 'a-recorded']) expect(await owners.asset('ann', id)).toMatchObject({ id })
   })
 })
 
-describe('memory does not outlive what it remembers', () => {
-  test('a group that was removed, here and at once', async () => {
-    const { owners, store } = scene()
+describe('a cached entry ends', () => {
+  test('at once when this process removes the group', async () => {
+    const { owners, store } = openFixture()
     const group = await owners.group('ann', 'g-ann')
     await owners.asset('ann', 'a-ann')
     await owners.remove(group)
@@ -167,8 +167,8 @@ describe('memory does not outlive what it remembers', () => {
     expect(await answer(owners.asset('ann', 'a-ann'))).toStartWith('403')
   })
 
-  test('a group that was removed elsewhere, within a second', async () => {
-    const { owners, store, pass } = scene()
+  test('within a second when another process removes the group', async () => {
+    const { owners, store, pass } = openFixture()
     await owners.asset('ann', 'a-ann')
     await store.removeGroup({ id: 'g-ann' })
     pass(1000)
@@ -176,10 +176,10 @@ describe('memory does not outlive what it remembers', () => {
     expect(await answer(owners.asset('ann', 'a-ann'))).toStartWith('403')
   })
 
-  test('an asset that moved, and a record that changed', async () => {
-    const { owners, store } = scene(async () => ({ group: 'f-ann', evidence: 'now there' }))
+  test('when an asset has moved or its record has changed', async () => {
+    const { owners, store } = openFixture(async () => ({ group: 'f-ann', evidence: 'now there' }))
     const asset = await owners.asset('ann', 'a-ann')
-    store.places.delete('a-ann')
+    store.assetGroups.delete('a-ann')
     owners.moved(asset)
     expect(await owners.asset('ann', 'a-ann')).toMatchObject({ evidence: 'now there' })
     const group = await owners.group('ann', 'g-ann')
@@ -188,20 +188,20 @@ describe('memory does not outlive what it remembers', () => {
     expect(await owners.group('ann', 'g-ann')).toMatchObject({ description: 'new words' })
   })
 
-  test('a removal that failed forgets nothing', async () => {
-    const { owners, store } = scene()
+  test('but not after a failed removal', async () => {
+    const { owners, store } = openFixture()
     const group = await owners.group('ann', 'g-ann')
-    store.broken.add('removeGroup')
+    store.failing.add('removeGroup')
     expect(await answer(owners.remove(group))).toStartWith('500')
     expect(await owners.group('ann', 'g-ann')).toMatchObject({ id: 'g-ann' })
   })
 })
 
-describe('without an answer from the store nobody owns anything', () => {
+describe('a store error rejects every request', () => {
   for (const method of ['revision', 'group', 'groupOfAsset', 'groupsOf'] as const) {
-    test(`${method} fails: 500, and no reason is given`, async () => {
-      const { owners, store } = scene()
-      store.broken.add(method)
+    test(`${method} fails: 500 without details`, async () => {
+      const { owners, store } = openFixture()
+      store.failing.add(method)
       const asking = {
         revision: () => owners.group('ann', 'g-ann'),
         group: () => owners.group('ann', 'g-ann'),

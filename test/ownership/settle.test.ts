@@ -12,11 +12,11 @@ interface Made {
   readonly name?: string
 }
 
-/** Claims that were left open, groups that the upstream has, and a clock long after both. */
-const scene = async (claims: readonly Partial<Claim>[], made: readonly Made[]) => {
+/** Open claims, groups of the upstream, and a later time. */
+const openFixture = async (claims: readonly Partial<Claim>[], made: readonly Made[]) => {
   const store = new MemoryStore()
   for (const claim of claims) await store.claim({ ...wanted, ...claim })
-  store.asked.length = 0
+  store.calls.length = 0
   const outcomes: unknown[] = []
   const options: SettleOptions = {
     store,
@@ -35,9 +35,9 @@ const scene = async (claims: readonly Partial<Claim>[], made: readonly Made[]) =
   return { store, options, outcomes }
 }
 
-describe('a claim that is due is settled', () => {
-  test('one group fits: it is the claimant’s', async () => {
-    const { store, options, outcomes } = await scene([{}], [{ id: 'g', createdAt: 1_001_000 }])
+describe('the reconciliation of a due claim', () => {
+  test('one matching group: it belongs to the claimant', async () => {
+    const { store, options, outcomes } = await openFixture([{}], [{ id: 'g', createdAt: 1_001_000 }])
     const told: string[] = []
     await settle({ ...options, onAdopted: ({ user, name }, group) => told.push(`${group} of ${user}, ${name}`) })
     expect(told).toEqual(['g of ann, cats'])
@@ -46,31 +46,31 @@ describe('a claim that is due is settled', () => {
     expect(store.open.size).toBe(0)
   })
 
-  test('a group whose time cannot be read fits too', async () => {
-    const { store, options } = await scene([{}], [{ id: 'g', createdAt: undefined }])
+  test('a group with an unreadable time matches, too', async () => {
+    const { store, options } = await openFixture([{}], [{ id: 'g', createdAt: undefined }])
     await settle(options)
     expect(store.owned.has('g')).toBeTrue()
   })
 
-  test('none fits: the name is free', async () => {
+  test('no matching group: the name is free', async () => {
     for (const made of [[], [{ id: 'old', createdAt: 1_000 }], [{ id: 'late', createdAt: 1_999_999 }]]) {
-      const { store, options, outcomes } = await scene([{}], made)
+      const { store, options, outcomes } = await openFixture([{}], made)
       await settle(options)
       expect(outcomes).toEqual(['released'])
       expect([store.owned.size, store.open.size]).toEqual([0, 0])
     }
   })
 
-  test('a group that has an owner is not taken away', async () => {
-    const { store, options, outcomes } = await scene([{}], [{ id: 'g', createdAt: 1_001_000 }])
+  test('a group with an owner keeps him', async () => {
+    const { store, options, outcomes } = await openFixture([{}], [{ id: 'g', createdAt: 1_001_000 }])
     store.add({ id: 'g', user: 'bob' })
     await settle(options)
     expect(outcomes).toEqual(['released'])
     expect(store.owned.get('g')).toMatchObject({ user: 'bob' })
   })
 
-  test('several fit: none is given away, the name is free, a person decides', async () => {
-    const { store, options, outcomes } = await scene(
+  test('several matching groups: none is assigned, the name is free, and an administrator must decide', async () => {
+    const { store, options, outcomes } = await openFixture(
       [{}],
       [
         { id: 'g-1', createdAt: 1_001_000 },
@@ -84,29 +84,29 @@ describe('a claim that is due is settled', () => {
     expect(await store.claim(wanted)).toBeDefined()
   })
 
-  test('two users wait for the same name: neither gets the one group', async () => {
-    const { store, options, outcomes } = await scene([{}, { user: 'bob' }], [{ id: 'g', createdAt: 1_001_000 }])
+  test('two users claim the same name: none of them receives the group', async () => {
+    const { store, options, outcomes } = await openFixture([{}, { user: 'bob' }], [{ id: 'g', createdAt: 1_001_000 }])
     await settle(options)
     expect(outcomes).toEqual(['rival', 'rival'])
     expect(store.owned.size).toBe(0)
     for (const claim of store.open.values()) expect(claim.dueAt).toBeGreaterThan(2_000_000)
   })
 
-  test('what is not due is left alone', async () => {
-    const { store, options } = await scene([{ dueAt: 3_000_000 }], [{ id: 'g', createdAt: 1_001_000 }])
+  test('a claim that is not due is not changed', async () => {
+    const { store, options } = await openFixture([{ dueAt: 3_000_000 }], [{ id: 'g', createdAt: 1_001_000 }])
     await settle(options)
     expect(store.open.size).toBe(1)
-    expect(store.asked).toEqual(['lease'])
+    expect(store.calls).toEqual(['lease'])
   })
 
-  test('one that stays open is looked at ever more rarely, but at least once an hour', async () => {
+  test('an open claim is checked with increasing intervals up to an hour', async () => {
     for (const [age, wait] of [
       [1_000_000, 1_000_000],
       [70_000, 70_000],
       [1_990_000, 1_990_000],
     ] as const) {
       const createdAt = 2_000_000 - age
-      const { store, options } = await scene(
+      const { store, options } = await openFixture(
         [{ createdAt, dueAt: createdAt + 1 }],
         [
           { id: 'g-1', createdAt },
@@ -119,18 +119,18 @@ describe('a claim that is due is settled', () => {
   })
 })
 
-describe('a claim whose time is not over, because the upstream may still be at it,', () => {
+describe('a claim whose upstream call may still run', () => {
   const early = (now: number) => ({ now: () => now, callMs: 60_000 })
   const ended = { dueAt: 1_001_000, endedAt: 1_000_000 }
 
-  test('is fulfilled as soon as one group fits', async () => {
-    const { store, options, outcomes } = await scene([ended], [{ id: 'g', createdAt: 1_000_500 }])
+  test('is fulfilled as soon as one group matches', async () => {
+    const { store, options, outcomes } = await openFixture([ended], [{ id: 'g', createdAt: 1_000_500 }])
     await settle({ ...options, ...early(1_001_000) })
     expect(outcomes).toEqual(['adopted'])
     expect([...store.owned.values()]).toMatchObject([{ id: 'g', user: 'ann' }])
   })
 
-  test('keeps its name otherwise, and is looked at ever more rarely until its time is over', async () => {
+  test('otherwise keeps its name, and is checked with increasing intervals until its deadline', async () => {
     const cases: readonly (readonly Made[])[] = [
       [],
       [
@@ -139,7 +139,7 @@ describe('a claim whose time is not over, because the upstream may still be at i
       ],
     ]
     for (const made of cases) {
-      const { store, options, outcomes } = await scene([ended], made)
+      const { store, options, outcomes } = await openFixture([ended], made)
       const looks: number[] = []
       for (let due = ended.dueAt; due < 1_060_000; due = (await store.nextDue()) ?? 0) {
         looks.push(due - 1_000_000)
@@ -155,21 +155,24 @@ describe('a claim whose time is not over, because the upstream may still be at i
     }
   })
 
-  test('is not fulfilled while another claim could have made the group', async () => {
-    const { store, options, outcomes } = await scene([ended, { user: 'bob' }], [{ id: 'g', createdAt: 1_000_500 }])
+  test('is not fulfilled while another claim could have created the group', async () => {
+    const { store, options, outcomes } = await openFixture(
+      [ended, { user: 'bob' }],
+      [{ id: 'g', createdAt: 1_000_500 }],
+    )
     await settle({ ...options, ...early(1_001_000) })
     expect(outcomes).toEqual(['kept'])
     expect(store.owned.size).toBe(0)
   })
 
-  test('is looked at again soon when the upstream or the store could not be asked', async () => {
-    const { store, options } = await scene([ended], [])
+  test('is checked again soon after an error of upstream or store', async () => {
+    const { store, options } = await openFixture([ended], [])
     await settle({ ...options, ...early(1_004_000), find: () => Promise.reject(new Error('down')) })
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', dueAt: 1_008_000 }])
   })
 
-  test('as a renaming: keeps the new name until then', async () => {
-    const { store, options, outcomes } = await scene([{ ...ended, renames: 'g' }], [])
+  test('for a renaming keeps the new name until then', async () => {
+    const { store, options, outcomes } = await openFixture([{ ...ended, renames: 'g' }], [])
     store.add({ id: 'g', user: 'ann', name: 'dogs' })
     await settle({ ...options, ...early(1_001_000) })
     expect(outcomes).toEqual(['kept'])
@@ -177,19 +180,19 @@ describe('a claim whose time is not over, because the upstream may still be at i
   })
 })
 
-describe('a rename that is due is settled', () => {
+describe('the reconciliation of a due renaming', () => {
   const group = { id: 'g', user: 'ann', name: 'dogs', createdAt: 7 }
 
-  test('the upstream carries the new name: so does the record', async () => {
-    const { store, options, outcomes } = await scene([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
+  test('the upstream has the new name: the record gets it', async () => {
+    const { store, options, outcomes } = await openFixture([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
     store.add(group)
     await settle(options)
     expect(outcomes).toEqual(['renamed'])
     expect(store.owned.get('g')).toMatchObject({ name: 'cats', createdAt: 7 })
   })
 
-  test('it does not: the record keeps the old one', async () => {
-    const { store, options, outcomes } = await scene([{ renames: 'g' }], [{ id: 'another', createdAt: 7 }])
+  test('the upstream has the old name: the record keeps it', async () => {
+    const { store, options, outcomes } = await openFixture([{ renames: 'g' }], [{ id: 'another', createdAt: 7 }])
     store.add(group)
     await settle(options)
     expect(outcomes).toEqual(['released'])
@@ -197,16 +200,16 @@ describe('a rename that is due is settled', () => {
     expect(store.open.size).toBe(0)
   })
 
-  test('the group is gone: so is the claim', async () => {
-    const { store, options } = await scene([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
+  test('the upstream has deleted the group: the claim is removed', async () => {
+    const { store, options } = await openFixture([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
     await settle(options)
     expect([store.owned.size, store.open.size]).toEqual([0, 0])
   })
 })
 
-describe('settling never throws', () => {
+describe('reconciliation never throws', () => {
   for (const method of ['lease', 'group', 'adopt', 'release', 'doubt'] as const) {
-    test(`${method} fails: the claim comes up again`, async () => {
+    test(`${method} fails: the claim is retried`, async () => {
       const made = {
         release: [],
         doubt: [
@@ -214,23 +217,23 @@ describe('settling never throws', () => {
           { id: 'b', createdAt: 1_001_000 },
         ],
       }
-      const { store, options, outcomes } = await scene(
+      const { store, options, outcomes } = await openFixture(
         [{}],
         made[method as 'release'] ?? [{ id: 'g', createdAt: 1_001_000 }],
       )
-      store.broken.add(method)
+      store.failing.add(method)
       await settle(options)
       expect(outcomes).toEqual(['failed'])
       expect(store.open.size).toBe(1)
       expect(store.owned.size).toBe(0)
-      store.broken.clear()
+      store.failing.clear()
       await settle({ ...options, now: () => 9_000_000 })
       expect(outcomes).toHaveLength(2)
     })
   }
 
-  test('the upstream cannot be asked: other claims are settled all the same', async () => {
-    const { store, options, outcomes } = await scene(
+  test('the upstream fails for one claim: the others are reconciled', async () => {
+    const { store, options, outcomes } = await openFixture(
       [{}, { name: 'dogs' }],
       [{ id: 'g', createdAt: 1_001_000, name: 'dogs' }],
     )
@@ -243,10 +246,10 @@ describe('settling never throws', () => {
   })
 })
 
-describe('settling goes on until it is told to stop', () => {
-  test('at once, again when a claim falls due, and leaves no listener behind', async () => {
+describe('the reconciliation loop', () => {
+  test('runs at the start and whenever a claim is due, and removes its listener at the end', async () => {
     const stop = new AbortController()
-    const { store, options } = await scene([{ dueAt: 0 }], [])
+    const { store, options } = await openFixture([{ dueAt: 0 }], [])
     let rounds = 0
     const lease = store.lease.bind(store)
     store.lease = async (now, until) => {
@@ -260,10 +263,10 @@ describe('settling goes on until it is told to stop', () => {
     expect(store.open.size).toBe(0)
   })
 
-  test('a store that fails does not end it', async () => {
+  test('continues after a store error', async () => {
     const stop = new AbortController()
-    const { store, options } = await scene([], [])
-    store.broken.add('lease').add('nextDue')
+    const { store, options } = await openFixture([], [])
+    store.failing.add('lease').add('nextDue')
     let rounds = 0
     const log = {
       ...silent,
@@ -275,9 +278,9 @@ describe('settling goes on until it is told to stop', () => {
     expect(rounds).toBe(2)
   })
 
-  test('told before it begins, it does nothing', async () => {
-    const { store, options } = await scene([{}], [])
+  test('does nothing when it is stopped before the start', async () => {
+    const { store, options } = await openFixture([{}], [])
     await settleRegularly({ ...options, signal: AbortSignal.abort() })
-    expect(store.asked).toEqual([])
+    expect(store.calls).toEqual([])
   })
 })
