@@ -162,7 +162,7 @@ const ignoreDuplicateBatch = (error: unknown): void => {
 
 const rowKeyOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')
 
-// Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, section 2.2).
+// Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, "Parsing Ambiguity").
 const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => sql`
   insert into text_usage (
     user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens
