@@ -7,17 +7,26 @@ export type Readable = Pick<Request, 'headers' | 'body' | 'bytes'>
  * Collects a body of at most `maxBytes`; undefined when there is more, whatever its headers say. What is left unread is cancelled.
  * `counted` is told of bytes before they are read, where their number is announced; it may throw.
  */
-export const collect = async (
+export const collect = (
   body: Readable,
   maxBytes: number,
   counted?: Pick<InFlight, 'reading'>,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const announced = body.headers.get('content-length')
-  const coded = body.headers.has('content-encoding') || body.headers.has('transfer-encoding')
-  if (announced !== null && !coded) {
-    if (Number(announced) > maxBytes) await body.body?.cancel()
-    return collectWhole(Number(announced), () => body.bytes(), maxBytes, counted)
+  const { headers } = body
+  const announced = headers.get('content-length')
+  if (announced === null || headers.has('content-encoding') || headers.has('transfer-encoding')) {
+    return collectChunks(body, maxBytes, counted)
   }
+  const read = () => body.bytes()
+  if (Number(announced) <= maxBytes) return collectWhole(Number(announced), read, maxBytes, counted)
+  return Promise.resolve(body.body?.cancel()).then(() => undefined)
+}
+
+const collectChunks = async (
+  body: Readable,
+  maxBytes: number,
+  counted?: Pick<InFlight, 'reading'>,
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const chunks = new Chunks()
   let length = 0
   // Leaving the loop cancels the stream.

@@ -6,6 +6,7 @@ export class Cancellation implements Wait, EventListenerObject {
   /** Whether nobody waits any more: then the end of the call says nothing of the upstream. */
   abandoned = false
   readonly #controller = new AbortController()
+  #followed: AbortSignal | undefined
 
   /** @param until as `performance.now()` tells it */
   constructor(until: number) {
@@ -23,6 +24,18 @@ export class Cancellation implements Wait, EventListenerObject {
   abandon(reason: unknown): void {
     this.abandoned = true
     this.#controller.abort(reason)
+  }
+
+  /** Nobody waits any more when this signal is aborted. */
+  follow(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) this.abandon(signal.reason)
+    signal?.addEventListener('abort', this)
+    this.#followed = signal
+  }
+
+  /** The call is over. */
+  unfollow(): void {
+    this.#followed?.removeEventListener('abort', this)
   }
 
   /** The one who waits has left. */

@@ -108,12 +108,15 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     /** Undefined while nothing can be said of the upstream: it was not asked, or its caller did not wait for the answer. */
     let status: number | undefined
     try {
-      const response = await ask(operation, caller, signal, entry).catch(async (error: unknown) => {
+      let response: Response
+      try {
+        response = await ask(operation, caller, signal, entry)
+      } catch (error) {
         if (error instanceof Problem || signal.aborted || !isRead(operation)) throw error
         // The connection failed before any answer, and nothing can have changed: once more.
         const again = entry && (await enter(entry.gate, caller, signal))
-        return ask(operation, caller, signal, again)
-      })
+        response = await ask(operation, caller, signal, again)
+      }
       status = response.status
       const bytes = await collect(response, maxAnswerBytes)
       if (!bytes) throw new Invalid('an answer that is too large')
@@ -125,6 +128,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       throw new Unreachable(error, !neverSent(error))
     } finally {
       deadlines.delete(cancellation)
+      cancellation.unfollow()
       const seconds = (performance.now() - cancellation.until + timeoutMs) / 1000
       if (status !== undefined) observe?.({ action: operation.action, status, seconds })
     }
@@ -133,16 +137,10 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const begin = (): Cancellation => new Cancellation(performance.now() + timeoutMs)
 
   /** One call for the caller alone, which ends when the caller leaves. */
-  const callAlone = async (operation: Operation, caller: Caller, entry?: Entry): Promise<Answer> => {
-    const { signal } = caller
+  const callAlone = (operation: Operation, caller: Caller, entry?: Entry): Promise<Answer> => {
     const cancellation = begin()
-    if (signal?.aborted) cancellation.abandon(signal.reason)
-    signal?.addEventListener('abort', cancellation)
-    try {
-      return await call(operation, caller, cancellation, entry)
-    } finally {
-      signal?.removeEventListener('abort', cancellation)
-    }
+    cancellation.follow(caller.signal)
+    return call(operation, caller, cancellation, entry)
   }
 
   /** One call for all who ask for the same asset at the same time, with the headers of one of them. */
@@ -161,13 +159,14 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     })
 
   return {
-    async send(operation, caller = {}) {
+    send(operation, caller = {}) {
       const gate = gates(countedAs(operation))
       if (operation.action === 'GetAsset') return share(operation, caller, gate)
-      const entry = gate && (await enter(gate, caller, caller.signal))
-      if (isRead(operation)) return callAlone(operation, caller, entry)
+      const answer = gate
+        ? enter(gate, caller, caller.signal).then((entry) => callAlone(operation, caller, entry))
+        : callAlone(operation, caller)
       // Who knows of a change must not be given a reading from before it.
-      return callAlone(operation, caller, entry).finally(() => shared.seal())
+      return isRead(operation) ? answer : answer.finally(() => shared.seal())
     },
   }
 }
