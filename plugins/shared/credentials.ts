@@ -27,15 +27,15 @@ export const findCredentials = (secrets: readonly (string | undefined)[]): Revea
     )
   }
   const reveals = (part: Uint8Array | string | Headers): boolean =>
-    typeof part !== 'string' && part instanceof Headers ? valuesOf(part).some(holds) : holds(part)
+    holds(part instanceof Headers ? valuesOf(part) : part)
   return (...parts) => parts.some(reveals)
 }
 
-/** `forEach` costs a tenth of the iterator of `Headers`. */
-const valuesOf = (headers: Headers): readonly string[] => {
-  const values: string[] = []
+/** One a line: no value holds a line break, and one search costs less than one for each. */
+const valuesOf = (headers: Headers): string => {
+  let values = ''
   headers.forEach((value) => {
-    values.push(value)
+    values += `${value}\n`
   })
   return values
 }
