@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
-/** An address, or what finds it out when somebody asks. */
-type Peer = string | (() => string | undefined)
+/** An address, or what knows it when somebody asks. */
+type Peer = string | { readonly address: string | undefined }
 
 const peer = Symbol('peer')
 
@@ -25,7 +25,7 @@ export const createAddressOf = (trustedProxies: readonly string[] = []): Address
   const trusted = blockListOf(trustedProxies)
   return (request: Delivered) => {
     const delivered = request[peer]
-    const text = typeof delivered === 'function' ? delivered() : delivered
+    const text = typeof delivered === 'object' ? delivered.address : delivered
     let address = text === undefined ? undefined : readAddress(text)
     if (address === undefined) return text
     if (!isIn(trusted, address)) return address

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers'
 import { type Audit, type AuditEvent, noAudit } from './audit.ts'
 import { responseOf } from './known-body.ts'
+import { inNextTurn } from './next-turn.ts'
 
 /**
  * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in
@@ -108,11 +108,9 @@ export const renderProblems =
 const withStatus = (response: Response, set: ErrorContext['set']): Response => {
   if (set) {
     set.status = 200
-    setImmediate(setStatus, set, response.status)
+    inNextTurn(() => {
+      set.status = response.status
+    })
   }
   return response
-}
-
-const setStatus = (set: { status?: number | string }, status: number): void => {
-  set.status = status
 }

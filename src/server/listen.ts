@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { deliverAddress } from '../../plugins/shared/address.ts'
 import { andThen } from '../../plugins/shared/awaitable.ts'
 import { deliverBody } from '../../plugins/shared/body.ts'
+import { inNextTurn } from '../../plugins/shared/next-turn.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { createWaits } from '../../plugins/shared/waits.ts'
 import { type Handle, refusalIn } from '../app.ts'
@@ -76,8 +77,8 @@ export const listenBun = async (
       const problem = framingProblem(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
       if (problem) return refuse(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
       const call = new Call(request, server)
-      deliverAddress(request, () => call.address)
-      whenTurnEnds(call)
+      deliverAddress(request, call)
+      inNextTurn(() => call.last())
       const body = hasBody(framing)
         ? watchBody(request, (stalls) => {
             call.reading = stalls > 0
@@ -126,17 +127,6 @@ class Call {
     // A call may be silent for longer than any timer of the runtime; its own deadline ends it.
     if (!this.reading) this.#server.timeout(this.#request, 0)
   }
-}
-
-let arrived: Call[] = []
-
-const whenTurnEnds = (call: Call): void => {
-  if (arrived.push(call) > 1) return
-  setImmediate(() => {
-    const calls = arrived
-    arrived = []
-    for (const call of calls) call.last()
-  })
 }
 
 /** The runtime joins repeated fields with commas, which neither field may hold; it refuses other codings than chunks, and differing lengths, by itself. */

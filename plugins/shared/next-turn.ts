@@ -1,0 +1,14 @@
+import { setImmediate } from 'node:timers'
+
+let waiting: (() => void)[] = []
+
+/** Runs a function in the next turn of the event loop. The functions of one turn share one immediate, because each immediate costs more than they do. They must not throw. */
+export const inNextTurn = (run: () => void): void => {
+  if (waiting.push(run) === 1) setImmediate(runAll)
+}
+
+const runAll = (): void => {
+  const functions = waiting
+  waiting = []
+  for (const run of functions) run()
+}
