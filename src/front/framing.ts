@@ -59,14 +59,14 @@ const close = { headers: { connection: 'close' } }
 const invalid = new Problem(400, 'request is not valid', close)
 const unsupported = new Problem(501, 'transfer coding is not supported', close)
 
-/** Most callers name one and the same. */
+/** The last valid one: most requests name the same. */
 let lastHost = ''
 
 /** `uri-host [ ":" port ]` (RFC 9110 section 7.2) of letters, digits and what else is in names, or an address; empty where there is nothing to name. */
 const isHost = (text: string): boolean => {
   if (text === lastHost) return true
   const [, port = '0'] = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i.exec(text) ?? [undefined, text]
-  if (Number(port || '0') > 65_535) return false
-  lastHost = text
-  return true
+  const valid = Number(port || '0') <= 65_535
+  if (valid) lastHost = text
+  return valid
 }
