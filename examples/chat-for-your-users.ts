@@ -1,15 +1,15 @@
-/** Chat completions and responses for the users of your own app, from two upstreams. Point any OpenAI client at http://localhost:3000/v1. */
+/** Chat completions and responses from two upstreams, for the users of your app. Use any OpenAI client with http://localhost:3000/v1. */
 import { Elysia } from 'elysia'
 import { textGeneration, type UsageEntry } from 'sluice/text-generation'
 
-/** What each user has spent so far, in output tokens. */
+/** Output tokens of each user so far. */
 export const spent = new Map<string, number>()
 
 export const app = new Elysia({ handler: { standardHostname: false } }).use(
   textGeneration({
     upstreams: [
       { url: 'http://127.0.0.1:4001/v1', key: 'key-of-one', models: ['small', { id: 'strict', maxTemperature: 1 }] },
-      // Has chat completions only: responses are bridged to it. Everything that nobody names goes here.
+      // Supports chat completions only: the plugin bridges responses to it. It receives all models that no upstream lists.
       { url: 'http://127.0.0.1:4002/v1', key: 'key-of-two', chatOnly: true },
     ],
     identify: (request) => {

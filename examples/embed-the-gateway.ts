@@ -1,4 +1,4 @@
-/** The asset library gateway inside an app of your own, which listens through `node:http` so that JSON bodies on GET arrive. */
+/** The asset library gateway as part of your app. The app listens through `node:http`, because Bun's own server drops JSON bodies of GET requests. */
 import { Elysia } from 'elysia'
 import { createFront, gateway } from 'sluice'
 import { identifyByToken } from 'sluice/api-token'

@@ -1,10 +1,10 @@
-/** The gateway for the users of your own app: whoever your session says it is. Try it with `bun run emulator` beside it. */
+/** The gateway with the sessions of your app. Run `bun run emulator` as its upstream. */
 import { Elysia } from 'elysia'
 import { gateway, type Identify } from 'sluice'
 import { openStore } from 'sluice/store'
 import { rest } from 'sluice/upstream-proxy'
 
-/** Your own sessions, by cookie. */
+/** The sessions of your app: cookie to user. */
 const sessions = new Map([['s3cret', 'ann']])
 
 const identify: Identify = (request) => {

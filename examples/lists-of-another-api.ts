@@ -1,4 +1,4 @@
-/** Exact pages out of an API of your own that pages in its own way: say how it pages, and `listing.pageOf` does the rest. */
+/** Exact pages from an API with its own paging: describe its paging as a `Source`, and `listing.pageOf` does the rest. */
 import { Elysia } from 'elysia'
 import {
   instantKey,
@@ -12,7 +12,7 @@ interface Order extends Position {
   readonly time: string
 }
 
-/** Your API: pages of at most 50, no deeper than 1,000 orders, and cursors. Here it is an array. */
+/** Your API: pages of at most 50 orders up to a depth of 1,000 orders, and cursors. Here it is an array. */
 const orders = Array.from({ length: 2_500 }, (_, nth): Order => {
   const time = new Date(Date.UTC(2026, 0, 1, 0, Math.floor(nth / 3))).toISOString()
   return { id: `order-${nth}`, time, key: instantKey(time) }

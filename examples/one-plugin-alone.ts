@@ -1,4 +1,4 @@
-/** Pages and tokens for a list of your own, with nothing else of sluice. Try /books?Author=Le%20Guin&PageSize=1 */
+/** Pages and page tokens for your own list, with one plugin only. Try /books?Author=Le%20Guin&PageSize=1 */
 import { Elysia } from 'elysia'
 import { type ListRules, paginationNormalizer } from 'sluice/pagination-normalizer'
 

@@ -1,4 +1,4 @@
-/** Relays somebody else's event stream, byte for byte, and counts what passes. Whoever leaves ends the upstream's call. */
+/** Relays an event stream byte for byte and counts its events. When the client disconnects, the plugin aborts the upstream call. */
 import { Elysia } from 'elysia'
 import { sseRelay } from 'sluice/sse-relay'
 

@@ -1,4 +1,4 @@
-/** Ownership checks on a store of your own: here a map, there your database. */
+/** Ownership checks with your own store: here a map, in your app a database. */
 import { Elysia } from 'elysia'
 import { type Group, type OwnershipStore, ownership } from 'sluice/ownership'
 

@@ -9,7 +9,7 @@ const limits = {
 }
 const nothing = { requests: 0, streams: 0, bodyBytes: 0 }
 
-/** What may happen to requests, in any order and as often as one likes. */
+/** Events of requests, in any order and number. */
 const steps = ['enter', 'identified', 'reading', 'streaming', 'streamed', 'answered', 'sending', 'sent'] as const
 const stories = fc.array(
   fc.record({
@@ -21,7 +21,7 @@ const stories = fc.array(
   { maxLength: 80 },
 )
 
-test('whatever happens, no limit is passed, nobody pays for another, and in the end nothing is left', () => {
+test('with any sequence of events no limit is exceeded, a user’s load rejects no other user, and no count remains at the end', () => {
   fc.assert(
     fc.property(stories, (story) => {
       const counts = new ConcurrencyCounts(limits)
@@ -41,7 +41,7 @@ test('whatever happens, no limit is passed, nobody pays for another, and in the 
           if (!(error instanceof Problem)) throw error
           expect(error.headers['retry-after']).toBe('1')
           const own = counts.users.get(user) ?? nothing
-          // 429 is said only to who has much; 503 only when everybody together has.
+          // 429 only when the user has reached his limit; 503 only when the total limit is reached.
           if (error.status === 503)
             expect(
               counts.all.requests === 7 ||

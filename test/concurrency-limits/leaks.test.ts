@@ -4,7 +4,7 @@ import type { Fault } from '../../src/emulator/index.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openWorkplace } from '../support/temporary-files.ts'
 
-/** The same numbers in every run. */
+/** Pseudo-random numbers with a fixed seed. */
 const dice = (seed: number) => {
   let state = seed
   const next = (below: number): number => {
@@ -46,7 +46,7 @@ const requests = [
 
 type Part = 'nothing' | 'half a body' | 'half a chunk' | 'all'
 
-/** Sends a request, or a part of it, over a socket of its own, and closes that after a while, whatever has come. */
+/** Sends a request or a part of it over a new connection, and closes the connection after a while. */
 const send = (
   server: ServerProcess,
   token: string | undefined,
@@ -88,7 +88,7 @@ describe.each<[Runtime, 'on' | 'off']>([
   ['bun', 'off'],
   ['deno', 'on'],
 ])('on %s with GET_BODIES=%s', (runtime, getBodies) => {
-  test('whenever callers leave, and however upstreams fail, in the end nothing is in flight', async () => {
+  test('after disconnects and upstream failures the number of requests in flight returns to zero', async () => {
     await using place = await openWorkplace()
     const server = await place.start(
       {
@@ -97,7 +97,7 @@ describe.each<[Runtime, 'on' | 'off']>([
         LOG_LEVEL: 'silent',
         TEXT_UPSTREAM_URL: place.emulator.text.url,
         TEXT_UPSTREAM_KEY: place.emulator.text.key,
-        // Some are refused for being too many, which must not count them either.
+        // Some requests exceed the limit. Rejected requests must not count.
         USER_MAX_REQUESTS: '6',
         USER_MAX_STREAMS: '4',
         USER_MAX_UNREAD_BODY_BYTES: '600',
@@ -124,7 +124,7 @@ describe.each<[Runtime, 'on' | 'off']>([
       )
       place.emulator.faults.clear()
     }
-    // The one that asks.
+    // The metrics request itself.
     const nothing = ['sluice_requests_in_flight 1', 'sluice_streams_open 0', 'sluice_body_bytes_held 0']
     for (const until = Date.now() + 15_000; Date.now() < until; await Bun.sleep(50)) {
       if (Bun.deepEquals(await inFlight(server), nothing)) break

@@ -19,7 +19,7 @@ const chat = (gateway: TestGateway, user: User, more: object = {}) =>
     body: JSON.stringify({ model: 'emulated-wide', messages: [{ role: 'user', content: 'hello' }], ...more }),
   })
 
-/** Begins a request whose body does not come to its end. */
+/** Starts a request with an incomplete body. */
 const stall = async (gateway: TestGateway, user: User, head: string, body: string): Promise<Socket> => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -28,7 +28,7 @@ const stall = async (gateway: TestGateway, user: User, head: string, body: strin
   return socket
 }
 
-/** All that a server answers, up to the end of the first answer's head and whatever came with it. */
+/** Reads until the head of the first response is complete. */
 const answerOf = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
     let text = ''
@@ -39,7 +39,7 @@ const answerOf = (socket: Socket): Promise<string> =>
     socket.on('close', () => resolve(text))
   })
 
-/** Until so many bytes of bodies are held: what was sent arrives when it does. */
+/** Resolves when the server holds this number of body bytes. */
 const untilHeld = async ({ url }: TestGateway, bytes: number): Promise<void> => {
   const headers = { authorization: `Bearer ${metricsToken}` }
   const held = `\nsluice_body_bytes_held ${bytes}\n`
@@ -50,8 +50,8 @@ const limited = {
   error: { message: 'too many requests at once', type: 'rate_limit_error', param: null, code: null },
 }
 
-describe('requests of one user', () => {
-  test('beyond the limit are 429 in the shape of their route, and nobody else notices', async () => {
+describe('concurrent requests of one user', () => {
+  test('above the limit receive 429 in the error format of their route, without effect on other users', async () => {
     const { gateway, ann, bob } = await started({ user: { maxRequests: 2 } })
     await using _ = gateway
     const hold = gateway.emulator.faults.add({ kind: 'hold', times: Number.POSITIVE_INFINITY })
@@ -77,7 +77,7 @@ describe('requests of one user', () => {
     expect((await ann.ask('GET', '/assets/groups')).status).toBe(200)
   })
 
-  test('may be many one after the other, and many for many users', async () => {
+  test('are not limited in sequence, nor in total over users', async () => {
     const { gateway, ann } = await started({ maxRequests: 20, user: { maxRequests: 1 } })
     await using _ = gateway
     const users = await Promise.all(Array.from({ length: 20 }, (_, nth) => gateway.addUser(`user ${nth}`)))
@@ -89,8 +89,8 @@ describe('requests of one user', () => {
   })
 })
 
-describe('requests of all', () => {
-  test('beyond the limit are 503 before anybody is identified; health is let in', async () => {
+describe('concurrent requests of all users', () => {
+  test('above the limit receive 503 before authentication, except health checks', async () => {
     const { gateway, ann, bob } = await started({ maxRequests: 1 })
     await using _ = gateway
     const hold = gateway.emulator.faults.add({ kind: 'hold' })
@@ -116,7 +116,7 @@ describe('requests of all', () => {
 })
 
 describe('logins', () => {
-  /** Begins a login of which so much comes. */
+  /** Starts a login request with a part of its body. */
   const login = ({ url }: TestGateway, body: string): Socket => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
@@ -125,7 +125,7 @@ describe('logins', () => {
     return socket
   }
 
-  test('that come slowly take a quarter of all places, and users have the rest', async () => {
+  test('that are slow use at most a quarter of the limit', async () => {
     const { gateway, ann } = await started({ maxRequests: 8, user: { maxRequests: 8 } })
     await using _ = gateway
     const slow = [login(gateway, '{'), login(gateway, '{')]
@@ -140,7 +140,7 @@ describe('logins', () => {
 })
 
 describe('streams', () => {
-  test('are no requests in flight, and have a limit of their own', async () => {
+  test('do not count as requests, and have a separate limit', async () => {
     const { gateway, ann, bob } = await started({ maxRequests: 4, user: { maxRequests: 1, maxStreams: 2 } })
     await using _ = gateway
     const silence = gateway.emulator.faults.add({ kind: 'silence', events: 1, times: 2 })
@@ -157,14 +157,14 @@ describe('streams', () => {
     expect(other.status).toBe(200)
     silence.remove()
     await open[0]?.body?.cancel()
-    // The server hears of it when it does.
+    // The server notices the disconnect later.
     while ((await chat(gateway, ann, { stream: true })).status !== 200) await Bun.sleep(5)
     await open[1]?.body?.cancel()
   })
 })
 
-describe('bodies', () => {
-  test('that are announced are refused before a byte of them is read', async () => {
+describe('request bodies', () => {
+  test('with Content-Length above the limit are rejected before they are read', async () => {
     const { gateway, ann, bob } = await started({ maxUnreadBodyBytes: 3_000, user: { maxUnreadBodyBytes: 1_000 } })
     await using _ = gateway
     const slow = await stall(gateway, ann, 'content-length: 900', '{"model":')
@@ -178,7 +178,7 @@ describe('bodies', () => {
     expect((await chat(gateway, ann, { user: 'u'.repeat(50) })).status).toBe(200)
   })
 
-  test('that come in chunks are refused when they have become too much', async () => {
+  test('in chunks are rejected when they exceed the limit', async () => {
     const { gateway, ann } = await started({ user: { maxUnreadBodyBytes: 1_000 } })
     await using _ = gateway
     const chunk = `200\r\n${' '.repeat(512)}\r\n`
@@ -190,7 +190,7 @@ describe('bodies', () => {
     expect((await chat(gateway, ann)).status).toBe(200)
   })
 
-  test('of all together are 503 beyond the limit', async () => {
+  test('of all requests together receive 503 above the total limit', async () => {
     const { gateway, ann, bob } = await started({ maxUnreadBodyBytes: 1_000 })
     await using _ = gateway
     const slow = await stall(gateway, ann, 'content-length: 900', ' '.repeat(100))
@@ -201,7 +201,7 @@ describe('bodies', () => {
   })
 })
 
-test('a host’s own app is limited by one line around it', async () => {
+test('a host app can wrap its handler with the limits', async () => {
   const limits = concurrencyLimits({ user: { maxRequests: 1 } })
   const store = { ownerOf: async () => ({ user: 'ann', token: 't' }), revision: async () => 1 }
   const going = Promise.withResolvers<string>()

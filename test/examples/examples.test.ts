@@ -16,7 +16,7 @@ const ask = async (app: App, path: string, headers: Record<string, string> = {})
   return { status: response.status, text: await response.text() }
 }
 
-test('one plugin alone pages a list of its own by token', async () => {
+test('one-plugin-alone: pages a list by token', async () => {
   const first = JSON.parse((await ask(books, '/books?Author=Le%20Guin&PageSize=1&SortBy=Year')).text)
   expect(first).toMatchObject({ items: [{ title: 'The Dispossessed' }], totalCount: 2 })
   const second = JSON.parse(
@@ -26,7 +26,7 @@ test('one plugin alone pages a list of its own by token', async () => {
   expect((await ask(books, '/books?PageSize=many')).status).toBe(400)
 })
 
-test('another API is paged exactly, at any depth', async () => {
+test('lists-of-another-api: pages another API exactly, at any depth', async () => {
   const idsOf = async (query: string) => {
     const page = JSON.parse((await ask(orders, `/orders?SortOrder=Asc&PageSize=30&${query}`)).text)
     return { ids: page.items.map((order: { id: string }) => order.id), next: page.nextToken, total: page.totalCount }
@@ -41,21 +41,21 @@ test('another API is paged exactly, at any depth', async () => {
   }
 })
 
-test('a store of your own decides what is whose', async () => {
+test('store-of-your-own: the store decides who owns a group', async () => {
   expect(await ask(folders, '/folders/f1', { 'x-user': 'ann' })).toEqual({ status: 200, text: 'Holidays, yours' })
   expect(await ask(folders, '/files/picture', { 'x-user': 'ann' })).toEqual({ status: 200, text: 'picture, yours' })
   expect((await ask(folders, '/files/picture', { 'x-user': 'bob' })).status).toBe(403)
   expect((await ask(folders, '/folders/f2', { 'x-user': 'ann' })).status).toBe(403)
 })
 
-test('the sessions of a host app let its users in, and nobody else', async () => {
+test('identity-of-your-own: only users with a session of the host app are authenticated', async () => {
   const path = '/api/media/proxy/assets'
   expect((await ask(identities, path, { cookie: 'session=s3cret' })).status).toBe(200)
   expect((await ask(identities, path, { cookie: 'session=guessed' })).status).toBe(401)
   expect((await ask(identities, path, { authorization: 'Bearer sk-0123456789' })).status).toBe(401)
 })
 
-/** Answers at a port of an example's upstream, as long as the test runs. */
+/** A server at the upstream port of an example. It stops at the end of the test. */
 const upstreamAt = (port: number, data: readonly string[], type = 'text/event-stream') => {
   const asked: { path: string; authorization: string | null }[] = []
   const server = Bun.serve({
@@ -69,7 +69,7 @@ const upstreamAt = (port: number, data: readonly string[], type = 'text/event-st
   return { asked, [Symbol.dispose]: () => void server.stop(true) }
 }
 
-test('chat for the users of a host app goes to who serves the model, and is counted', async () => {
+test('chat-for-your-users: calls go to the upstream of their model, and usage is counted', async () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', choices: [], ...more })}\n\n`
   const answer = [
     chunk({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] }),
@@ -99,13 +99,13 @@ test('chat for the users of a host app goes to who serves the model, and is coun
   expect(spent.get('ann')).toBe(4)
 })
 
-test('any stream of events is relayed, but for what is taken out', async () => {
+test('relay-any-stream: relays an event stream without the dropped events', async () => {
   using _ = upstreamAt(4003, ['event: internal\ndata: x\n\n', 'id: 1\r\ndata: news\r\n\r\n', ': bye\n'])
   expect(await ask(news, '/news')).toEqual({ status: 200, text: 'id: 1\r\ndata: news\r\n\r\n: bye\n' })
   expect(Object.fromEntries(counted)).toEqual({ internal: 1, message: 1 })
 })
 
-test('each example is one idea of at most 50 lines, importing the package by its name', () => {
+test('each example has at most 50 lines and imports the package by its name', () => {
   const folder = new URL('../../examples/', import.meta.url)
   for (const file of readdirSync(folder)) {
     const text = readFileSync(new URL(file, folder), 'utf8')

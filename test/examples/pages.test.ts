@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
-/** Inside the package, so that the programs import it by its name. */
+/** Inside the package, so that the examples can import it by its name. */
 const folder = join(root, 'node_modules/.cache/sluice-pages')
 
-/** What is shared is no plugin. */
+/** `shared` is not a plugin. */
 const pages = readdirSync(join(root, 'plugins'))
   .filter((plugin) => plugin !== 'shared')
   .map((plugin) => ({ plugin, text: readFileSync(join(root, 'plugins', plugin, 'README.md'), 'utf8') }))
@@ -20,7 +20,7 @@ const run = async (...command: readonly string[]) => {
   return { status: await child.exited, output, errors }
 }
 
-describe('the page of each plugin', () => {
+describe('the README of each plugin', () => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
     for (const { plugin, text } of pages) writeFileSync(join(folder, `${plugin}.ts`), blockOf(text, 'ts'))
@@ -34,7 +34,7 @@ describe('the page of each plugin', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   for (const { plugin, text } of pages) {
-    test(`${plugin} has an example that prints what the page says`, async () => {
+    test(`${plugin} has an example that prints the documented output`, async () => {
       expect(blockOf(text, 'ts')).toContain(`'sluice/${plugin}'`)
       expect(blockOf(text, 'text').trim()).not.toBe('')
       const { status, output, errors } = await run(join(folder, `${plugin}.ts`))
@@ -42,7 +42,7 @@ describe('the page of each plugin', () => {
       expect(output.trim()).toBe(blockOf(text, 'text').trim())
     })
 
-    test(`${plugin} has the sections that a reader looks for`, () => {
+    test(`${plugin} has all required sections`, () => {
       const sections = [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title)
       expect(sections).toEqual(expect.arrayContaining(['Example', 'What it adds', 'Options', 'Errors', 'Decisions']))
       expect(text.startsWith(`# ${plugin}\n`)).toBe(true)

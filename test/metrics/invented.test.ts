@@ -8,13 +8,13 @@ const answer = {
   usage: { prompt_tokens: 3, completion_tokens: 2 },
 }
 
-/** An upstream that has one model, and never answers about any other. */
+/** An upstream with one model that never responds to calls for another. */
 const upstream = ({ json, signal }: Asked): Response | Promise<Response> =>
   json.model === 'real'
     ? Response.json(answer)
     : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
-test('names that callers invent, and do not wait for an answer to, leave the registry to the models that exist', async () => {
+test('aborted calls with invented model names create no labels, so that existing models keep theirs', async () => {
   const metrics = createMetrics()
   const app = openApp(upstream, { observeUsage: metrics.text })
   const messages = [{ role: 'user', content: 'hi' }]

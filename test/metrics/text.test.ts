@@ -4,11 +4,11 @@ import { createMetrics } from '../../plugins/metrics/index.ts'
 const tokens = { input: 1_000, cachedInput: 400, output: 50, reasoning: 30 }
 const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
 
-/** Lines of the text generation's metrics. */
+/** The samples of text generation. */
 const lines = async ({ registry }: ReturnType<typeof createMetrics>) =>
   (await registry.metrics()).split('\n').filter((line) => line.startsWith('sluice_text_'))
 
-test('tokens are added up by model and kind, and calls by whether tokens were reported', async () => {
+test('tokens are counted by model and kind, and calls by whether usage was reported', async () => {
   const metrics = createMetrics()
   metrics.text({ model: 'a', taken: true, tokens })
   metrics.text({ model: 'a', taken: true, tokens: { ...none, input: 1 } })
@@ -26,7 +26,7 @@ test('tokens are added up by model and kind, and calls by whether tokens were re
   ])
 })
 
-test('beyond 200 models all others have one label, and those that have their own keep it', async () => {
+test('after 200 models all others share one label, and the first 200 keep theirs', async () => {
   const metrics = createMetrics()
   for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, taken: true, tokens })
   metrics.text({ model: 'm-0', taken: true, tokens })
@@ -39,7 +39,7 @@ test('beyond 200 models all others have one label, and those that have their own
   expect(said).toContain('sluice_text_tokens_total{model="other",kind="input"} 100000')
 })
 
-test('a model that no upstream has taken a call for has no label of its own, and takes none away from others', async () => {
+test('a model without an accepted upstream call gets no label of its own', async () => {
   const metrics = createMetrics()
   for (let nth = 0; nth < 300; nth++) metrics.text({ model: `invented-${nth}`, taken: false, tokens: undefined })
   metrics.text({ model: 'a', taken: true, tokens })
@@ -57,13 +57,13 @@ test.each([
   ['a line break in it', 'a\nb'],
   ['a lone surrogate', '\ud800'],
   ['257 characters', 'x'.repeat(257)],
-])('a name with %s has no label of its own', async (_, model) => {
+])('a model name with %s gets no label of its own', async (_, model) => {
   const metrics = createMetrics()
   metrics.text({ model, taken: true, tokens: undefined })
   expect(await lines(metrics)).toEqual(['sluice_text_calls_total{model="other",reported="false"} 1'])
 })
 
-test('an unusual but plain name has a label of its own', async () => {
+test('an unusual but valid model name gets its own label', async () => {
   const metrics = createMetrics()
   for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)]) metrics.text({ model, taken: true, tokens: undefined })
   const said = await lines(metrics)
@@ -71,7 +71,7 @@ test('an unusual but plain name has a label of its own', async () => {
   expect(said[0]).toBe('sluice_text_calls_total{model="a/\\"b\\"\\\\c",reported="false"} 1')
 })
 
-test('two sets of metrics count apart', async () => {
+test('two registries count separately', async () => {
   const [one, other] = [createMetrics(), createMetrics()]
   one.text({ model: 'a', taken: true, tokens })
   expect(await lines(other)).toEqual([])

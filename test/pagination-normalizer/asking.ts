@@ -13,7 +13,7 @@ export const rules: ListRules = {
   sortBy: ['CreateTime', 'UpdateTime', 'GroupId'],
 }
 
-/** A request read from a query string and the text, or the value, of a body. */
+/** Reads a list request from a query string and a body (JSON text or value). */
 export const read = (query: string, body?: unknown): ListRequest =>
   readListRequest(
     rules,
@@ -21,15 +21,15 @@ export const read = (query: string, body?: unknown): ListRequest =>
     body === undefined ? undefined : readJson(typeof body === 'string' ? body : JSON.stringify(body)),
   )
 
-/** The message of the 400 that it is refused with. */
-export const refused = (query: string, body?: unknown): string => {
+/** The message of the 400 for an invalid list request. */
+export const rejectionOf = (query: string, body?: unknown): string => {
   try {
     read(query, body)
   } catch (error) {
     if (error instanceof Problem && error.status === 400) return error.message
     throw error
   }
-  throw new Error(`${query} ${JSON.stringify(body)} was not refused`)
+  throw new Error(`${query} ${JSON.stringify(body)} was not rejected`)
 }
 
 export const defaults: ListRequest = {

@@ -23,8 +23,8 @@ const whole = [200, { GroupType: 'AIGC', size: 10 }] as const
 const refusal = (status: number, message: string) =>
   [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
 
-describe('a body on GET is read, or refused, never lost', () => {
-  test('the query alone', async () => {
+describe('a GET body is read or rejected, never ignored silently', () => {
+  test('without a body the query is read', async () => {
     expect(await get('')).toEqual(whole)
     expect(await get('?GroupIds=a&GroupIds=b&PageSize=5')).toEqual([
       200,
@@ -33,7 +33,7 @@ describe('a body on GET is read, or refused, never lost', () => {
     expect(await get('?')).toEqual(whole)
   })
 
-  test('a delivered one is merged', async () => {
+  test('a delivered body is merged with the query', async () => {
     for (const type of [
       'application/json',
       'Application/JSON',
@@ -51,7 +51,7 @@ describe('a body on GET is read, or refused, never lost', () => {
     ).toEqual([200, { GroupType: 'AIGC', size: 6 }])
   })
 
-  test('one that is announced and was not delivered is refused', async () => {
+  test('an announced but undelivered body is rejected', async () => {
     const message = 'this server cannot read a body on GET; give the parameters in the query string'
     expect(await get('', json)).toEqual(refusal(400, message))
     expect(await get('?PageSize=5', { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })).toEqual(
@@ -59,7 +59,7 @@ describe('a body on GET is read, or refused, never lost', () => {
     )
   })
 
-  test('one of another type, or of no length, is ignored', async () => {
+  test('a body of another content type, or an empty one, is ignored', async () => {
     for (const type of ['text/plain', 'application/jsonp', 'application/json-patch+json', '']) {
       expect(await get('', announcing(type), '{"PageSize":5}')).toEqual(whole)
     }
@@ -68,7 +68,7 @@ describe('a body on GET is read, or refused, never lost', () => {
     expect(await get('', json, '')).toEqual(whole)
   })
 
-  test('one that is no JSON object is refused', async () => {
+  test('a body that is no JSON object is rejected', async () => {
     for (const text of ['{', 'x', ' ', '{"a":1}}', "{'a':1}", '\ufeff{}']) {
       expect(await get('', json, text)).toEqual(refusal(400, 'request body is not valid JSON'))
     }
@@ -82,12 +82,12 @@ describe('a body on GET is read, or refused, never lost', () => {
     )
   })
 
-  test('one that is too large is refused', async () => {
+  test('a body that is too large is rejected', async () => {
     expect(await get('', json, `{"a":"${'x'.repeat(200)}"}`)).toEqual(refusal(413, 'request body is too large'))
   })
 })
 
-describe('with somebody to say who is calling, the body of nobody known is not read', () => {
+describe('with `identify` the body of an unknown caller is not read', () => {
   const identify = (request: Request) => (request.headers.has('authorization') ? { user: 'ann' } : undefined)
   const store = new MemoryStore()
   const guarded = new Elysia()
@@ -98,7 +98,7 @@ describe('with somebody to say who is calling, the body of nobody known is not r
     .get('/none', ({ listing }) => ({ size: listing.pageSize }), { lists: rules })
 
   for (const order of ['first', 'last', 'none'] as const) {
-    test(`wherever the guard of the route stands: ${order}`, async () => {
+    test(`with any position of the route’s guard: ${order}`, async () => {
       let read = 0
       const asking = async (headers: Record<string, string>) => {
         const request = new Request(`http://localhost/${order}`, { headers: { ...json, ...headers } })

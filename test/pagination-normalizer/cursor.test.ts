@@ -11,18 +11,18 @@ const token = cursors.issue(read(list), 'ann', position)
 const redeem = (query: string, nextToken: string, caller = 'ann') =>
   cursors.redeem({ ...read(query), nextToken }, caller)
 
-describe('a token is the gateway’s own', () => {
-  test('it gives back the position it was issued for', () => {
+describe('a page token', () => {
+  test('contains its position', () => {
     expect(redeem(list, token)).toEqual({ after: position, places: [] })
   })
 
-  test('it is URL-safe, and holds no secret, caller or filter', () => {
+  test('is URL-safe and contains no secret, caller or filter', () => {
     expect(token).toMatch(/^[\w-]+$/)
     const held = Buffer.from(token, 'base64url').toString('latin1')
     for (const text of ['first secret', 'ann', 'AIGC', 'UpdateTime']) expect(held).not.toContain(text)
   })
 
-  test('it has at most 1024 characters, for the longest ids', () => {
+  test('has at most 1024 characters, also for the longest ids', () => {
     for (const letter of ['x', '\u{1f600}', 'é', "'", '<']) {
       const id = letter.repeat(256 / Buffer.byteLength(letter))
       const places = Array.from({ length: 1_000 }, () => [123_456, 7] as const)
@@ -33,8 +33,8 @@ describe('a token is the gateway’s own', () => {
   })
 })
 
-describe('a token says where to look', () => {
-  test('in every source, as long as there is room', () => {
+describe('a page token contains hints', () => {
+  test('for every source, as far as the size allows', () => {
     const places = [
       [0, 0],
       [12_345, 2],
@@ -43,8 +43,8 @@ describe('a token says where to look', () => {
   })
 })
 
-describe('a token is bound to its list', () => {
-  test('page size and page number may change, and the same filters may be written otherwise', () => {
+describe('a page token is bound to its list', () => {
+  test('page size, page number and the spelling of the filters may change', () => {
     for (const query of [
       `${list}&PageSize=3`,
       `${list}&MaxResults=50&PageNumber=4`,
@@ -56,7 +56,7 @@ describe('a token is bound to its list', () => {
     expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual({ after: position, places: [] })
   })
 
-  test('another filter, sort, caller or endpoint does not take it', () => {
+  test('another filter, sort, caller or endpoint does not accept it', () => {
     for (const query of [
       list.replace('AIGC', 'LivenessFace'),
       list.replace('a,b', 'a'),
@@ -73,7 +73,7 @@ describe('a token is bound to its list', () => {
     expect(cursors.redeem({ ...read(list), endpoint: 'others', nextToken: token }, 'ann')).toBeUndefined()
   })
 
-  test('fields cannot be shifted into one another', () => {
+  test('the boundaries of signed fields are unambiguous', () => {
     const request = (filter: ListRequest['filter']) => ({ ...read(''), filter })
     const issued = cursors.issue(request({ A: 'x', B: 'y' }), 'ann', position)
     const others: readonly ListRequest['filter'][] = [
@@ -88,8 +88,8 @@ describe('a token is bound to its list', () => {
   })
 })
 
-describe('a token that was tampered with is none', () => {
-  test('every bit counts, also the unused ones of the last character', () => {
+describe('a modified page token is ignored', () => {
+  test('for every changed bit, also the unused bits of the last character', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     for (const id of ['a', 'ab', 'abc']) {
       const issued = cursors.issue(read(list), 'ann', { ...position, id })
@@ -102,7 +102,7 @@ describe('a token that was tampered with is none', () => {
     }
   })
 
-  test('cut, lengthened or padded', () => {
+  test('when it is truncated, extended or padded', () => {
     for (let length = 0; length < token.length; length++) expect(redeem(list, token.slice(0, length))).toBeUndefined()
     for (const forged of [
       `${token}A`,
@@ -117,7 +117,7 @@ describe('a token that was tampered with is none', () => {
     }
   })
 
-  test('anything else', () => {
+  test('for any other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: 'binary', maxLength: 2000 })),
@@ -129,7 +129,7 @@ describe('a token that was tampered with is none', () => {
     for (const forged of ['x'.repeat(100_000), '__proto__', '../..', '0']) expect(redeem(list, forged)).toBeUndefined()
   })
 
-  test('and means page mode, with the page number that stands beside it', () => {
+  test('and the request uses page mode with its PageNumber', () => {
     const items = ['a', 'b', 'c'].map((id) => ({ key: '1', id }))
     const page = (query: string, nextToken: string) =>
       cutPage(items, { ...read(query), nextToken }, 'ann', cursors).items.map(({ id }) => id)
@@ -141,12 +141,12 @@ describe('a token that was tampered with is none', () => {
   })
 })
 
-describe('secrets can be changed', () => {
+describe('the rotation of secrets', () => {
   const issued = (secrets: [string, ...string[]]) => createCursors(secrets).issue(read(list), 'ann', position)
   const taken = (secrets: [string, ...string[]], nextToken: string) =>
     createCursors(secrets).redeem({ ...read(list), nextToken }, 'ann')
 
-  test('the first signs, all verify', () => {
+  test('the first secret signs, and all secrets verify', () => {
     expect(issued(['new', 'old'])).toBe(issued(['new']))
     expect(taken(['new', 'old'], issued(['old']))).toEqual({ after: position, places: [] })
     expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual({ after: position, places: [] })

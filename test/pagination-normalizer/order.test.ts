@@ -4,7 +4,7 @@ import { comparePositions, instantKey, instantKeyOf } from '../../plugins/pagina
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0')
 
-/** One instant as `Z`, with an offset, and without a zone, which means UTC. */
+/** Spellings of one instant: with `Z`, with an offset, and without a zone, which means UTC. */
 const spellings = (time: number, minutes: number, fraction: string): readonly string[] => {
   const utc = new Date(time).toISOString().slice(0, 19)
   const local = new Date(time + minutes * 60_000).toISOString().slice(0, 19)
@@ -30,8 +30,8 @@ const instant = fc.record({
   ),
 })
 
-describe('times are ordered as instants', () => {
-  test('and what is an instant already has the key of its spelling', () => {
+describe('the sort key of a time', () => {
+  test('is the same for a number of milliseconds and its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: Date.UTC(1, 1), max: Date.UTC(9998, 1) }), (time) => {
         expect(instantKeyOf(time)).toBe(instantKey(new Date(time).toISOString()))
@@ -40,7 +40,7 @@ describe('times are ordered as instants', () => {
     expect(instantKeyOf(-1)).toBe(instantKey('1969-12-31T23:59:59.999Z'))
   })
 
-  test('all spellings of one instant have one key', () => {
+  test('is the same for all spellings of an instant', () => {
     fc.assert(
       fc.property(instant, ({ time, minutes, fraction }) => {
         expect(new Set(spellings(time, minutes, fraction).map(instantKey)).size).toBe(1)
@@ -48,7 +48,7 @@ describe('times are ordered as instants', () => {
     )
   })
 
-  test('keys order as the instants do, to the nanosecond', () => {
+  test('has the order of the instants, to the nanosecond', () => {
     const nanos = ({ time, fraction }: { time: number; fraction: string }) =>
       BigInt(time) * 1_000_000n + BigInt(fraction.slice(1) || '0')
     fc.assert(
@@ -65,7 +65,7 @@ describe('times are ordered as instants', () => {
     )
   })
 
-  test('the document’s three forms', () => {
+  test('accepts the three documented formats', () => {
     const ordered = [
       '2026-03-18T11:33:31+08:00',
       '2026-03-18 03:33:32',
@@ -77,7 +77,7 @@ describe('times are ordered as instants', () => {
     expect(ordered.toSorted((a, b) => (instantKey(a) < instantKey(b) ? -1 : 1))).toEqual(ordered)
   })
 
-  test('what is no time comes before all times', () => {
+  test('of an invalid time is before all times', () => {
     for (const text of [
       undefined,
       '',
@@ -92,7 +92,7 @@ describe('times are ordered as instants', () => {
     }
   })
 
-  test('a key is short, whatever an upstream writes', () => {
+  test('is short for any text', () => {
     expect(instantKey(`2026-03-18T03:33:32.${'1'.repeat(64)}Z`).length).toBeLessThan(100)
   })
 })

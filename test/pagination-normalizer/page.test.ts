@@ -21,14 +21,14 @@ const positions = fc.uniqueArray(position, { selector: ({ id }) => id, maxLength
 const order = fc.constantFrom('Asc', 'Desc')
 const size = fc.integer({ min: 1, max: 12 })
 
-/** The plainest thing that could be meant. */
+/** The reference implementation: sort and slice. */
 const sorted = (items: readonly Position[], sortOrder: string): readonly Position[] => {
   const ascending = [...items].sort((a, b) => (a.key !== b.key ? (a.key < b.key ? -1 : 1) : a.id < b.id ? -1 : 1))
   return sortOrder === 'Asc' ? ascending : ascending.reverse()
 }
 
-describe('a page is a slice of the whole', () => {
-  test('by number, whatever the order that things come in', () => {
+describe('a page is a slice of the sorted list', () => {
+  test('by number, for any input order', () => {
     fc.assert(
       fc.property(positions, order, size, fc.integer({ min: 1, max: 10 }), (items, sortOrder, pageSize, pageNumber) => {
         const page = cut(items, read(`SortOrder=${sortOrder}&PageSize=${pageSize}&PageNumber=${pageNumber}`))
@@ -41,7 +41,7 @@ describe('a page is a slice of the whole', () => {
     )
   })
 
-  test('the same where the whole is sorted beforehand, once for all pages', () => {
+  test('the same for a list that is already sorted', () => {
     fc.assert(
       fc.property(positions, order, size, (items, sortOrder, pageSize) => {
         const ordered = new Ordered(items)
@@ -60,7 +60,7 @@ describe('a page is a slice of the whole', () => {
     for (const direction of ['Asc', 'Desc'] as const) expect(ordered.in(direction)).toBe(ordered.in(direction))
   })
 
-  test('the last one has no token, even when it is full', () => {
+  test('the last page has no token, even when it is full', () => {
     const items = ['a', 'b', 'c', 'd'].map((id) => ({ key: '1', id }))
     for (const [query, more] of [
       ['PageSize=4', false],
@@ -72,7 +72,7 @@ describe('a page is a slice of the whole', () => {
     }
   })
 
-  test('past the end it is empty, and still counts', () => {
+  test('a page past the end is empty and has the TotalCount', () => {
     for (const number of [2, 1000, Number.MAX_SAFE_INTEGER]) {
       expect(cut([{ key: '', id: 'a' }], read(`PageNumber=${number}`))).toEqual({
         items: [],
@@ -83,7 +83,7 @@ describe('a page is a slice of the whole', () => {
     expect(cut([], read(''))).toEqual({ items: [], nextToken: '', totalCount: 0 })
   })
 
-  test('what it was given is left as it was', () => {
+  test('the input is not modified', () => {
     const items = Object.freeze([
       { key: '1', id: 'a' },
       { key: '2', id: 'b' },
@@ -92,8 +92,8 @@ describe('a page is a slice of the whole', () => {
   })
 })
 
-describe('a walk visits everything once', () => {
-  test('by token the same as by number, when nothing changes, also from the middle', () => {
+describe('a walk over all pages visits every item once', () => {
+  test('by token as by number when nothing changes, also from the middle', () => {
     fc.assert(
       fc.property(positions, order, size, fc.integer({ min: 1, max: 4 }), (items, sortOrder, pageSize, from) => {
         const seen: Position[] = []
@@ -109,7 +109,7 @@ describe('a walk visits everything once', () => {
     )
   })
 
-  test('while others come and go, and the page size changes', () => {
+  test('while other items are added and removed, and the page size changes', () => {
     const change = fc.record({ added: positions, removed: fc.array(fc.nat(50), { maxLength: 4 }), pageSize: size })
     fc.assert(
       fc.property(positions, fc.array(change, { minLength: 1, maxLength: 8 }), order, (items, changes, sortOrder) => {
@@ -119,7 +119,7 @@ describe('a walk visits everything once', () => {
         let token: string | undefined
         for (let at = 0; token !== ''; at++) {
           const step = changes[at]
-          // At last everybody holds still, or the walk would never end.
+          // The changes end at some time, or the walk would never end.
           for (const item of step?.added ?? []) if (!staying.has(item.id)) now.set(item.id, item)
           for (const index of step?.removed ?? []) {
             const id = [...now.keys()][index]
@@ -140,7 +140,7 @@ describe('a walk visits everything once', () => {
     )
   })
 
-  test('also when the item that the token names is gone, or was the last', () => {
+  test('also when the item of the token was deleted or was the last', () => {
     const items = ['a', 'b', 'c', 'd'].map((id) => ({ key: '1', id }))
     const first = cut(items, read('PageSize=2&SortOrder=Asc'))
     const left = items.filter(({ id }) => id !== 'b')

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { type ListRequest, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
-import { defaults, read, refused, rules } from './asking.ts'
+import { defaults, read, rejectionOf, rules } from './asking.ts'
 
-describe('what is absent takes its default', () => {
-  test('nothing at all', () => {
+describe('an absent parameter has its default', () => {
+  test('without parameters', () => {
     expect(read('')).toEqual(defaults)
     expect(read('', {})).toEqual(defaults)
     expect(read('', { Filter: {} })).toEqual(defaults)
     expect(read('', { Filter: null })).toEqual(defaults)
   })
 
-  test('everything present but empty', () => {
+  test('when all parameters are empty', () => {
     const empty =
       'GroupType=&GroupIds=&GroupIds=,&Name=&Statuses=,&SortBy=&SortOrder=&NextToken=&PageNumber=&PageSize=&MaxResults='
     expect(read(empty)).toEqual(defaults)
@@ -23,7 +23,7 @@ describe('what is absent takes its default', () => {
     expect(read('', { Filter: { GroupIds: [], Statuses: ['', ''] } })).toEqual(defaults)
   })
 
-  test('unknown parameters are ignored, wherever they stand', () => {
+  test('unknown parameters are ignored in query and body', () => {
     expect(
       read('ProjectName=x&pagesize=5&PAGENUMBER=2&Filter=1', { x: 1, Filter: { y: [], ProjectName: {} } }),
     ).toEqual(defaults)
@@ -32,7 +32,7 @@ describe('what is absent takes its default', () => {
   })
 })
 
-describe('a parameter is read wherever it may stand', () => {
+describe('a parameter is read from every documented position', () => {
   const all: ListRequest = {
     filter: { GroupType: 'LivenessFace', GroupIds: ['a', 'b'], Name: 'n', Statuses: ['Active', 'Failed'] },
     sortBy: 'GroupId',
@@ -63,7 +63,7 @@ describe('a parameter is read wherever it may stand', () => {
     expect(read('', { Filter: { ...Filter, ...paging }, MaxResults: '7', PageNumber: 3 })).toEqual(all)
   })
 
-  test('the query wins, parameter by parameter', () => {
+  test('the query has priority, for each parameter', () => {
     const body = {
       PageNumber: 9,
       PageSize: 9,
@@ -80,11 +80,11 @@ describe('a parameter is read wherever it may stand', () => {
       sortOrder: 'Asc',
       nextToken: 'query',
     })
-    // What is empty in the query is absent there, and does not win.
+    // An empty parameter in the query counts as absent.
     expect(read('PageSize=&Name=', body)).toMatchObject({ pageSize: 9, filter: { Name: 'body' } })
   })
 
-  test('beside PageNumber goes before inside Filter', () => {
+  test('the top level of the body has priority over Filter', () => {
     expect(
       read('', { SortBy: 'GroupId', MaxResults: 4, Filter: { SortBy: 'UpdateTime', MaxResults: 5 } }),
     ).toMatchObject({
@@ -93,7 +93,7 @@ describe('a parameter is read wherever it may stand', () => {
     })
   })
 
-  test('PageSize goes before MaxResults, wherever either stands', () => {
+  test('PageSize has priority over MaxResults in every position', () => {
     expect(read('PageSize=5&MaxResults=6').pageSize).toBe(5)
     expect(read('MaxResults=6').pageSize).toBe(6)
     expect(read('MaxResults=6', { PageSize: 5 }).pageSize).toBe(5)
@@ -101,13 +101,13 @@ describe('a parameter is read wherever it may stand', () => {
   })
 })
 
-describe('a list is a set', () => {
-  test('without empty and repeated entries', () => {
+describe('a list parameter is a set', () => {
+  test('without empty and duplicate entries', () => {
     expect(read('GroupIds=a,,b&GroupIds=a&GroupIds=').filter).toMatchObject({ GroupIds: ['a', 'b'] })
     expect(read('', { Filter: { GroupIds: ['a', '', 'b', 'a'] } }).filter).toMatchObject({ GroupIds: ['a', 'b'] })
   })
 
-  test('an entry that cannot be an id is kept as nobody’s, never dropped', () => {
+  test('an entry that cannot be an id is kept, never dropped', () => {
     for (const id of ['a%2Fb', 'a%3Fb', '..', '%00', 'a%20b', 'x'.repeat(257), '%ff']) {
       expect([id, read(`GroupIds=${id}`).filter.GroupIds]).toEqual([id, ['\0']])
     }
@@ -115,8 +115,8 @@ describe('a list is a set', () => {
   })
 })
 
-describe('what is not allowed is refused, by name', () => {
-  test('numbers outside their bounds, or not written as integers', () => {
+describe('an invalid parameter is rejected by name', () => {
+  test('a number out of range, or not an integer', () => {
     for (const name of ['PageSize', 'MaxResults']) {
       for (const text of [
         '0',
@@ -134,75 +134,77 @@ describe('what is not allowed is refused, by name', () => {
         '1,2',
         '١',
       ]) {
-        expect(refused(`${name}=${text}`)).toBe(`${name} must be an integer from 1 to 100`)
+        expect(rejectionOf(`${name}=${text}`)).toBe(`${name} must be an integer from 1 to 100`)
       }
       expect(read(`${name}=1`).pageSize).toBe(1)
       expect(read(`${name}=100`).pageSize).toBe(100)
     }
     for (const text of ['0', '-1', '1.0', '9007199254740993', '1e3']) {
-      expect(refused(`PageNumber=${text}`)).toBe('PageNumber must be an integer of at least 1')
+      expect(rejectionOf(`PageNumber=${text}`)).toBe('PageNumber must be an integer of at least 1')
     }
     expect(read('PageNumber=9007199254740991').pageNumber).toBe(9007199254740991)
   })
 
-  test('a number that is not used is still checked', () => {
-    expect(refused('PageSize=5&MaxResults=101')).toContain('MaxResults')
-    expect(refused('NextToken=x&PageNumber=0')).toContain('PageNumber')
+  test('an unused number is validated, too', () => {
+    expect(rejectionOf('PageSize=5&MaxResults=101')).toContain('MaxResults')
+    expect(rejectionOf('NextToken=x&PageNumber=0')).toContain('PageNumber')
   })
 
-  test('words spelled otherwise', () => {
+  test('an enum value in another spelling', () => {
     for (const text of ['aigc', 'AIGC2', 'AIGC,LivenessFace', 'null']) {
-      expect(refused(`GroupType=${text}`)).toBe('GroupType must be one of AIGC, LivenessFace')
+      expect(rejectionOf(`GroupType=${text}`)).toBe('GroupType must be one of AIGC, LivenessFace')
     }
-    expect(refused('SortBy=createtime')).toBe('SortBy must be one of CreateTime, UpdateTime, GroupId')
-    expect(refused('SortOrder=DESC')).toBe('SortOrder must be one of Desc, Asc')
-    expect(refused('Statuses=Active,active')).toBe('Statuses must be one of Active, Processing, Failed')
-    expect(refused('', { Filter: { Statuses: ['Active,Failed'] } })).toContain('Statuses')
-    expect(refused('Statuses=%20Active')).toContain('Statuses')
+    expect(rejectionOf('SortBy=createtime')).toBe('SortBy must be one of CreateTime, UpdateTime, GroupId')
+    expect(rejectionOf('SortOrder=DESC')).toBe('SortOrder must be one of Desc, Asc')
+    expect(rejectionOf('Statuses=Active,active')).toBe('Statuses must be one of Active, Processing, Failed')
+    expect(rejectionOf('', { Filter: { Statuses: ['Active,Failed'] } })).toContain('Statuses')
+    expect(rejectionOf('Statuses=%20Active')).toContain('Statuses')
   })
 
   test('a name of more than 64 code points', () => {
     expect(read(`Name=${'\u{1f600}'.repeat(64)}`).filter.Name).toBe('\u{1f600}'.repeat(64))
-    expect(refused(`Name=${'\u{1f600}'.repeat(65)}`)).toBe('Name must be at most 64 characters')
-    expect(refused(`Name=${'x'.repeat(65)}`)).toBe('Name must be at most 64 characters')
-    expect(refused(`Name=${'x'.repeat(100_000)}`)).toBe('Name must be at most 64 characters')
+    expect(rejectionOf(`Name=${'\u{1f600}'.repeat(65)}`)).toBe('Name must be at most 64 characters')
+    expect(rejectionOf(`Name=${'x'.repeat(65)}`)).toBe('Name must be at most 64 characters')
+    expect(rejectionOf(`Name=${'x'.repeat(100_000)}`)).toBe('Name must be at most 64 characters')
   })
 
   test('a wrong JSON type', () => {
     for (const value of [true, {}, [], [5]]) {
       for (const name of ['PageNumber', 'PageSize', 'MaxResults']) {
-        expect(refused('', { [name]: value })).toBe(`${name} must be an integer`)
+        expect(rejectionOf('', { [name]: value })).toBe(`${name} must be an integer`)
       }
       for (const name of ['NextToken', 'SortBy', 'SortOrder']) {
-        expect(refused('', { [name]: value })).toBe(`${name} must be a string`)
-        expect(refused('', { Filter: { [name]: value } })).toBe(`${name} must be a string`)
+        expect(rejectionOf('', { [name]: value })).toBe(`${name} must be a string`)
+        expect(rejectionOf('', { Filter: { [name]: value } })).toBe(`${name} must be a string`)
       }
       for (const name of ['Name', 'GroupType'])
-        expect(refused('', { Filter: { [name]: value } })).toBe(`${name} must be a string`)
+        expect(rejectionOf('', { Filter: { [name]: value } })).toBe(`${name} must be a string`)
     }
-    for (const name of ['NextToken', 'SortBy']) expect(refused('', { [name]: 5 })).toBe(`${name} must be a string`)
+    for (const name of ['NextToken', 'SortBy']) expect(rejectionOf('', { [name]: 5 })).toBe(`${name} must be a string`)
     for (const value of ['a', 5, true, {}, [5], [null], [['a']]]) {
-      expect(refused('', { Filter: { GroupIds: value } })).toBe('GroupIds must be an array of strings')
+      expect(rejectionOf('', { Filter: { GroupIds: value } })).toBe('GroupIds must be an array of strings')
     }
-    for (const value of [5, 'x', [], true]) expect(refused('', { Filter: value })).toBe('Filter must be an object')
+    for (const value of [5, 'x', [], true]) expect(rejectionOf('', { Filter: value })).toBe('Filter must be an object')
     for (const text of ['1.5', '0', '-1', '101', '1e400'])
-      expect(refused('', `{"PageSize":${text}}`)).toContain('PageSize')
+      expect(rejectionOf('', `{"PageSize":${text}}`)).toContain('PageSize')
   })
 
-  test('one value given twice', () => {
+  test('a duplicate parameter', () => {
     for (const name of ['PageNumber', 'PageSize', 'NextToken', 'Name', 'GroupType', 'SortBy']) {
-      expect(refused(`${name}=1&${name}=2`)).toBe(`${name} is given more than once`)
+      expect(rejectionOf(`${name}=1&${name}=2`)).toBe(`${name} is given more than once`)
       expect(() => read(`${name}=&${name}=`)).not.toThrow()
     }
-    expect(refused('', '{"PageSize":1,"PageSize":2}')).toBe('PageSize is given more than once')
-    expect(refused('', '{"Filter":{},"Filter":{"GroupIds":["a"]}}')).toBe('Filter is given more than once')
-    expect(refused('', '{"Filter":{"GroupIds":["a"],"Group\\u0049ds":["b"]}}')).toBe('GroupIds is given more than once')
-    expect(refused('', '{"Filter":{"NextToken":"a","NextToken":"a"}}')).toBe('NextToken is given more than once')
+    expect(rejectionOf('', '{"PageSize":1,"PageSize":2}')).toBe('PageSize is given more than once')
+    expect(rejectionOf('', '{"Filter":{},"Filter":{"GroupIds":["a"]}}')).toBe('Filter is given more than once')
+    expect(rejectionOf('', '{"Filter":{"GroupIds":["a"],"Group\\u0049ds":["b"]}}')).toBe(
+      'GroupIds is given more than once',
+    )
+    expect(rejectionOf('', '{"Filter":{"NextToken":"a","NextToken":"a"}}')).toBe('NextToken is given more than once')
   })
 })
 
-describe('an endpoint may have rules of its own', () => {
-  test('page sizes, and filters without default', () => {
+describe('the rules of an endpoint', () => {
+  test('may set page sizes and filters without default', () => {
     const own = {
       endpoint: 'e',
       filters: { A: { kind: 'word', words: ['x'] } },

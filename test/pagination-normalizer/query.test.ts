@@ -7,8 +7,8 @@ const both = (query: string) => ({
   standard: [...new URLSearchParams(`?${query}`)] as (readonly [string, string])[],
 })
 
-describe('a query is read as URLSearchParams reads it', () => {
-  test('none, empty, repeated, without a value, with signs in it', () => {
+describe('the query parser agrees with URLSearchParams', () => {
+  test('for absent, empty and repeated parameters, without values, with special characters', () => {
     expect([...queryOf('http://localhost/list')]).toEqual([])
     for (const query of ['', '&', '=', 'a', 'a=', '=a', 'a=b=c', 'a&&b', 'a=1&a=2&a=', 'a?b=?', 'a=#b', 'x=1#y']) {
       const { own, standard } = both(query)
@@ -16,7 +16,7 @@ describe('a query is read as URLSearchParams reads it', () => {
     }
   })
 
-  test('escaped, half escaped, and not UTF-8', () => {
+  test('for valid, incomplete and non-UTF-8 percent-encoding', () => {
     for (const query of [
       'a+b=c+d',
       '%41=%2B+%20',
@@ -34,7 +34,7 @@ describe('a query is read as URLSearchParams reads it', () => {
     }
   })
 
-  test('whatever it is made of', () => {
+  test('for random texts', () => {
     const sign = fc.constantFrom('a', 'B', '0', '=', '&', '%', '+', '4', '?', '/', 'é', '%C3', '%A9', '%2C', ',')
     fc.assert(
       fc.property(fc.array(sign, { maxLength: 30 }), (signs) => {

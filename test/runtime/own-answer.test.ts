@@ -16,8 +16,8 @@ const answerTo = (id: string) => {
 }
 
 /**
- * An upstream whose every answer is followed by another one that nobody asked for: at once, or in a moment. (One that comes only after the next call was sent is the answer to that
- * call, for all that anybody can tell.)
+ * An upstream that sends an unsolicited second response after every response, at once or after a moment. (After the next call was sent,
+ * a client cannot distinguish it from the response to that call.)
  */
 const startUpstream = async () => {
   const server = createServer((socket) => {
@@ -40,7 +40,7 @@ const startUpstream = async () => {
 }
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
-  describe(`what an upstream sends behind an answer reaches nobody else, on ${runtime}`, () => {
+  describe(`an unsolicited response of the upstream reaches no other caller, on ${runtime}`, () => {
     let place: Workplace
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
@@ -57,7 +57,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
     })
 
     test.each(['once', 'soon'])(
-      'where it comes %s',
+      'sent %s',
       async (way) => {
         for (let nth = 0; nth < 12; nth++) {
           const content = `call${nth} of ${way}`
@@ -67,7 +67,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
             body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
           })
           expect(await asked.text()).toContain(`answer to ${content}`)
-          // What comes in a moment has come before the next call.
+          // The second response has arrived before the next call.
           if (way === 'soon') await Bun.sleep(20)
         }
       },

@@ -4,7 +4,7 @@ import type { User } from '../support/gateway.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 
-/** What a promise to callers must not depend on. */
+/** Environments with the same behaviour towards callers. */
 const shores: readonly { runtime: Runtime; mode: string | undefined; getBodies: 'on' | 'off' }[] = [
   { runtime: 'bun', mode: undefined, getBodies: 'on' },
   { runtime: 'bun', mode: 'production', getBodies: 'on' },
@@ -13,7 +13,7 @@ const shores: readonly { runtime: Runtime; mode: string | undefined; getBodies: 
   { runtime: 'deno', mode: 'production', getBodies: 'off' },
 ]
 
-/** Every kind of refusal, with the answer that all shores give. */
+/** Every kind of error, with the response that all environments send. */
 const refusals: readonly {
   title: string
   method: string
@@ -54,7 +54,7 @@ for (const { runtime, mode, getBodies } of shores) {
     afterAll(() => place[Symbol.asyncDispose]())
 
     for (const { title, method, path, body, anonymous, status } of refusals) {
-      test(`${title} is refused, as on every other shore`, async () => {
+      test(`${title} has the same error response as in every environment`, async () => {
         const reply = await user.ask(method, path, body, anonymous && { authorization: '' })
         expect(reply.status).toBe(status)
         expect(reply.headers.get('content-type')).toBe('application/json')
@@ -76,7 +76,7 @@ for (const { runtime, mode, getBodies } of shores) {
       expect((await user.ask('GET', '/assets')).json.Result).toEqual({ Items: [], NextToken: '', TotalCount: 0 })
     })
 
-    test(`a JSON body on GET is ${getBodies === 'on' ? 'read' : 'refused, and never an unfiltered list'}`, async () => {
+    test(`a JSON body on GET is ${getBodies === 'on' ? 'read' : 'rejected, never ignored'}`, async () => {
       await user.ask('POST', '/assets/groups', { Name: 'other' })
       const { status, json } = await getWithBody(server.url, user.token, { Filter: { Name: 'other' } })
       expect(status).toBe(getBodies === 'on' ? 200 : 400)
@@ -84,7 +84,7 @@ for (const { runtime, mode, getBodies } of shores) {
       else expect(json.error.message).toContain('query string')
     })
 
-    test('a create is sent once when its connection is reset after it arrived', async () => {
+    test('a creation is sent once when the connection is reset after its arrival', async () => {
       const before = place.emulator.library.groups().length
       await user.ask('GET', '/assets/groups')
       place.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup' })
@@ -93,19 +93,19 @@ for (const { runtime, mode, getBodies } of shores) {
       expect(place.emulator.library.groups()).toHaveLength(before + 1)
     })
 
-    test('nothing it logged holds a token or a credential', () => {
+    test('the log contains no token and no credential', () => {
       const log = server.stderr()
       for (const secret of [user.token, place.emulator.rest.key]) expect(log).not.toContain(secret)
     })
 
-    test('it stops in order', async () => {
+    test('the server stops gracefully', async () => {
       expect(await server.kill('SIGTERM')).toBe(0)
     })
   })
 }
 
 const getWithBody = (url: string, token: string, body: object) =>
-  // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes
+  // biome-ignore lint/suspicious/noExplicitAny: responses of two formats
   new Promise<{ status: number | undefined; json: any }>((resolve, reject) => {
     const text = JSON.stringify(body)
     const headers = {

@@ -11,25 +11,25 @@ const stream = events.map((data) => `data: ${data}\n\n`).join('')
 const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
 
-/** What becomes of a connection: after its first answer, or instead of its second. */
+/** The fate of an upstream connection: after its first response (`later`), or in place of its second (`instead`). */
 const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
-  'is kept': {},
+  'stays open': {},
   'is closed at once': { later: (socket) => socket.end() },
-  'is closed by a FIN instead of a second answer': { instead: (socket) => socket.end() },
-  'is destroyed instead of a second answer': { instead: (socket) => socket.destroy() },
-  'is reset instead of a second answer': { instead: (socket) => socket.resetAndDestroy() },
-  'ends within the head of a second answer': { instead: (socket) => socket.end(answer.slice(0, 20)) },
-  'is reset within a second answer': {
+  'is closed by a FIN instead of a second response': { instead: (socket) => socket.end() },
+  'is destroyed instead of a second response': { instead: (socket) => socket.destroy() },
+  'is reset instead of a second response': { instead: (socket) => socket.resetAndDestroy() },
+  'ends within the head of a second response': { instead: (socket) => socket.end(answer.slice(0, 20)) },
+  'is reset within a second response': {
     instead: (socket) => socket.write(answer.slice(0, -30), () => socket.resetAndDestroy()),
   },
-  'ends within a second answer': { instead: (socket) => socket.end(answer.slice(0, -30)) },
-  // About when the next call comes.
+  'ends within a second response': { instead: (socket) => socket.end(answer.slice(0, -30)) },
+  // At about the time of the next call.
   'is closed after a moment': { later: (socket) => void setTimeout(() => socket.end(), Math.random() * 4) },
   'is destroyed after a moment': { later: (socket) => void setTimeout(() => socket.destroy(), Math.random() * 4) },
   'is reset after a moment': { later: (socket) => void setTimeout(() => socket.resetAndDestroy(), Math.random() * 4) },
 }
 
-/** An upstream on bare sockets, which counts what arrives. */
+/** An upstream on raw sockets that counts the arriving calls. */
 const startUpstream = async () => {
   let way: (typeof ways)[string] = {}
   let connections = 0
@@ -50,7 +50,7 @@ const startUpstream = async () => {
       arrived.set(id, (arrived.get(id) ?? 0) + 1)
       if (answered++ > 0 && way.instead) return way.instead(socket)
       socket.write(answer)
-      // The end of the body comes behind its last event, as it does from most upstreams.
+      // The end of the body follows its last event separately, as with most upstreams.
       setTimeout(() => {
         socket.write(chunkOf(''))
         way.later?.(socket)
@@ -72,7 +72,7 @@ const startUpstream = async () => {
 }
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
-  describe(`a generation is sent once, on ${runtime}, where the upstream's connection`, () => {
+  describe(`a generation is sent once, on ${runtime}, when the upstream's connection`, () => {
     let place: Workplace
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
@@ -104,14 +104,14 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
       async (name) => {
         upstream.begin(name)
         const statuses: number[] = []
-        // One after the other, with a pause in which a closed connection is seen to be closed, or none.
+        // Calls in sequence, with or without a pause in which the gateway notices a closed connection.
         for (let nth = 0; nth < 12; nth++) {
           statuses.push(await ask(nth))
           await new Promise((resolve) => setTimeout(resolve, nth % 3 === 0 ? 20 : Math.random() * 4))
         }
         statuses.push(...(await Promise.all(Array.from({ length: 12 }, (_, nth) => ask(100 + nth)))))
         expect(new Set(upstream.arrived.values())).toEqual(new Set([1]))
-        // What did not arrive was refused, and what was refused may have arrived.
+        // A call that did not arrive has failed. A failed call may have arrived.
         expect(upstream.arrived.size).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length)
         expect(statuses.filter((status) => status !== 200 && status !== 502)).toEqual([])
         if (name === 'is kept') expect(new Set(statuses)).toEqual(new Set([200]))

@@ -11,7 +11,7 @@ import { failure, own } from './scripted.ts'
 
 const groups = (count: number) => Array.from({ length: count }, (_, at) => own<'group'>(`g-${at}`))
 
-/** An upstream in memory, and what it was asked. */
+/** An upstream in memory that records its calls. */
 const answering = (answer: (operation: Operation, call: number) => string): Upstream & { asked: Operation[] } => {
   const asked: Operation[] = []
   return {
@@ -36,14 +36,14 @@ const page = (ids: readonly string[], token?: string | null) =>
 const ids = ({ items }: { items: readonly { get(key: string): { string(): string | undefined } | undefined }[] }) =>
   items.map((item) => item.get('Id')?.string())
 
-describe('groups are described by the upstream', () => {
-  test('no groups, no call: an upstream would take it for all of them', async () => {
+describe('reading groups from the upstream', () => {
+  test('without ids makes no call, because the upstream would list all groups', async () => {
     const upstream = answering(() => page(['stranger']))
     expect(await describeGroups(upstream, 'AIGC', [])).toEqual({ items: [], answers: [] })
     expect(upstream.asked).toEqual([])
   })
 
-  test('never more than a hundred groups a call, and every group once', async () => {
+  test('requests at most 100 groups per call, and each group once', async () => {
     for (const count of [1, 99, 100, 101, 200, 250]) {
       const upstream = answering((_, call) => page([`g-${call}`]))
       const listed = await describeGroups(upstream, 'AIGC', groups(count))
@@ -55,7 +55,7 @@ describe('groups are described by the upstream', () => {
     }
   })
 
-  test('the caller goes along with every call', async () => {
+  test('passes the caller with every call', async () => {
     const caller = { headers: new Headers() }
     const given: unknown[] = []
     const upstream: Upstream = {
@@ -69,27 +69,27 @@ describe('groups are described by the upstream', () => {
   })
 })
 
-describe('a list that has no end is not followed for ever', () => {
-  test('a cursor that comes again', async () => {
+describe('an endless list is not followed forever', () => {
+  test('a repeated cursor', async () => {
     const upstream = answering((_, call) => page([`i-${call}`], call % 2 ? 'odd' : 'even'))
     expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
     expect(upstream.asked.length).toBeLessThan(10)
   })
 
-  test('ever new cursors for the same page, or for nothing', async () => {
+  test('new cursors for the same page or for empty pages', async () => {
     for (const items of [['same'], []]) {
       const upstream = answering((_, call) => page(items, `t${call}`))
       expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
     }
   })
 
-  test('empty pages on the way are gone through', async () => {
+  test('but empty pages in the middle are skipped', async () => {
     const upstream = answering((_, call) => (call < 50 ? page([], `t${call}`) : page(['last'])))
     expect(ids({ items: await findGroups(upstream, 'AIGC', 'n') })).toEqual(['last'])
   })
 })
 
-describe('a list has items', () => {
+describe('the items of a list response', () => {
   for (const [text, good] of [
     ['{"Result":{"Items":null}}', true],
     ['{"Result":{}}', true],
@@ -100,7 +100,7 @@ describe('a list has items', () => {
     ['{"Result":{"Items":"x"}}', false],
     ['{"Items":[]}', false],
   ] as const) {
-    test(`${text} is ${good ? 'an empty list' : 'none'}`, async () => {
+    test(`${text} is ${good ? 'an empty list' : 'invalid'}`, async () => {
       const listing = describeGroups(
         answering(() => text),
         'AIGC',
@@ -112,8 +112,8 @@ describe('a list has items', () => {
   }
 })
 
-describe('groups of the account are found by their exact name', () => {
-  test('over all pages, whatever else the upstream deems alike', async () => {
+describe('a search for groups by name', () => {
+  test('reads all pages and keeps exact matches only', async () => {
     const upstream = answering((_, call) =>
       JSON.stringify({
         Result: {

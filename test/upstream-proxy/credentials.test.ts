@@ -5,7 +5,7 @@ import { failure, json, key, scripted } from './scripted.ts'
 const read = { action: 'GetAsset', id: 'a' } as const
 const invalid = { status: 502, message: 'upstream returned an invalid response' }
 
-describe('a credential of the account is nobody’s to read', () => {
+describe('the account’s credential never reaches a caller', () => {
   const escaped = [...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
   for (const form of [
     key,
@@ -13,7 +13,7 @@ describe('a credential of the account is nobody’s to read', () => {
     encodeURIComponent(`${key}/`).slice(0, -3),
     Buffer.from(`:${key}`).toString('base64'),
   ]) {
-    test(`not in a success either: ${form.slice(0, 18)}`, async () => {
+    test(`not in a successful response: ${form.slice(0, 18)}`, async () => {
       for (const step of [
         json(`{"Result":{"Id":"a","Name":"${form}"}}`),
         json('{"Result":{}}', 200, { 'x-request-id': form }),
@@ -24,7 +24,7 @@ describe('a credential of the account is nobody’s to read', () => {
     })
   }
 
-  test('of a kind that signs the secret key; the access key stands in signed links, but in no error', async () => {
+  test('the secret key of the kind ark never; its access key only in signed URLs, not in errors', async () => {
     const credentials = { accessKey: 'AKLT-access-key', secretKey: 'secret/key+0123456789==', region: 'cn-beijing' }
     const ask = async (status: number, text: string) => {
       await using upstream = await scripted(json(`{"Result":{"Id":"a","Name":"${text}"}}`, status))

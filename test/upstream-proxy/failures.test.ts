@@ -17,7 +17,7 @@ const read = { action: 'GetAsset', id: 'a' } as const
 const unavailable = { status: 502, message: 'Seedance upstream unavailable' }
 const invalid = { status: 502, message: 'upstream returned an invalid response' }
 
-/** An upstream that writes these bytes, whatever it is asked, and closes. */
+/** An upstream that responds to every request with these bytes and closes the connection. */
 const raw = async (text: string): Promise<{ url: string; server: Server }> => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -27,8 +27,8 @@ const raw = async (text: string): Promise<{ url: string; server: Server }> => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
 }
 
-describe('an upstream that gives no answer is unavailable', () => {
-  test('nothing listens: certainly never sent', async () => {
+describe('an upstream without a complete response is unavailable', () => {
+  test('refused connection: certainly not sent', async () => {
     const { url, server } = await raw('')
     await new Promise((resolve) => server.close(resolve))
     const { send } = createUpstream({ kind: rest({ url, key }) })
@@ -39,7 +39,7 @@ describe('an upstream that gives no answer is unavailable', () => {
     }
   })
 
-  test('an unknown host: certainly never sent', async () => {
+  test('unknown host: certainly not sent', async () => {
     const { send } = createUpstream({ kind: rest({ url: 'http://upstream.invalid', key }) })
     expect(await failure(send({ action: 'DeleteAsset', asset: own('a') }))).toMatchObject({
       ...unavailable,
@@ -47,7 +47,7 @@ describe('an upstream that gives no answer is unavailable', () => {
     })
   })
 
-  test('the deadline passes before, or during, the answer: perhaps sent', async () => {
+  test('timeout before or during the response: possibly sent', async () => {
     await using silent = await scripted(() => {})
     await using slow = await scripted((response) => response.writeHead(200).write('{"Result":'))
     for (const upstream of [silent, slow]) {
@@ -60,7 +60,7 @@ describe('an upstream that gives no answer is unavailable', () => {
     }
   })
 
-  test('an answer cut short is none', async () => {
+  test('truncated response', async () => {
     for (const text of [
       'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"Result":{}}',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nd\r\n{"Result":{}}\r\n',
@@ -72,7 +72,7 @@ describe('an upstream that gives no answer is unavailable', () => {
     }
   })
 
-  test('what is not HTTP at all says nothing of itself to the caller', async () => {
+  test('invalid HTTP, of which the caller sees no details', async () => {
     for (const text of [
       '',
       'SSH-2.0-internal\r\n',
@@ -88,7 +88,7 @@ describe('an upstream that gives no answer is unavailable', () => {
   })
 })
 
-describe('an answer that cannot be passed on is invalid', () => {
+describe('a response that cannot be forwarded is invalid', () => {
   test('a redirect is not followed', async () => {
     await using elsewhere = await scripted(json('{"Result":{"Id":"stolen"}}'))
     for (const status of [301, 302, 303, 307, 308]) {
@@ -100,7 +100,7 @@ describe('an answer that cannot be passed on is invalid', () => {
     expect(elsewhere.seen).toEqual([])
   })
 
-  test('nor is one taken for a success because of its body', async () => {
+  test('a redirect with a JSON body is no success', async () => {
     await using upstream = await scripted((response) => {
       response.writeHead(300, { 'content-type': 'application/json' }).end('{"Result":{"Id":"a"}}')
     })
@@ -114,10 +114,10 @@ describe('an answer that cannot be passed on is invalid', () => {
     ['an array', '[]'],
     ['a string', '"{}"'],
     ['two objects', '{}{}'],
-    ['half an object', '{"Result":{}'],
+    ['an incomplete object', '{"Result":{}'],
     ['too deep', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`],
   ] as const) {
-    test(`a success that is ${what}`, async () => {
+    test(`a success whose body is ${what}`, async () => {
       await using upstream = await scripted(json(text))
       expect(await failure(upstream.upstream().send(read))).toBeInstanceOf(Invalid)
       expect(await failure(upstream.upstream().send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject(
@@ -126,14 +126,14 @@ describe('an answer that cannot be passed on is invalid', () => {
     })
   }
 
-  test('a success that is not UTF-8', async () => {
+  test('a success whose body is not UTF-8', async () => {
     await using upstream = await scripted((response) =>
       response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
     )
     expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
   })
 
-  test('an answer beyond the bound, announced or not, good or bad', async () => {
+  test('a response above the size limit, with and without Content-Length, success and error', async () => {
     const text = JSON.stringify({ Result: { a: 'x'.repeat(2000) } })
     for (const status of [200, 400]) {
       await using announced = await scripted(json(text, status, { 'content-length': String(text.length) }))
@@ -155,15 +155,15 @@ describe('an answer that cannot be passed on is invalid', () => {
     }
   })
 
-  test('a status that HTTP does not know', async () => {
+  test('an invalid status code', async () => {
     const { url, server } = await raw('HTTP/1.1 799 Odd\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}')
     expect(await failure(createUpstream({ kind: rest({ url, key }) }).send(read))).toMatchObject({ status: 502 })
     server.close()
   })
 })
 
-describe('an answer is passed on as it came', () => {
-  test('an empty success is one where nothing had to be said', async () => {
+describe('a response is forwarded unchanged', () => {
+  test('an empty success, for operations without a result', async () => {
     for (const status of [200, 204]) {
       await using upstream = await scripted((response) => response.writeHead(status).end())
       const changes: readonly Operation[] = [
@@ -179,7 +179,7 @@ describe('an answer is passed on as it came', () => {
     }
   })
 
-  test('byte for byte, with numbers, order, repeated keys and space', async () => {
+  test('byte for byte, with numbers, key order, duplicate keys and white space', async () => {
     const text = '\t{ "Result" : {"b":1.0,"a":12345678901234567890, "a":1e400,"\\u0041":"\\/"} }\n'
     await using upstream = await scripted(json(text, 201))
     const answer = await upstream.upstream().send(read)
@@ -187,7 +187,7 @@ describe('an answer is passed on as it came', () => {
     expect(await toResponse(answer).text()).toBe(text)
   })
 
-  test('a coded one is decoded, and no longer says that it is coded', async () => {
+  test('a compressed one is decompressed, without Content-Encoding', async () => {
     const text = JSON.stringify({ Result: { a: 'ä'.repeat(5000) } })
     await using upstream = await scripted((response) => {
       const bytes = gzipSync(text)
@@ -203,7 +203,7 @@ describe('an answer is passed on as it came', () => {
     expect([response.headers.get('content-encoding'), response.headers.get('content-length')]).toEqual([null, null])
   })
 
-  test('a small coded answer cannot grow beyond the bound', async () => {
+  test('a compressed response cannot exceed the size limit', async () => {
     await using upstream = await scripted((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`{"a":"${'x'.repeat(5_000_000)}"}`))
     })
@@ -211,7 +211,7 @@ describe('an answer is passed on as it came', () => {
   })
 })
 
-describe('an upstream’s error is the caller’s to read', () => {
+describe('an upstream error is forwarded', () => {
   for (const [status, type, body] of [
     [400, 'application/json', '{"a":1.0,  "b":12345678901234567890}'],
     [403, 'text/html; charset=gbk', '<h1>\u00e4</h1>'],
@@ -222,7 +222,7 @@ describe('an upstream’s error is the caller’s to read', () => {
     [503, 'application/json', '[]'],
     [599, 'application/json', '{}'],
   ] as const) {
-    test(`${status} ${type} keeps status, type and bytes`, async () => {
+    test(`${status} ${type} keeps status, content type and bytes`, async () => {
       const bytes = Buffer.from(body, 'latin1')
       await using upstream = await scripted((response) => {
         response.writeHead(status, { 'content-type': type, 'retry-after': '3', 'x-request-id': 'r' }).end(bytes)
@@ -236,7 +236,7 @@ describe('an upstream’s error is the caller’s to read', () => {
     })
   }
 
-  test('unless it echoes the account’s credential, in its body or its headers', async () => {
+  test('unless its body or headers contain the account’s credential', async () => {
     for (const step of [
       json(`{"message":"bad key Bearer ${key}"}`, 401),
       json('{}', 403, { 'x-request-id': `authorization=${key}` }),

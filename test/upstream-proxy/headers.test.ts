@@ -22,19 +22,19 @@ const callers = {
   'if-none-match': '"x"',
 }
 
-describe('of a caller’s headers the upstream sees only what may pass', () => {
-  test('none of the dangerous ones', () => {
+describe('request headers to the upstream', () => {
+  test('exclude the dangerous ones', () => {
     const seen = requestHeaders(new Headers(callers))
     for (const name of Object.keys(callers)) expect([name, seen.get(name)]).toEqual([name, null])
   })
 
-  test('tracing, language and accept do, and what the host app adds', () => {
+  test('include tracing, language, accept and those that the host app adds', () => {
     const kept = { accept: 'a/b', 'accept-language': 'de', traceparent: 't', tracestate: 's', 'x-request-id': 'r' }
     const seen = requestHeaders(new Headers({ ...kept, 'x-tenant': 'one' }), ['x-tenant'])
     expect(Object.fromEntries(seen)).toMatchObject({ ...kept, 'x-tenant': 'one', via: '1.1 sluice' })
   })
 
-  test('on the wire: the account’s credential, one host, a length, and no caller’s own', async () => {
+  test('on the wire: the account’s credential, one Host, Content-Length, and no credential of the caller', async () => {
     await using upstream = await scripted(json('{"Result":{"Id":"g"}}'))
     const body = bodyOf('{ "Name": "é" }')
     await upstream.upstream().send({ action: 'CreateAssetGroup', body }, { headers: new Headers(callers) })
@@ -50,7 +50,7 @@ describe('of a caller’s headers the upstream sees only what may pass', () => {
     expect(names.filter((name) => name in callers && !['authorization', 'content-length'].includes(name))).toEqual([])
   })
 
-  test('a host app that forwards authorization still sends the account’s own', async () => {
+  test('contain the account’s credential even if the host app forwards authorization', async () => {
     await using upstream = await scripted(json('{"Result":{}}'))
     const headers = new Headers(callers)
     await upstream.upstream({ forwardHeaders: ['authorization'] }).send({ action: 'GetAsset', id: 'a' }, { headers })
@@ -63,8 +63,8 @@ const inert = { 'x-content-type-options': 'nosniff', 'content-security-policy': 
 const seen = (headers: Record<string, string>, status?: number) =>
   Object.fromEntries(responseHeaders(new Headers(headers), status))
 
-describe('of an upstream’s headers the caller sees what is meant for callers', () => {
-  test('not what is hop by hop, of the account, of another origin, or an order to a proxy or a browser', () => {
+describe('response headers to the caller', () => {
+  test('exclude hop-by-hop headers and those for the account, the origin, proxies or browsers', () => {
     const withheld = {
       connection: 'close, X-Internal , retry-after',
       'x-internal': 'secret',
@@ -110,7 +110,7 @@ describe('of an upstream’s headers the caller sees what is meant for callers',
     expect(seen(withheld)).toEqual(inert)
   })
 
-  test('content type and language, Retry-After, and the ids that logs go by', () => {
+  test('include content type, language, Retry-After and request ids', () => {
     const passing = {
       'content-type': 'text/plain; charset=gbk',
       'content-language': 'zh',
@@ -123,14 +123,14 @@ describe('of an upstream’s headers the caller sees what is meant for callers',
     expect(seen(passing)).toEqual({ ...passing, ...inert })
   })
 
-  test('what the limits of the account are, but what others have left of them only where nothing is', () => {
+  test('include the rate limits of the account, but the remaining quota only with a 429', () => {
     const limits = { 'x-ratelimit-limit-requests': '10', 'x-ratelimit-limit-tokens': '100' }
     const left = { 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '1s' }
     for (const status of [200, 400, 500]) expect(seen({ ...limits, ...left }, status)).toEqual({ ...limits, ...inert })
     expect(seen({ ...limits, ...left }, 429)).toEqual({ ...limits, ...left, ...inert })
   })
 
-  test('from the wire: repeated fields are joined, what is named by Connection is gone', async () => {
+  test('from the wire: repeated fields are joined, and fields named by Connection are removed', async () => {
     await using upstream = await scripted((response) => {
       response.setHeader('set-cookie', ['a=1', 'b=2'])
       response.setHeader('x-request-id', ['1', '2'])

@@ -19,7 +19,7 @@ const bare = {
   paging: { maxResults: 7 },
 } as const
 
-describe('rest: the gateway’s own paths', () => {
+describe('rest: the paths of the gateway', () => {
   const kind = rest({ url: 'https://up.test/api/media/proxy//', key: 'the-key' })
   const base = 'https://up.test/api/media/proxy'
   const sent = { authorization: 'Bearer the-key' }
@@ -47,7 +47,7 @@ describe('rest: the gateway’s own paths', () => {
     })
   }
 
-  test('lists carry their parameters in the query', async () => {
+  test('lists have their parameters in the query', async () => {
     for (const action of ['ListAssets', 'ListAssetGroups'] as const) {
       const { method, url } = await built(kind, { action, query })
       expect(method).toBe('GET')
@@ -67,14 +67,14 @@ describe('rest: the gateway’s own paths', () => {
     }
   })
 
-  test('page mode never goes with cursor mode', async () => {
+  test('page mode and cursor mode are exclusive', async () => {
     const paged = { ...query, paging: { pageNumber: 3, pageSize: 20 } }
     const { searchParams } = new URL((await built(kind, { action: 'ListAssets', query: paged })).url)
     expect([searchParams.get('PageNumber'), searchParams.get('PageSize')]).toEqual(['3', '20'])
     expect([searchParams.has('MaxResults'), searchParams.has('NextToken')]).toEqual([false, false])
   })
 
-  test('what was not asked for is not in it', async () => {
+  test('absent parameters are not sent', async () => {
     const { url } = await built(kind, { action: 'ListAssets', query: bare })
     expect([...new URL(url).searchParams.keys()].sort()).toEqual([
       'GroupIds',
@@ -85,7 +85,7 @@ describe('rest: the gateway’s own paths', () => {
     ])
   })
 
-  test('groups of the account are found by type and name', async () => {
+  test('groups are searched by type and name', async () => {
     const { url } = await built(kind, { action: 'FindAssetGroups', groupType: 'AIGC', name: 'a&b', nextToken: 't' })
     expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
       GroupType: 'AIGC',
@@ -95,7 +95,7 @@ describe('rest: the gateway’s own paths', () => {
     })
   })
 
-  test('ProjectName goes, at the top and in Filter, in any case; all else stays byte for byte', async () => {
+  test('ProjectName is removed at the top level and in Filter, in any case; the rest stays byte for byte', async () => {
     const text = '{ "b": 1.0,"ProjectName":"p", "Filter" : { "projectname":1,"x" : [ 1 ] } , "a":12345678901234567890 }'
     const { body } = await built(kind, { action: 'CreateAsset', group: own('g'), body: bodyOf(text) })
     expect(body).toBe('{ "b": 1.0,"Filter" : {"x" : [ 1 ] } , "a":12345678901234567890 }')
@@ -107,7 +107,7 @@ describe('rest: the gateway’s own paths', () => {
   })
 })
 
-describe('ark: the vendor’s actions', () => {
+describe('ark: the actions of the vendor', () => {
   const credentials = { accessKey: 'AK', secretKey: 'SK-secret', region: 'cn-beijing' }
   const now = Date.UTC(2024, 0, 2, 3, 4, 5)
   const kind = ark({ url: 'https://ark.test:8443/ignored', ...credentials, project: 'p-1', now: () => now })
@@ -175,7 +175,7 @@ describe('ark: the vendor’s actions', () => {
     })
   }
 
-  test('an id in a caller’s body never competes with the one that was checked', async () => {
+  test('an id in the body never replaces the checked id', async () => {
     const text = '{"Id":"theirs","ID":"theirs","id":"theirs","\\u0049d":"theirs","Name":"x"}'
     const changes: readonly Operation[] = [
       { action: 'UpdateAsset', asset: own('mine'), method: 'PUT', body: bodyOf(text) },
@@ -187,7 +187,7 @@ describe('ark: the vendor’s actions', () => {
     }
   })
 
-  test('each attempt is signed anew', async () => {
+  test('each retry has a new signature', async () => {
     let time = now
     const aging = ark({ url: 'https://ark.test', ...credentials, now: () => time })
     const first = await built(aging, { action: 'GetAsset', id: 'a' })
@@ -195,7 +195,7 @@ describe('ark: the vendor’s actions', () => {
     expect((await built(aging, { action: 'GetAsset', id: 'a' })).headers).not.toEqual(first.headers)
   })
 
-  test('a default port is no part of the signed host', async () => {
+  test('the signed host excludes a default port', async () => {
     const plain = await built(ark({ url: 'https://ark.test', ...credentials, now: () => now }), {
       action: 'GetAsset',
       id: 'a',

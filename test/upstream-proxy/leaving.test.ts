@@ -4,8 +4,8 @@ import { failure, json, scripted } from './scripted.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 
-describe('a caller who leaves takes the call along', () => {
-  test('before an answer', async () => {
+describe('the disconnect of the caller aborts the call', () => {
+  test('before the response', async () => {
     const leaving = new AbortController()
     await using upstream = await scripted(() => leaving.abort())
     await failure(upstream.upstream().send(read, { signal: leaving.signal }))
@@ -13,7 +13,7 @@ describe('a caller who leaves takes the call along', () => {
     expect(upstream.seen).toHaveLength(1)
   })
 
-  test('in the middle of an answer', async () => {
+  test('during the response', async () => {
     const leaving = new AbortController()
     await using upstream = await scripted((response) => {
       response.writeHead(200).write('{')
@@ -23,13 +23,13 @@ describe('a caller who leaves takes the call along', () => {
     await upstream.closed
   })
 
-  test('having left already, nothing is sent', async () => {
+  test('before the call: nothing is sent', async () => {
     await using upstream = await scripted(json('{}'))
     await failure(upstream.upstream().send(read, { signal: AbortSignal.abort() }))
     expect(upstream.seen).toEqual([])
   })
 
-  test('who stays is not held on to', async () => {
+  test('after a completed call the signal keeps no listener', async () => {
     const staying = new AbortController()
     await using upstream = await scripted(json('{}'), json('{}', 500), json('[]'))
     for (let call = 0; call < 3; call++) {
@@ -42,7 +42,7 @@ describe('a caller who leaves takes the call along', () => {
   })
 })
 
-describe('every call that has ended is reported once', () => {
+describe('every finished call is reported once', () => {
   test('with its status, or 0', async () => {
     await using upstream = await scripted(json('{}'), json('{}', 404), json('nonsense'), () => {})
     const calls: unknown[] = []

@@ -36,7 +36,7 @@ const pathOf = (id: string) => {
   return new URL(url)
 }
 
-describe('an id is data, never a path', () => {
+describe('an id in a path', () => {
   for (const id of hostile) {
     test(`${JSON.stringify(id)} is one segment`, () => {
       const { pathname, search, hash, host } = pathOf(id)
@@ -47,7 +47,7 @@ describe('an id is data, never a path', () => {
     })
   }
 
-  test('any text is one segment, or nowhere', () => {
+  test('any text is one segment, or is rejected', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (id) => {
         try {
@@ -61,7 +61,7 @@ describe('an id is data, never a path', () => {
   })
 
   for (const id of ['', '.', '..', 'groups', 'GROUPS', '\ud800']) {
-    test(`${JSON.stringify(id)} would be another path, and is answered 404 without asking`, async () => {
+    test(`${JSON.stringify(id)} would be another path: 404 without an upstream call`, async () => {
       await using upstream = await scripted(json('{"Result":{}}'))
       for (const operation of [
         { action: 'GetAsset', id },
@@ -76,7 +76,7 @@ describe('an id is data, never a path', () => {
     })
   }
 
-  test('what stands on the wire is what was built', async () => {
+  test('the path on the wire equals the built path', async () => {
     await using upstream = await scripted(json('{"Result":{}}'))
     for (const id of hostile) await upstream.upstream().send({ action: 'GetAsset', id })
     expect(upstream.seen.map(({ target }) => decodeURIComponent(target.slice('/base/assets/'.length)))).toEqual(hostile)

@@ -18,24 +18,24 @@ const changes: readonly Operation[] = [
   { action: 'DeleteAsset', asset: own('a') },
 ]
 
-describe('what changes nothing is tried twice', () => {
+describe('a read operation is retried once', () => {
   for (const operation of reads) {
-    test(`${operation.action} is asked again when the connection broke before any answer`, async () => {
+    test(`${operation.action} is retried when the connection breaks before the response`, async () => {
       await using upstream = await scripted(reset, json('{"Result":{}}'))
       expect((await upstream.upstream().send(operation)).status).toBe(200)
       expect(upstream.seen).toHaveLength(2)
     })
   }
 
-  test('but not three times', async () => {
+  test('but not twice', async () => {
     await using upstream = await scripted(reset)
     const error = await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
     expect(error).toMatchObject({ status: 502, message: 'Seedance upstream unavailable', sent: true })
-    // A runtime may add one of its own for a connection that it had kept; here every connection is new.
+    // A runtime may add a retry for a reused connection. Here every connection is new.
     expect(upstream.seen).toHaveLength(2)
   })
 
-  test('and not when an answer had begun, or said no', async () => {
+  test('and not after the start of a response or after an error response', async () => {
     for (const step of [json('{}', 500), json('{}', 429)]) {
       await using upstream = await scripted(step)
       await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
@@ -51,15 +51,15 @@ describe('what changes nothing is tried twice', () => {
   })
 })
 
-describe('what changes something is sent once', () => {
+describe('a write operation is sent once', () => {
   for (const operation of changes) {
-    test(`${operation.action} is not sent again on a broken connection`, async () => {
+    test(`${operation.action} is not retried after a broken connection`, async () => {
       await using upstream = await scripted(reset, json('{"Result":{}}'))
       expect(await failure(upstream.upstream().send(operation))).toMatchObject({ status: 502, sent: true })
       expect(upstream.seen).toHaveLength(1)
     })
 
-    test(`${operation.action} is not sent again when a kept connection turns out dead`, async () => {
+    test(`${operation.action} is not retried when a reused connection is dead`, async () => {
       let requests = 0
       await using upstream = await scripted((response, seen, socket) => {
         if (requests++ > 2) return reset(response, seen, socket)

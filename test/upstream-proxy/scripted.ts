@@ -11,7 +11,7 @@ import {
   type UpstreamOptions,
 } from '../../plugins/upstream-proxy/index.ts'
 
-/** A request as it stood on the wire. */
+/** A request as received on the wire. */
 export interface Seen {
   readonly method: string
   readonly target: string
@@ -23,14 +23,14 @@ export interface Seen {
 export interface Scripted extends AsyncDisposable {
   readonly url: string
   readonly seen: Seen[]
-  /** Connections whose other side has gone. */
+  /** Resolves when the first connection has closed. */
   readonly closed: Promise<void>
   upstream(options?: Partial<UpstreamOptions>): Upstream
 }
 
 export const key = 'upstream-key-5f1c'
 
-/** An upstream on a real socket that answers by script: the n-th request gets the n-th step, further ones the last. */
+/** An upstream on a real socket: the n-th step responds to the n-th request, and the last step to all further ones. */
 export const scripted = async (
   ...steps: readonly ((response: ServerResponse, seen: Seen, socket: Socket) => void)[]
 ): Promise<Scripted> => {
@@ -72,26 +72,26 @@ export const json =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
   }
 
-/** The connection breaks without an answer. */
+/** Breaks the connection without a response. */
 export const reset = (_: ServerResponse, __: Seen, socket: Socket): void => {
   socket.destroy()
 }
 
 export const bodyOf = (text: string): JsonBody => new JsonBody(readJson(text), new TextEncoder().encode(text))
 
-/** An id that counts as checked. */
+/** Marks an id as owned without a check. */
 export const own = <Kind extends 'group' | 'asset'>(id: string): Owned<Kind> => ({ id }) as Owned<Kind>
 
-/** What a promise was rejected with. */
+/** The rejection reason of a promise. Throws when it fulfils. */
 export const failure = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => {
-      throw new Error('it succeeded')
+      throw new Error('the promise did not reject')
     },
     (error: unknown) => error,
   )
 
-/** A request as a kind builds it, with its body as text. */
+/** The request that a kind builds, with its body as text. */
 export const built = async (kind: MediaKind, operation: Parameters<MediaKind['outgoing']>[0]) => {
   const { body, ...outgoing } = await kind.outgoing(operation)
   return { ...outgoing, body: typeof body === 'string' || body === undefined ? body : new TextDecoder().decode(body) }

@@ -28,7 +28,7 @@ const vectorB = async () => {
   return { request, hash }
 }
 
-describe('the signature is the vendor’s', () => {
+describe('the request signature of the vendor', () => {
   test('vector A', async () => {
     const { request, hash } = await vectorA()
     expect(hash).toBe('e280d025e397a7b39c92c34ac0621014f9e24477a1d220e4121aa5486d850a73')
@@ -68,7 +68,7 @@ describe('the signature is the vendor’s', () => {
     )
   })
 
-  test('the body’s hash is taken where no header gives it', async () => {
+  test('the body hash is computed when no header contains it', async () => {
     const { request } = await vectorB()
     const bare = { ...request, headers: { 'x-date': request.headers['x-date'] } }
     const credentials = { accessKey: 'a', secretKey: 's', region: 'r' }
@@ -76,7 +76,7 @@ describe('the signature is the vendor’s', () => {
     expect(await arkAuthorization(bare, credentials)).not.toBe(changed)
   })
 
-  test('query values are encoded by RFC 3986, and the service is part of the scope', async () => {
+  test('query values are encoded as in RFC 3986, and the scope contains the service', async () => {
     const { request, hash } = await vectorB()
     const encoded = { ...request, query: { a: "!'()* ~" } }
     expect(await canonicalHash(encoded, hash)).not.toBe(await canonicalHash({ ...request, query: { a: '~' } }, hash))
@@ -84,7 +84,7 @@ describe('the signature is the vendor’s', () => {
     expect(await arkAuthorization(request, credentials)).toContain('/r/iam/request')
   })
 
-  test('the date is the vendor’s form of an instant', () => {
+  test('the date has the vendor’s format', () => {
     expect(arkDate(Date.UTC(2024, 0, 2, 3, 4, 5, 678))).toBe('20240102T030405Z')
   })
 })
