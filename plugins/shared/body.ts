@@ -1,7 +1,8 @@
 import { collect, collectWhole, type Readable } from './bytes.ts'
 import { inFlightOf } from './in-flight.ts'
-import { bytesInTurn, type Json, JsonError, readJson, readJsonInTurns } from './json.ts'
+import { bytesInTurn, type Json, JsonError, readJson, readJsonInTurns, readUtf8 } from './json.ts'
 import { Problem } from './problem.ts'
+import { decodeText } from './text.ts'
 
 /** A stream, bytes, or what reads a body of announced length at one go, once it is wanted. */
 export type DeliveredBody =
@@ -103,7 +104,8 @@ export const readQueryBody = async (request: Delivered, maxBytes: number): Promi
 
 const parse = (bytes: Uint8Array): Json => {
   try {
-    return readJson(bytes)
+    const text = decodeText(bytes)
+    return text === undefined ? readJson(bytes) : readUtf8(bytes, text)
   } catch (error) {
     return refuse(error)
   }

@@ -27,6 +27,10 @@ export class Json {
     return this.document.bytes.subarray(this.document.start(this.#place), this.document.end(this.#place))
   }
 
+  get byteLength(): number {
+    return this.document.end(this.#place) - this.document.start(this.#place)
+  }
+
   /** What others put together that hold it. */
   get pieces(): readonly Piece[] {
     return [this.document.piece(this.document.start(this.#place), this.document.end(this.#place))]
@@ -157,7 +161,7 @@ export class Json {
 
 const isChange = ([now, ...more]: readonly Json[] = [], wanted: Json | undefined): boolean => {
   if (!wanted || !now || more.length > 0) return wanted !== now
-  return now.bytes.length !== wanted.bytes.length || now.raw !== wanted.raw
+  return now.byteLength !== wanted.byteLength || now.raw !== wanted.raw
 }
 
 /** A key and its new value; undefined: the object is to be without. */
@@ -199,6 +203,10 @@ export class Composed extends Json {
 
   override get bytes(): Uint8Array {
     return this.document.bytes
+  }
+
+  override get byteLength(): number {
+    return this.document.bytes.length
   }
 
   override get pieces(): readonly Piece[] {

@@ -8,5 +8,20 @@ export const limitLength = (field: string, text: string, max: number): void => {
   }
 }
 
+/** A text may take twice as much memory as its bytes. */
+const maxTextBytes = 2 ** 20
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Decodes UTF-8, with its byte order mark. Undefined for more than 1 MiB, and for what is not valid. */
+export const decodeText = (bytes: Uint8Array): string | undefined => {
+  if (bytes.length > maxTextBytes) return undefined
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /** Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every runtime. */
 export const ownText = (text: string): string => JSON.parse(JSON.stringify(text))

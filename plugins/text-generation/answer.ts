@@ -8,7 +8,7 @@ import { Invalid } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
 import { beginStream } from './begin.ts'
 import { ask, type Call, type Machinery } from './call.ts'
-import { type Answered, readAnswer } from './connection.ts'
+import { type Answered, type PlainBody, readAnswer } from './connection.ts'
 import { refuseCredentials } from './credentials.ts'
 import { Deadline, timeFor } from './deadline.ts'
 import type { Exchange } from './protocol.ts'
@@ -49,8 +49,8 @@ export const answerWhole = async (call: Call, machinery: Machinery): Promise<Res
         const seen = exchange.atOnce ? call : {}
         return { ...given, reader: await beginStream(seen, response.body, { signal, clock }) }
       }
-      const bytes = await readAnswer(response, served.upstream, machinery.maxAnswerBytes)
-      return { ...given, bytes, plain: answerIn(bytes, exchange) }
+      const body = await readAnswer(response, served.upstream, machinery.maxAnswerBytes)
+      return { ...given, bytes: body.bytes, plain: answerIn(body, exchange) }
     }
     const begun = await ask(call, machinery, signal, begin, exchange.atOnce)
     const { response, headers } = begun
@@ -104,8 +104,8 @@ export interface PlainAnswer {
 }
 
 /** What is in a plain answer. Throws Invalid for anything but an object, StreamError for an error under a status of success. */
-export const answerIn = (bytes: Uint8Array, { isAnswer }: Pick<Exchange, 'isAnswer'>): PlainAnswer => {
-  const text = textOf(bytes)
+export const answerIn = (body: PlainBody, { isAnswer }: Pick<Exchange, 'isAnswer'>): PlainAnswer => {
+  const text = body.text ?? textOf(body.bytes)
   const fields = fieldsIn(text)
   if (isAnswer(fields)) return { text, fields }
   const error = fields.error && objectOr(asFields(parseExact(text))?.error)

@@ -46,7 +46,7 @@ const longestWord = 131_072
 
 /** A string that may be one of the protocol's words, or an id. Undefined for what is longer, which is not even decoded, and for what is no string. */
 export const wordOf = (json: Json | undefined): string | undefined =>
-  json && json.bytes.length <= longestWord ? json.string() : undefined
+  json && json.byteLength <= longestWord ? json.string() : undefined
 
 // Optional fields: what is absent is fine.
 

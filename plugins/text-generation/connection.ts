@@ -1,6 +1,7 @@
 import { collect } from '../shared/bytes.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, Problem } from '../shared/problem.ts'
+import { decodeText } from '../shared/text.ts'
 import { EventTooLarge } from '../sse-relay/index.ts'
 import { type Fetch, Invalid, Refusal, Unreachable } from '../upstream-proxy/index.ts'
 import { refuseCredentials, revealsOf } from './credentials.ts'
@@ -86,24 +87,31 @@ export const createConnection = ({
       await response.body?.cancel().catch(() => {})
       throw new Invalid(revealing ? 'a header that contains a credential' : `status ${status}`)
     }
-    const bytes = await readAnswer(response, ask.upstream, maxAnswerBytes)
+    const { bytes } = await readAnswer(response, ask.upstream, maxAnswerBytes)
     log.info({ action: ask.action, status }, 'upstream refused')
     throw new Refusal({ status, headers, bytes })
   }
 }
 
-/** The bytes of an answer that is no stream. Throws Invalid beyond `maxBytes` and for one that holds a credential, Unreachable when they do not all arrive. */
-export const readAnswer = async (
-  response: Response,
-  upstream: TextUpstream,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer>> => {
-  const bytes = await collect(response, maxBytes).catch((cause: unknown) => {
+/** The body of an answer that is no stream. */
+export interface PlainBody {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Undefined for what is long, and for what is not UTF-8. */
+  readonly text: string | undefined
+}
+
+/** The body of an answer that is no stream. Throws Invalid beyond `maxBytes` and for one that holds a credential, Unreachable when they do not all arrive. */
+export const readAnswer = async (response: Response, upstream: TextUpstream, maxBytes: number): Promise<PlainBody> => {
+  let bytes: Uint8Array<ArrayBuffer> | undefined
+  try {
+    bytes = await collect(response, maxBytes)
+  } catch (cause) {
     throw new Unreachable(cause, true)
-  })
+  }
   if (!bytes) throw new Invalid('an answer that is too large')
-  refuseCredentials(upstream, bytes)
-  return bytes
+  const text = decodeText(bytes)
+  refuseCredentials(upstream, text ?? bytes)
+  return { bytes, text }
 }
 
 /** Whether an error is one of those that can be shown: everything else that goes wrong with an answer is the upstream's failing. */

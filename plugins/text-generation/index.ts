@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { identity } from '../shared/identity.ts'
@@ -139,12 +140,13 @@ export const textGeneration = (options: TextGenerationOptions) => {
     .macro({
       generates: (_required: true) => ({
         // The time limit counts from here: nothing has been read yet, and nobody asked.
-        resolve: async ({ request }): Promise<Omit<Generation, 'request'>> => {
+        resolve: ({ request }): Awaitable<Omit<Generation, 'request'>> => {
           const arrivedAt = clock.now()
-          const caller = await requireIdentity(identify, request)
-          if (upstreams.length === 0) throw new Unreachable(new Error('no upstream is configured'), false)
-          const { user, token } = caller
-          return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
+          return andThen(requireIdentity(identify, request), (caller) => {
+            if (upstreams.length === 0) throw new Unreachable(new Error('no upstream is configured'), false)
+            const { user, token } = caller
+            return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
+          })
         },
       }),
     })

@@ -149,7 +149,7 @@ const mediaType = new RegExp(`${forMedia.source}|^(?:image|video|audio)/`, 'i')
 
 /** No type is as long as a text may be. */
 const isMediaType = (json: Json): boolean =>
-  json.isString && json.bytes.length <= 1000 && mediaType.test(json.string() ?? '')
+  json.isString && json.byteLength <= 1000 && mediaType.test(json.string() ?? '')
 
 const placeBelow = (place: Place, key: string): Place => {
   const step = steps[place]?.get(key)
@@ -172,7 +172,7 @@ const pathOf = ({ outer, at }: Around): string => {
 
 /** @param long told of strings that are too long for an address */
 const search = (request: Json, long: (steps: Steps, param: string) => void): readonly NamedAsset[] => {
-  if (request.bytes.length <= longText && !suspicious.test(request.raw)) return none
+  if (request.byteLength <= longText && !suspicious.test(request.raw)) return none
   const found = new Map<string, string>()
   /** Texts that look like an address: whether the object around them holds media is certain only at its end. */
   const spared: string[] = []
@@ -205,13 +205,13 @@ const search = (request: Json, long: (steps: Steps, param: string) => void): rea
   const medium = (json: Json, where: Around): void => {
     // Most of a request's bytes are in such an address: they need not be read.
     if (isDataAddress(json.bytes)) return
-    if (json.bytes.length > short) {
+    if (json.byteLength > short) {
       const steps = readLongMedium(json.bytes, where.at)
-      const isLong = json.bytes.length > longestAddress
+      const isLong = json.byteLength > longestAddress
       if (isLong) long(steps, pathOf(where))
       if (isLong || finish(steps)) return
     }
-    read += json.bytes.length
+    read += json.byteLength
     if (read > mostShort) refuse(pathOf(where), 'is one address too many: they may have 8 MiB together')
     const text = json.string() ?? ''
     const medium = readMedium(text, where.at)

@@ -64,7 +64,7 @@ const ask = async (
   using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
   const asked = { upstream, action, path, headers: request.headers, signal: deadline.signal }
   const { response, headers } = await connection(asked)
-  const bytes = await readAnswer(response, upstream, maxAnswerBytes)
+  const { bytes } = await readAnswer(response, upstream, maxAnswerBytes)
   objectIn(bytes)
   return { status: response.status, headers, bytes }
 }

@@ -22,7 +22,7 @@ const longText = 2 ** 20
  */
 export const namedObjects = (request: Json, most = Number.POSITIVE_INFINITY): readonly NamedObject[] => {
   const found: NamedObject[] = []
-  if (request.bytes.length <= longText && !suspicious.test(request.raw)) return found
+  if (request.byteLength <= longText && !suspicious.test(request.raw)) return found
   const steps: (string | number)[] = []
 
   /** @param parent folded name of the member that the value is in */

@@ -75,7 +75,7 @@ export const createObjects = ({ store, keptMs, allowedFields, now, log }: Object
       if (each.fields.some((field) => allowed.has(field))) continue
       if (clearing.bridged && each.fields.includes(itemReference)) continue
       const { kind, id, param } = each
-      const key = `${kind} ${id.bytes.length <= longestShown ? id.raw : param}`
+      const key = `${kind} ${id.byteLength <= longestShown ? id.raw : param}`
       if (!different.has(key)) different.set(key, each)
     }
     const all = [...different.values()]

@@ -138,7 +138,7 @@ const ask = async (
     headers: request?.headers ?? new Headers(),
     signal,
   })
-  const bytes = await readAnswer(response, upstream, maxAnswerBytes)
+  const { bytes } = await readAnswer(response, upstream, maxAnswerBytes)
   return { status: response.status, headers, bytes, json: objectIn(bytes, action) }
 }
 

@@ -7,7 +7,7 @@ import { type End, type Frame, type RelayOptions, relaySource, streamHeaders } f
 import { answerIn, isDone, isPlain } from './answer.ts'
 import { beginStream } from './begin.ts'
 import { ask, type Call, type Machinery } from './call.ts'
-import { type Answered, readAnswer } from './connection.ts'
+import { type Answered, type PlainBody, readAnswer } from './connection.ts'
 import { watchCredentials } from './credentials.ts'
 import { Deadline } from './deadline.ts'
 import { eventText } from './event-text.ts'
@@ -132,8 +132,8 @@ class StreamedAnswer implements RelayOptions {
 }
 
 /** A plain answer as the stream that it would have been. */
-const eventStream = (bytes: Uint8Array, exchange: Exchange): Response['body'] =>
-  new Response(exchange.eventsOf(parseExact(answerIn(bytes, exchange).text))).body
+const eventStream = (body: PlainBody, exchange: Exchange): Response['body'] =>
+  new Response(exchange.eventsOf(parseExact(answerIn(body, exchange).text))).body
 
 const encoder = new TextEncoder()
 

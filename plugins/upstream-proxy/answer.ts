@@ -11,6 +11,7 @@ import {
 } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
 import { type Log, Problem } from '../shared/problem.ts'
+import { decodeText } from '../shared/text.ts'
 import type { Operation } from './operation.ts'
 
 /** What an upstream has answered. */
@@ -98,7 +99,7 @@ export const toResponse = ({ status, headers, bytes }: Received): Response =>
 /** What came as an answer to an operation, when it is a success. Throws Refusal or Invalid for anything else. */
 export const checkAnswer = (operation: Operation, received: Received, reveals: Reveals, log: Log): Answer => {
   const { status, headers, bytes } = received
-  const text = textOf(bytes)
+  const text = decodeText(bytes)
   if (reveals(text ?? bytes, headers)) throw new Invalid('an answer that contains a credential')
   if (status >= 400 && status <= 599) {
     log.info({ action: operation.action, status }, 'upstream refused')
@@ -113,21 +114,6 @@ export const checkAnswer = (operation: Operation, received: Received, reveals: R
     if (!(error instanceof JsonError)) throw error
   }
   throw new Invalid(`${operation.action} answered ${status} without a JSON object`)
-}
-
-/** What is longer is searched and read as bytes: a text may take twice as much memory. */
-const mostText = 2 ** 20
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Undefined for what is long, and for what is not UTF-8. */
-const textOf = (bytes: Uint8Array): string | undefined => {
-  if (bytes.length > mostText) return undefined
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** Of these, items are taken out as they were written. */

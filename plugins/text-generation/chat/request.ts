@@ -71,7 +71,7 @@ const checkMessage = ({ param, json }: Present): void => {
   checkContent({ param, json }, role)
   if (role !== 'tool') return
   const call = demand(fieldOf(json, 'tool_call_id', param))
-  if (!call.json.isString || call.json.bytes.length === 2) refuse(call.param, 'must be a non-empty string')
+  if (!call.json.isString || call.json.byteLength === 2) refuse(call.param, 'must be a non-empty string')
 }
 
 const checkContent = (message: Present, role: string | undefined): void => {
