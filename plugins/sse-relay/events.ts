@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../shared/utf8.ts'
 import { parseEvent, type SseEvent } from './event.ts'
 import { Pending } from './pending.ts'
 
@@ -25,6 +26,11 @@ export interface FramesOptions {
   readonly maxEventBytes?: number
   /** The event in the text of a frame, for whoever knows more of its data than that it is text. Default `parseEvent`. */
   readonly parse?: (text: string) => SseEvent | undefined
+  /**
+   * The event that some bytes are, from its first line to the blank line behind it, for whoever knows them from events before: so they need be neither split nor decoded. Undefined: they
+   * are anything else. Default: every event is parsed.
+   */
+  readonly recognise?: (bytes: Uint8Array) => SseEvent | undefined
 }
 
 export interface Frames {
@@ -47,7 +53,7 @@ export const createFrames = (options: FramesOptions = {}): Frames => new Splitte
 
 class Splitter implements Frames {
   readonly #maxEventBytes: number
-  readonly #parse: NonNullable<FramesOptions['parse']>
+  readonly #events: Pick<FramesOptions, 'parse' | 'recognise'>
   readonly #pending = new Pending()
   #failure: EventTooLarge | undefined
   /** Bytes of a byte order mark at the very start that have been seen; undefined once it is known whether there is one. */
@@ -60,9 +66,9 @@ class Splitter implements Frames {
   #inComment = false
   #afterReturn = false
 
-  constructor({ maxEventBytes = 2 ** 24, parse = parseEvent }: FramesOptions) {
-    this.#maxEventBytes = maxEventBytes
-    this.#parse = parse
+  constructor(options: FramesOptions) {
+    this.#maxEventBytes = options.maxEventBytes ?? 2 ** 24
+    this.#events = options
   }
 
   get failure(): EventTooLarge | undefined {
@@ -71,6 +77,9 @@ class Splitter implements Frames {
 
   push(chunk: Uint8Array): Frame[] {
     if (this.#failure) throw this.#failure
+    // Most chunks of most streams are one event like the one before.
+    const event = this.#isOneFrame(chunk) ? this.#events.recognise?.(chunk) : undefined
+    if (event) return [{ bytes: chunk, event }]
     const frames: Frame[] = []
     try {
       this.#scan(chunk, frames)
@@ -88,6 +97,17 @@ class Splitter implements Frames {
     if (this.#pending.length === 0) return undefined
     if (this.#marked) this.#inLine = true
     return { ...this.#frame(this.#pending.take(), true), closing: this.#closing() }
+  }
+
+  /** Whether a chunk begins where a frame does and, if an event in it ends where it does, says so: behind a CR there may be more. */
+  #isOneFrame(chunk: Uint8Array): boolean {
+    return (
+      this.#pending.length === 0 &&
+      !this.#afterReturn &&
+      this.#marked === undefined &&
+      chunk[chunk.length - 1] === LF &&
+      chunk.length <= this.#maxEventBytes
+    )
   }
 
   /** Position after the bytes of a byte order mark. */
@@ -110,8 +130,15 @@ class Splitter implements Frames {
   #frame(bytes: Uint8Array, mayHoldEvent: boolean): Frame {
     const text = this.#withMark ? bytes.subarray(mark.length) : bytes
     this.#withMark = false
-    const event = mayHoldEvent ? this.#parse(decoder.decode(text)) : undefined
+    const event = mayHoldEvent ? this.#eventIn(text) : undefined
     return event ? { bytes, event } : { bytes }
+  }
+
+  #eventIn(bytes: Uint8Array): SseEvent | undefined {
+    const event = this.#events.recognise?.(bytes)
+    if (event) return event
+    const text = decodeUtf8(bytes)
+    return this.#events.parse ? this.#events.parse(text) : parseEvent(text)
   }
 
   /** The bytes from what is pending to a place in the chunk. */
@@ -178,9 +205,6 @@ const CR = 13
 const COLON = 58
 /** The byte order mark U+FEFF. */
 const mark = [0xef, 0xbb, 0xbf]
-
-/** Only the mark at the start of the stream is none of its text: any other is left in. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Position of a byte, or the end. */
 const find = (chunk: Uint8Array, byte: number, from: number): number => {

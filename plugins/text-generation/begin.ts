@@ -12,7 +12,7 @@ export interface BeginOptions {
   readonly patienceMs?: number
   readonly clock: Clock
   /** How events are read. Default: each for itself. */
-  readonly parse?: FramesOptions['parse']
+  readonly events?: FramesOptions
 }
 
 /**
@@ -21,10 +21,10 @@ export interface BeginOptions {
 export const beginStream = async (
   call: Pick<Call, 'given'>,
   body: ReadableStream<Uint8Array> | null,
-  { signal, patienceMs, clock, parse = readEvent }: BeginOptions,
+  { signal, patienceMs, clock, events = { parse: readEvent } }: BeginOptions,
 ): Promise<FrameReader> => {
   if (!body) throw new Invalid('an answer without a body')
-  const reader = framesOf(call, body, { parse })
+  const reader = framesOf(call, body, events)
   cancelOnAbort(reader, signal)
   try {
     const first = await readFirst(reader, { patienceMs, clock })

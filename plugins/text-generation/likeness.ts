@@ -24,10 +24,15 @@ export class Likeness {
   readonly place: string
   /** What stands before, between and behind the holes. */
   readonly #fixed: readonly string[]
+  /** Characters around the data. */
+  readonly #before: number
+  readonly #behind: number
 
-  constructor(holes: readonly Hole[], place: string, fixed: readonly string[]) {
+  private constructor(text: string, data: string, holes: readonly Hole[], fixed: readonly string[]) {
     this.holes = holes
-    this.place = place
+    this.place = placeIn(data)
+    this.#before = text.indexOf(data)
+    this.#behind = text.length - this.#before - data.length
     this.#fixed = fixed
   }
 
@@ -56,6 +61,12 @@ export class Likeness {
     return this.#fixed.map((fixed, nth) => fixed + (pieces[nth] ?? '')).join('')
   }
 
+  /** The data of an event like the others. */
+  dataOf(pieces: readonly string[]): string {
+    const text = this.fill(pieces)
+    return text.slice(this.#before, text.length - this.#behind)
+  }
+
   /** Whether what stands in the holes is JSON, as what was there first is. */
   isJson(pieces: readonly string[]): boolean {
     return pieces.every((piece, nth) => isJsonValue(this.holes[nth]?.kind === 'count' ? piece : `"${piece}"`))
@@ -81,7 +92,7 @@ export class Likeness {
       at = count === undefined ? endOfString(text, end) : end
     }
     fixed.push(text.slice(at))
-    return holes.some(({ kind }) => kind !== 'count') ? new Likeness(holes, placeIn(data), fixed) : undefined
+    return holes.some(({ kind }) => kind !== 'count') ? new Likeness(text, data, holes, fixed) : undefined
   }
 }
 

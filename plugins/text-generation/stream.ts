@@ -14,7 +14,7 @@ import { eventText } from './event-text.ts'
 import { textProblemBody } from './problem.ts'
 import type { Exchange, Relaying } from './protocol.ts'
 import { problemOf } from './refusal.ts'
-import { createEventReader, jsonOf } from './text-event.ts'
+import { EventReader, jsonOf } from './text-event.ts'
 
 /**
  * Answers a call that streams: events as they come. The response begins with the first event, or with the first heartbeat; an error that comes
@@ -47,7 +47,7 @@ export const answerStream = async (call: Call, machinery: Machinery): Promise<Re
         : response.body
       return {
         headers,
-        reader: await beginStream(call, body, { signal, patienceMs: heartbeatMs, clock, parse: createEventReader() }),
+        reader: await beginStream(call, body, { signal, patienceMs: heartbeatMs, clock, events: new EventReader() }),
       }
     }
     const { headers, reader } = await ask(call, machinery, signal, begin)

@@ -1,22 +1,37 @@
 import { parseExact } from '../shared/exact.ts'
-import { parseEvent, type SseEvent } from '../sse-relay/index.ts'
+import { decodeUtf8 } from '../shared/utf8.ts'
+import { type FramesOptions, parseEvent, type SseEvent } from '../sse-relay/index.ts'
 import { Likeness } from './likeness.ts'
 
 /** An event of an upstream's stream, read once for everybody who looks at it. */
 export class TextEvent implements SseEvent {
   readonly type: string
-  readonly data: string
   /** What it has in common with events before it. Undefined: it is the first of its kind. */
   readonly likeness: Likeness | undefined
   /** What it has of its own, as JSON has it: one for each hole. */
   readonly pieces: readonly string[]
+  #data: string | undefined
   #json: { readonly value: unknown } | undefined
 
-  constructor({ type, data }: SseEvent, likeness?: Likeness, pieces: readonly string[] = []) {
+  private constructor(type: string, data: string | undefined, likeness?: Likeness, pieces: readonly string[] = []) {
     this.type = type
-    this.data = data
+    this.#data = data
     this.likeness = likeness
     this.pieces = pieces
+  }
+
+  static of({ type, data }: SseEvent): TextEvent {
+    return new TextEvent(type, data)
+  }
+
+  /** An event like others; its data is put together for whoever asks: most often nobody does. */
+  static like(type: string, likeness: Likeness, pieces: readonly string[]): TextEvent {
+    return new TextEvent(type, undefined, likeness, pieces)
+  }
+
+  get data(): string {
+    this.#data ??= this.likeness?.dataOf(this.pieces) ?? ''
+    return this.#data
   }
 
   /** Its data, with numbers as they were written; undefined when it is no JSON. */
@@ -40,49 +55,51 @@ const jsonIn = (data: string): unknown => {
 /** Reads an event. */
 export const readEvent = (text: string): TextEvent | undefined => {
   const event = parseEvent(text)
-  return event && new TextEvent(event)
+  return event && TextEvent.of(event)
 }
 
-/** Reads the events of one stream, one after the other, and knows those again that are alike. */
-export const createEventReader = (): ((text: string) => TextEvent | undefined) => {
-  const known: Known[] = []
-  let tried = 0
+/** Reads the events of one stream, one after the other, and recognises those that are like one before: for `createFrames`. */
+export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
+  /** The one that came last is the first. */
+  readonly #known: Known[] = []
+  #tried = 0
 
-  const learn = (text: string, event: TextEvent): TextEvent => {
-    // What comes once is not worth it; and a stream of which no two events are alike has been tried often enough.
-    if (tried++ === 0 || tried > mostTried || event.json === undefined) return event
-    const likeness = Likeness.of(text, event.data)
-    const pieces = likeness?.match(text)
-    if (!likeness || !pieces) return event
-    if (known.length === mostKnown) known.pop()
-    const before = text.indexOf(event.data)
-    known.unshift({ likeness, type: event.type, before, behind: text.length - before - event.data.length })
-    return event
-  }
-
-  return (text) => {
+  recognise(bytes: Uint8Array): TextEvent | undefined {
+    const known = this.#known
+    if (known.length === 0) return undefined
+    const text = decodeUtf8(bytes)
     for (let nth = 0; nth < known.length; nth++) {
       const kind = known[nth] as Known
-      const { likeness, type, before, behind } = kind
-      const pieces = likeness.match(text)
+      const pieces = kind.likeness.match(text)
       if (!pieces) continue
       if (nth > 0) {
         known.splice(nth, 1)
         known.unshift(kind)
       }
-      return new TextEvent({ type, data: text.slice(before, text.length - behind) }, likeness, pieces)
+      return TextEvent.like(kind.type, kind.likeness, pieces)
     }
+    return undefined
+  }
+
+  parse(text: string): TextEvent | undefined {
     const event = readEvent(text)
-    return event && learn(text, event)
+    if (event) this.#learn(text, event)
+    return event
+  }
+
+  #learn(text: string, event: TextEvent): void {
+    // What comes once is not worth it; and a stream of which no two events are alike has been tried often enough.
+    if (this.#tried++ === 0 || this.#tried > mostTried || event.json === undefined) return
+    const likeness = Likeness.of(text, event.data)
+    if (!likeness?.match(text)) return
+    if (this.#known.length === mostKnown) this.#known.pop()
+    this.#known.unshift({ likeness, type: event.type })
   }
 }
 
 interface Known {
   readonly likeness: Likeness
   readonly type: string
-  /** Characters around the data. */
-  readonly before: number
-  readonly behind: number
 }
 
 /** Several texts may grow at once: choices, thoughts, arguments of calls. */

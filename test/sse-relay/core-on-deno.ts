@@ -1,4 +1,5 @@
 // Run by deno.test.ts, on Deno, where no test runner of ours is: prints what it found, throws where it found something wrong.
+import { decodeUtf8 } from '../../plugins/shared/utf8.ts'
 import { readFrames } from '../../plugins/sse-relay/reader.ts'
 import { relayFrames } from '../../plugins/sse-relay/relay.ts'
 import { bodyOf, collected, Hand } from './bodies.ts'
@@ -11,6 +12,17 @@ for (const { name, bytes } of vectors) {
     if (heard.length !== bytes.length || heard.some((byte, at) => byte !== bytes[at])) throw new Error(name)
     relayed++
   }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+for (const bytes of [
+  [0xef, 0xbb, 0xbf, 0x61],
+  [0xe2, 0x82],
+  [0xed, 0xa0, 0x80],
+  [0x61, 0xff, 0xc3, 0xa9],
+]) {
+  const text = Uint8Array.from(bytes)
+  if (decodeUtf8(text) !== decoder.decode(text)) throw new Error(`${bytes} is decoded otherwise`)
 }
 
 let left = 0

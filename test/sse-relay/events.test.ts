@@ -181,3 +181,46 @@ describe('ten mebibytes take no longer the more pieces there are', () => {
     expect(count(one, 1)).toBe(1)
   }, 60_000)
 })
+
+describe('bytes that are recognised as an event', () => {
+  const known = 'data: a\n\n'
+  const recognising = (texts: readonly string[]) => {
+    const asked: string[] = []
+    const frames = createFrames({
+      parse: () => ({ type: 'message', data: 'parsed' }),
+      recognise(bytes) {
+        const text = new TextDecoder().decode(bytes)
+        asked.push(text)
+        return texts.includes(text) ? { type: 'message', data: 'recognised' } : undefined
+      },
+    })
+    return { asked, push: (text: string) => frames.push(bytesOf(text)).map(said) }
+  }
+
+  test('are not parsed: as a chunk of their own, beside others, and in pieces', () => {
+    const { push } = recognising([known])
+    expect(push(`data: b\n\n${known}`)).toEqual([
+      ['data: b\n\n', 'parsed'],
+      [known, 'recognised'],
+    ])
+    expect(push(known)).toEqual([[known, 'recognised']])
+    expect(push('data:')).toEqual([])
+    expect(push(' a\n\n')).toEqual([[known, 'recognised']])
+  })
+
+  test('are looked for where a frame begins and ends, and nowhere else', () => {
+    const { push, asked } = recognising([known, 'data: a\r\n\r'])
+    expect(push('data: b\n')).toEqual([])
+    expect(push(known)).toEqual([[`data: b\n${known}`, 'parsed']])
+    expect(push('data: a\r\n\r')).toEqual([['data: a\r\n\r', 'recognised']])
+    // What ends its line is of it, so that this is no event.
+    expect(push('\n')).toEqual([['\n', undefined]])
+    expect(asked).toEqual([`data: b\n${known}`, 'data: a\r\n\r'])
+  })
+
+  test('are too large where any other event would be', () => {
+    const frames = createFrames({ maxEventBytes: 8, recognise: () => ({ type: 'message', data: 'recognised' }) })
+    frames.push(bytesOf('data\n\n'))
+    expect(() => frames.push(bytesOf('data: a\n\n'))).toThrow(EventTooLarge)
+  })
+})

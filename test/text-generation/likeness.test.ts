@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFrames, type Frame, parseEvent, type SseEvent } from '../../plugins/sse-relay/index.ts'
+import { createFrames, type Frame, type FramesOptions } from '../../plugins/sse-relay/index.ts'
 import { relayChat } from '../../plugins/text-generation/chat/chat.ts'
 import { watchCredentials } from '../../plugins/text-generation/credentials.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { relayResponses } from '../../plugins/text-generation/responses/responses.ts'
-import { createEventReader, type TextEvent } from '../../plugins/text-generation/text-event.ts'
+import { EventReader, type TextEvent } from '../../plugins/text-generation/text-event.ts'
 
 const key = 'text-key-123456'
 
@@ -149,8 +149,8 @@ interface Way {
 }
 
 /** What becomes of a stream, piece by piece, and what is known in the end. */
-const told = (chunks: readonly Uint8Array[], parse: (text: string) => SseEvent | undefined, way: Way) => {
-  const frames = createFrames({ parse })
+const told = (chunks: readonly Uint8Array[], events: FramesOptions, way: Way) => {
+  const frames = createFrames(events)
   const watch = watchCredentials({ url: 'http://upstream', key })
   const heard: unknown[] = []
   try {
@@ -190,6 +190,12 @@ const chatWay = (wantsUsage: boolean): Way => {
   }
 }
 
+/** Reads events one by one, as `createFrames` does. */
+const reading = () => {
+  const events = new EventReader()
+  return (text: string): TextEvent | undefined => events.recognise(new TextEncoder().encode(text)) ?? events.parse(text)
+}
+
 describe('an event that is like one before it', () => {
   for (const [name, { event, way }] of Object.entries(ways)) {
     test(`is treated as if each were read for itself: ${name}`, () => {
@@ -197,7 +203,7 @@ describe('an event that is like one before it', () => {
         fc.property(streams(event), ({ text, ends, sizes }) => {
           const bytes = new TextEncoder().encode(ends === '\n' ? text : text.replaceAll('\n', ends))
           const chunks = chunksOf(bytes, sizes)
-          expect(told(chunks, createEventReader(), way())).toEqual(told(chunks, parseEvent, way()))
+          expect(told(chunks, new EventReader(), way())).toEqual(told(chunks, {}, way()))
         }),
         { numRuns: 400 },
       )
@@ -205,7 +211,7 @@ describe('an event that is like one before it', () => {
   }
 
   test('is read once in a stream of many, and has its own data and JSON', () => {
-    const read = createEventReader()
+    const read = reading()
     const line = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`
     const events = ['first', 'a', 'b', 'c"]', 'd\\n'].map((text) => read(line(text)))
     expect(events.map((event) => event?.likeness !== undefined)).toEqual([false, false, true, false, true])
@@ -214,7 +220,7 @@ describe('an event that is like one before it', () => {
   })
 
   test('is known among so many kinds, the oldest of which is forgotten; and nobody goes on trying for ever', () => {
-    const read = createEventReader()
+    const read = reading()
     const line = (index: number, text = 'x') =>
       `data: {"choices":[{"index":${index},"delta":{"content":"${text}"}}]}\n\n`
     const isKnown = (index: number) => read(line(index, 'y'))?.likeness !== undefined
@@ -227,7 +233,7 @@ describe('an event that is like one before it', () => {
   })
 
   test('passes with what the one before it had, where nothing but text differs; and no number is wider than any credential', () => {
-    const read = createEventReader()
+    const read = reading()
     const line = (count: number) => `data: {"sequence_number":${count},"delta":"x"}\n\n`
     for (const count of [1, 2]) read(line(count))
     const likeness = (count: number) => (read(line(count)) as TextEvent).likeness
