@@ -43,145 +43,167 @@ export const createBody = (
   limits: BodyLimits,
   waits: Waits,
   begin: () => void,
-): IncomingBody => {
-  let reader: Reader | undefined
-  let begun = false
-  let over = false
-  let endsAt = 0
+): IncomingBody => new Body(incoming, limits, waits, begin)
 
-  // What arrives in one turn is one chunk: a caller may send each byte as one of its own.
-  let arrived: Uint8Array[] = []
-  let turn: NodeJS.Immediate | undefined
-  const take = (): readonly Uint8Array[] => {
-    clearImmediate(turn)
-    turn = undefined
-    const chunks = arrived
-    arrived = []
+class Body implements IncomingBody, Wait {
+  readonly #incoming: IncomingMessage
+  readonly #limits: BodyLimits
+  readonly #waits: Waits
+  readonly #begin: () => void
+  #reader: Reader | undefined
+  #asked = false
+  #begun = false
+  #over = false
+  #endsAt = 0
+  /** What arrives in one turn is one chunk: a caller may send each byte as one of its own. */
+  #arrived: Uint8Array[] = []
+  #turn: NodeJS.Immediate | undefined
+  /** For the next byte. */
+  until = 0
+
+  constructor(incoming: IncomingMessage, limits: BodyLimits, waits: Waits, begin: () => void) {
+    this.#incoming = incoming
+    this.#limits = limits
+    this.#waits = waits
+    this.#begin = begin
+    incoming.on('end', this.#end)
+    incoming.on('error', this.#end)
+    incoming.on('close', this.#close)
+  }
+
+  // Not `Readable.toWeb`, which on Deno ends the process when the stream is cancelled with more to come.
+  stream(): ReadableStream<Uint8Array> {
+    this.#ask()
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const pass = () => {
+            const [chunk, ...more] = this.#take()
+            if (chunk) controller.enqueue(more.length === 0 ? chunk : Buffer.concat([chunk, ...more]))
+            if ((controller.desiredSize ?? 0) <= 0) this.#pause()
+          }
+          this.#reader = {
+            data: (chunk) => this.#arrive(chunk, pass),
+            end(error) {
+              if (error) return controller.error(error)
+              pass()
+              controller.close()
+            },
+          }
+        },
+        pull: () => this.#resume(),
+        cancel: () => {
+          this.#reader = undefined
+          this.#take()
+          this.#pause()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  async whole(): Promise<Uint8Array> {
+    this.#ask()
+    if (this.#over) throw left()
+    const chunks = new Chunks()
+    const pass = () => {
+      for (const chunk of this.#take()) chunks.push(chunk)
+      this.#resume()
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#reader = {
+        data: (chunk) => this.#arrive(chunk, pass),
+        end: (error) => (error ? reject(error) : resolve()),
+      }
+      this.#resume()
+    })
+    pass()
+    return chunks.join()
+  }
+
+  dismiss(): void {
+    if (this.#over) return
+    let left = this.#limits.unwanted.maxBytes
+    const leave = () => {
+      this.#waits.delete(last)
+      this.#incoming.socket.destroy()
+    }
+    const last = { until: performance.now() + this.#limits.unwanted.ms, over: leave }
+    this.#take()
+    this.#waits.delete(this)
+    this.#waits.add(last)
+    this.#reader = { data() {}, end: () => this.#waits.delete(last) }
+    this.#incoming.on('data', (chunk: Uint8Array) => {
+      left -= chunk.length + chunkCost
+      if (left < 0) leave()
+    })
+    this.#incoming.resume()
+  }
+
+  /** The next byte has not come in time. */
+  over(): void {
+    this.#end(new Problem(408, 'request body did not arrive in time', { headers: { connection: 'close' } }))
+  }
+
+  readonly #close = (): void => {
+    if (!this.#over) this.#end(left())
+  }
+
+  readonly #end = (error?: Error): void => {
+    if (this.#over) return
+    this.#over = true
+    this.#waits.delete(this)
+    if (error) this.#take()
+    const last = this.#reader
+    // It holds what it has read.
+    this.#reader = undefined
+    last?.end(error)
+  }
+
+  #ask(): void {
+    if (this.#asked) throw new TypeError('the body has been asked for already')
+    this.#asked = true
+  }
+
+  #take(): readonly Uint8Array[] {
+    clearImmediate(this.#turn)
+    this.#turn = undefined
+    const chunks = this.#arrived
+    this.#arrived = []
     return chunks
   }
 
-  const end = (error?: Error) => {
-    if (over) return
-    over = true
-    waits.delete(wait)
-    if (error) take()
-    const last = reader
-    // It holds what it has read.
-    reader = undefined
-    last?.end(error)
-  }
-  const wait = {
-    until: 0,
-    over() {
-      end(new Problem(408, 'request body did not arrive in time', { headers: { connection: 'close' } }))
-    },
-  } satisfies Wait
-  const expect = () => {
-    wait.until = Math.min(performance.now() + limits.stallMs, endsAt)
+  /** @param pass takes what has arrived in this turn */
+  #arrive(chunk: Uint8Array, pass: () => void): void {
+    this.#arrived.push(chunk)
+    this.#turn ??= setImmediate(pass)
+    // Or else the runtime reads on in this very turn for as long as there is more.
+    if (this.#arrived.length === mostChunks) this.#pause()
   }
 
-  incoming.once('end', () => end())
-  incoming.once('error', end)
-  incoming.once('close', () => end(left()))
+  #expect(): void {
+    this.until = Math.min(performance.now() + this.#limits.stallMs, this.#endsAt)
+  }
 
-  const resume = () => {
-    if (over) return
-    if (!begun) {
-      begun = true
-      begin()
-      endsAt = performance.now() + limits.wholeMs
-      incoming.on('data', (chunk: Uint8Array) => {
-        if (over) return
-        expect()
-        reader?.data(chunk)
+  #resume(): void {
+    if (this.#over) return
+    if (!this.#begun) {
+      this.#begun = true
+      this.#begin()
+      this.#endsAt = performance.now() + this.#limits.wholeMs
+      this.#incoming.on('data', (chunk: Uint8Array) => {
+        if (this.#over) return
+        this.#expect()
+        this.#reader?.data(chunk)
       })
     }
-    expect()
-    waits.add(wait)
-    incoming.resume()
-  }
-  const pause = () => {
-    waits.delete(wait)
-    incoming.pause()
-  }
-  /** @param pass takes what has arrived in this turn */
-  const arrive = (pass: () => void) => (chunk: Uint8Array) => {
-    arrived.push(chunk)
-    turn ??= setImmediate(pass)
-    // Or else the runtime reads on in this very turn for as long as there is more.
-    if (arrived.length === mostChunks) pause()
-  }
-  let asked = false
-  const ask = () => {
-    if (asked) throw new TypeError('the body has been asked for already')
-    asked = true
+    this.#expect()
+    this.#waits.add(this)
+    this.#incoming.resume()
   }
 
-  return {
-    // Not `Readable.toWeb`, which on Deno ends the process when the stream is cancelled with more to come.
-    stream() {
-      ask()
-      return new ReadableStream<Uint8Array>(
-        {
-          start(controller) {
-            const pass = () => {
-              const [chunk, ...more] = take()
-              if (chunk) controller.enqueue(more.length === 0 ? chunk : Buffer.concat([chunk, ...more]))
-              if ((controller.desiredSize ?? 0) <= 0) pause()
-            }
-            reader = {
-              data: arrive(pass),
-              end(error) {
-                if (error) return controller.error(error)
-                pass()
-                controller.close()
-              },
-            }
-          },
-          pull: resume,
-          cancel() {
-            reader = undefined
-            take()
-            pause()
-          },
-        },
-        { highWaterMark: 0 },
-      )
-    },
-
-    async whole() {
-      ask()
-      if (over) throw left()
-      const chunks = new Chunks()
-      const pass = () => {
-        for (const chunk of take()) chunks.push(chunk)
-        resume()
-      }
-      await new Promise<void>((resolve, reject) => {
-        reader = { data: arrive(pass), end: (error) => (error ? reject(error) : resolve()) }
-        resume()
-      })
-      pass()
-      return chunks.join()
-    },
-
-    dismiss() {
-      if (over) return
-      let left = limits.unwanted.maxBytes
-      const leave = () => {
-        waits.delete(last)
-        incoming.socket.destroy()
-      }
-      const last = { until: performance.now() + limits.unwanted.ms, over: leave }
-      take()
-      waits.delete(wait)
-      waits.add(last)
-      reader = { data() {}, end: () => waits.delete(last) }
-      incoming.on('data', (chunk: Uint8Array) => {
-        left -= chunk.length + chunkCost
-        if (left < 0) leave()
-      })
-      incoming.resume()
-    },
+  #pause(): void {
+    this.#waits.delete(this)
+    this.#incoming.pause()
   }
 }
