@@ -34,7 +34,7 @@ export const isStream = (headers: Headers): boolean =>
 /** No faster than the caller reads, and no longer than it is there: also a stream that is silent when its caller leaves is cancelled. */
 const relay = async (source: ByteSource, outgoing: ServerResponse): Promise<void> => {
   const leave = () => void source.cancel()
-  outgoing.once('close', leave)
+  outgoing.on('close', leave)
   await source.writeTo((bytes) => {
     if (outgoing.destroyed || outgoing.write(bytes)) return undefined
     return drained(outgoing)
