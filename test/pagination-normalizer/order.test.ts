@@ -48,6 +48,46 @@ describe('the sort key of a time', () => {
     )
   })
 
+  test('is the same for another spelling, whatever the fields are, and whether there is such a time or not', () => {
+    const expectSame = (date: string, clock: string) => {
+      for (const zone of ['Z', '+00:00', '-00:00']) {
+        expect([date, clock, zone, instantKey(`${date}T${clock}${zone}`)]).toEqual([
+          ...[date, clock, zone, instantKey(`${date} ${clock}`)],
+        ])
+      }
+    }
+    for (const year of [
+      '0000',
+      '0099',
+      '0999',
+      '1000',
+      '1900',
+      '1970',
+      '1999',
+      '2000',
+      '2023',
+      '2024',
+      '2999',
+      '3000',
+    ]) {
+      for (let month = 0; month <= 13; month++) {
+        for (let day = 0; day <= 32; day++) expectSame(`${year}-${pad(month)}-${pad(day)}`, '23:59:59')
+      }
+    }
+    for (const clock of [
+      '00:00:00',
+      '23:00:00',
+      '24:00:00',
+      '24:00:01',
+      '25:00:00',
+      '00:60:00',
+      '00:00:60',
+      '99:99:99',
+    ]) {
+      expectSame('2024-02-28', clock)
+    }
+  })
+
   test('has the order of the instants, to the nanosecond', () => {
     const nanos = ({ time, fraction }: { time: number; fraction: string }) =>
       BigInt(time) * 1_000_000n + BigInt(fraction.slice(1) || '0')
