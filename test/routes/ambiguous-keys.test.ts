@@ -4,10 +4,10 @@ import { decidingIn, foldKey } from '../../src/schema/duplicate-keys.ts'
 
 const deciding = ['groupid', 'groupids', 'grouptype', 'projectname', 'name', 'id', 'filter']
 
-/** What a key is folded to when nothing is spared. */
+/** The reference implementation of key folding, without shortcuts. */
 const folded = (key: string): string => key.normalize('NFKC').toLowerCase().replace(/[_-]/g, '')
 
-test('with any character of Unicode in it, a key means what it means when it is folded as a whole', () => {
+test('a key with any Unicode character is folded as by the reference implementation', () => {
   const wrong: string[] = []
   for (let code = 0; code <= 0x10_ff_ff; code++) {
     const character = String.fromCodePoint(code)
@@ -19,7 +19,7 @@ test('with any character of Unicode in it, a key means what it means when it is 
   expect(wrong).toEqual([])
 }, 60_000)
 
-test('no deciding key is too long to be seen, however it is written', () => {
+test('a relevant key is recognized in any escaped spelling, however long', () => {
   const bold = (key: string) =>
     [...key].map((letter) => String.fromCodePoint(0x1d41a + letter.charCodeAt(0) - 97)).join('')
   for (const key of deciding) {
@@ -29,7 +29,7 @@ test('no deciding key is too long to be seen, however it is written', () => {
   }
 })
 
-test('keys are folded once, however often a body is asked', () => {
+test('keys are folded once per body', () => {
   const json = readJson('{"Group_ID":"1","x":{"ｇroupIds":["2"],"Name":"3"}}')
   expect(decidingIn(json)).toBe(decidingIn(json))
   expect(decidingIn(json).map(({ meant, object }) => [meant, object])).toEqual([

@@ -15,8 +15,8 @@ import {
 
 const notYours = refusal(403, 'group_id does not belong to your asset groups')
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) => {
-  test('an asset without a group is 400', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
+  test('a creation without GroupId is 400', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     routes.calls()
@@ -32,7 +32,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls()).toEqual([])
   })
 
-  test('an asset goes into groups of the caller that are of the named type only', async () => {
+  test('a creation requires a group of the caller with the given GroupType', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     const face = await adoptFace(routes, routes.ann, 'a')
@@ -66,7 +66,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     await newAsset(routes.ann, face, { GroupType: 'LivenessFace' })
   })
 
-  test('GroupType and ProjectName stay with the gateway, and everything else goes upstream as it came', async () => {
+  test('GroupType and ProjectName are removed, and all else is forwarded unchanged', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     routes.calls()
@@ -81,7 +81,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(JSON.parse(sent)).toEqual(JSON.parse(`{${kept},${rest}${project}}`))
   })
 
-  test('a body that names a group twice is 400, in whatever spelling', async () => {
+  test('a body with two group ids is 400, in any spelling of the keys', async () => {
     await using routes = await openRoutes({ kindOf })
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
     routes.calls()
@@ -105,7 +105,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls()).toEqual([])
   })
 
-  test('a group that a body names further down has to be the caller’s too', async () => {
+  test('a nested group id must be the caller’s, too', async () => {
     await using routes = await openRoutes({ kindOf })
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
     routes.calls()
@@ -125,7 +125,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     for (const more of nested(own)) await newAsset(routes.ann, own, more)
   })
 
-  test('what else is wrong with it is for the upstream to say', async () => {
+  test('the upstream validates everything else', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     for (const body of [
@@ -141,7 +141,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
   })
 })
 
-test('an asset that cannot be recorded is created all the same, and stays the caller’s', async () => {
+test('when recording fails, the asset is created and belongs to the caller', async () => {
   const store = openStore('sqlite::memory:')
   const recordAsset = () => Promise.reject(new Error('SQLITE_FULL'))
   await using routes = await openRoutes({ store: { ...store, recordAsset } })
@@ -151,7 +151,7 @@ test('an asset that cannot be recorded is created all the same, and stays the ca
   expect((await routes.ann.ask('GET', `/assets/${asset}`)).status).toBe(200)
 })
 
-test('a creation of which nothing is heard is 502 and never sent again', async () => {
+test('a creation without a response is 502 and is not retried', async () => {
   await using routes = await openRoutes({ timeoutMs: 100 })
   const own = await newGroup(routes.ann, 'a')
   for (const kind of ['refuse', 'reset-after', 'hang'] as const) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { adoptFace, eachKind, ids, newAsset, newGroup, openRoutes, type Routes, refusal, said } from './routes.ts'
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
-  test('a list holds the assets of the caller’s groups of the type, and nobody else’s', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+  test('a list contains only assets of the caller’s groups of the type', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, bob, emulator } = routes
     const [a, b] = [await newGroup(ann, 'a'), await newGroup(ann, 'b')]
@@ -18,7 +18,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await bob.ask('GET', '/assets'))).toEqual([foreign])
   })
 
-  test('an upstream is asked for nothing but the caller’s groups', async () => {
+  test('the upstream request contains only the caller’s groups', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
     await newGroup(routes.bob, 'a')
@@ -31,7 +31,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(filter ?? Object.fromEntries(query)).toMatchObject({ Name: 'x', GroupType: 'AIGC' })
   })
 
-  test('Name is matched exactly although the upstream matches it loosely', async () => {
+  test('Name is matched exactly, although the upstream matches it partially', async () => {
     await using routes = await openRoutes({ kindOf })
     const group = await newGroup(routes.ann, 'a')
     const cat = await newAsset(routes.ann, group, { Name: 'cat' })
@@ -41,7 +41,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(reply.json.Result.TotalCount).toBe(1)
   })
 
-  test('Statuses are matched exactly, joined or repeated', async () => {
+  test('Statuses are matched exactly, comma-separated or repeated', async () => {
     await using routes = await openRoutes({ kindOf, emulator: { processingMs: Number.POSITIVE_INFINITY } })
     const groupId = await newGroup(routes.ann, 'a')
     const add = (status: 'Active' | 'Processing' | 'Failed') => routes.emulator.library.addAsset({ groupId, status }).id
@@ -56,14 +56,14 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     ]) {
       expect(await list(query)).toEqual([active, failed].toSorted())
     }
-    // An upstream that does not mind the filter makes no difference.
+    // The result is the same for an upstream that ignores the filter.
     const { Items } = (await routes.ann.ask('GET', '/assets')).json.Result
     routes.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result: { Items } }) })
     expect(await list('Statuses=Failed')).toEqual([failed])
   })
 
   test.each(['foreign', 'missing-field'] as const)(
-    'an item outside of the asked groups is dropped: %s',
+    'an item outside the requested groups is dropped: %s',
     async (kind) => {
       await using routes = await openRoutes({ kindOf })
       const own = await newGroup(routes.ann, 'a')
@@ -79,7 +79,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     },
   )
 
-  test('times are ordered as instants, however they are written, and by Id where they are equal', async () => {
+  test('times are ordered as instants in any format, and equal times by Id', async () => {
     await using routes = await openRoutes({ kindOf, emulator: { times: 'mixed' } })
     const group = await newGroup(routes.ann, 'a')
     const { library } = routes.emulator
@@ -95,7 +95,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(await sorted('SortBy=UpdateTime&SortOrder=Asc')).toEqual(by('updateTime'))
   })
 
-  test('SortBy GroupId orders by group, then by Id', async () => {
+  test('SortBy GroupId orders by GroupId, then by Id', async () => {
     await using routes = await openRoutes({ kindOf })
     const made: string[] = []
     for (const name of ['a', 'b', 'c']) {
@@ -107,7 +107,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await routes.ann.ask('GET', '/assets?SortBy=GroupId'))).toEqual(expected.toReversed())
   })
 
-  test('a failure of the upstream is its status and body', async () => {
+  test('an upstream error is forwarded with status and body', async () => {
     await using routes = await openRoutes({ kindOf })
     await newGroup(routes.ann, 'a')
     for (const status of [400, 401, 403, 404, 429, 500, 503]) {
@@ -117,7 +117,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     }
   })
 
-  test('more groups than the upstream takes at once are asked for in parts', async () => {
+  test('groups above the upstream’s maximum are requested in several calls', async () => {
     await using routes = await openRoutes({ kindOf })
     const { library } = routes.emulator
     const assets: string[] = []
@@ -132,7 +132,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
   })
 })
 
-/** Ids of all pages, in order of ids; throws when one comes twice. */
+/** The sorted ids of all pages. Throws for a duplicate. */
 const walk = async ({ ann }: Routes, query: string): Promise<string[]> => {
   const seen: string[] = []
   let token = ''
@@ -145,7 +145,7 @@ const walk = async ({ ann }: Routes, query: string): Promise<string[]> => {
   return seen.toSorted()
 }
 
-test('where even the records cannot serve, the answer is 502', async () => {
+test('without a usable upstream response an asset list is 502', async () => {
   await using routes = await openRoutes()
   await newGroup(routes.ann, 'a')
   routes.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })

@@ -4,8 +4,8 @@ import { adoptFace, eachKind, newAsset, newGroup, openRoutes, refusal, said } fr
 const notYours = refusal(403, 'asset not found in your asset group')
 const group403 = refusal(403, 'group_id does not belong to your asset groups')
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) => {
-  test('a foreign asset and one that does not exist get the same answer, and nothing is changed upstream', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
+  test('a foreign and an unknown asset have the same response, and nothing changes upstream', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, bob, emulator } = routes
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
@@ -53,7 +53,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls()).toEqual([])
   })
 
-  test('a detail is one call, and its answer the upstream’s, byte for byte', async () => {
+  test('a detail makes one call and returns the upstream’s body byte for byte', async () => {
     await using routes = await openRoutes({ kindOf })
     const group = await newGroup(routes.ann, 'a')
     const id = await newAsset(routes.ann, group)
@@ -64,7 +64,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls().map(({ action }) => action)).toEqual(['GetAsset'])
   })
 
-  test('a detail shows assets in groups of either type', async () => {
+  test('a detail works for assets in groups of both types', async () => {
     await using routes = await openRoutes({ kindOf })
     const face = await adoptFace(routes, routes.ann, 'a')
     const id = await newAsset(routes.ann, face, { GroupType: 'LivenessFace', Name: 'me' })
@@ -72,7 +72,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(reply.json.Result).toMatchObject({ Id: id, GroupId: face, Name: 'me', AssetType: 'Image', Status: 'Active' })
   })
 
-  test('an answer about another asset, or about none, is no answer', async () => {
+  test('an upstream response with another asset, or without one, is invalid', async () => {
     await using routes = await openRoutes({ kindOf })
     const group = await newGroup(routes.ann, 'a')
     const id = await newAsset(routes.ann, group)
@@ -83,7 +83,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     }
   })
 
-  test('that an asset is gone is told only to whom it belonged', async () => {
+  test('only the former owner learns that an asset was deleted', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     expect((await routes.ann.ask('DELETE', `/assets/${id}`)).status).toBe(200)
@@ -95,7 +95,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     }
   })
 
-  test.each(['PUT', 'PATCH'])('%s goes upstream under its own method, without ProjectName', async (method) => {
+  test.each(['PUT', 'PATCH'])('%s keeps its method upstream, without ProjectName', async (method) => {
     await using routes = await openRoutes({ kindOf })
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     routes.calls()
@@ -108,7 +108,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect((await routes.ann.ask('GET', `/assets/${id}`)).json.Result.Name).toBe('new')
   })
 
-  test('a body cannot mean another asset than the path', async () => {
+  test('a body cannot name another asset than the path', async () => {
     await using routes = await openRoutes({ kindOf })
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
     const [mine, other] = [await newAsset(routes.ann, own), await newAsset(routes.bob, foreign)]
@@ -122,7 +122,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect((await routes.ann.ask('PATCH', `/assets/${mine}`, { Name: 'x', Id: mine })).status).toBe(200)
   })
 
-  test.each(['PUT', 'PATCH'])('a group that a %s names has to be the caller’s, wherever it stands', async (method) => {
+  test.each(['PUT', 'PATCH'])('a group id in the body of a %s must be the caller’s, at any depth', async (method) => {
     await using routes = await openRoutes({ kindOf })
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
     const id = await newAsset(routes.ann, own)
@@ -143,7 +143,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls()).toEqual([])
   })
 
-  test('the answer to a change is the upstream’s status and body, empty or not', async () => {
+  test('a change returns the upstream’s status and body, also an empty one', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     for (const [method, action] of [

@@ -15,14 +15,14 @@ const leave = async (routes: Routes, method: string, path: string, body?: object
   expect(await asked).toBe('gone')
 }
 
-describe('when the caller goes away', () => {
+describe('when the caller disconnects', () => {
   test.each([
     ['GET', '/assets'],
     ['GET', '/assets/groups'],
     ['GET', '/assets/{asset}'],
     ['PATCH', '/assets/{asset}'],
     ['DELETE', '/assets/{asset}'],
-  ])('the call for %s %s ends', async (method, template) => {
+  ])('the upstream call of %s %s is aborted', async (method, template) => {
     await using routes = await openRoutes()
     const asset = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     routes.calls()
@@ -30,7 +30,7 @@ describe('when the caller goes away', () => {
     await until(() => routes.emulator.calls[0]?.aborted === true)
   })
 
-  test('a creation of an asset goes on, and is recorded', async () => {
+  test('the creation of an asset continues and is recorded', async () => {
     await using routes = await openRoutes()
     const group = await newGroup(routes.ann, 'a')
     await leave(routes, 'POST', '/assets', { GroupId: group, URL: 'https://files.example/a.png', AssetType: 'Image' })

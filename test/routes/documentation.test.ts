@@ -3,7 +3,7 @@ import { pageOf } from '../../src/documentation/page.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
 import { startGateway } from '../support/gateway.ts'
 
-/** The page, its style sheet and the specification, as a browser gets them. */
+/** The page, its style sheet and the specification, as a browser receives them. */
 const open = async () => {
   await using gateway = await startGateway()
   const get = async (path: string) => {
@@ -13,7 +13,7 @@ const open = async () => {
   return { page: await get('/openapi'), style: await get('/openapi/style.css'), json: await get('/openapi/json') }
 }
 
-test('the page is made of what the server itself holds: no address of another host, and nothing that runs', async () => {
+test('the page uses no other host and no scripts', async () => {
   const { page, style } = await open()
   expect([page.status, style.status]).toEqual([200, 200])
   for (const { text } of [page, style]) {
@@ -24,7 +24,7 @@ test('the page is made of what the server itself holds: no address of another ho
   expect(addresses.filter((address) => !address?.startsWith('#'))).toEqual(['./openapi/style.css', './openapi/json'])
 })
 
-test('a browser is told to run nothing on it, and to ask for nothing but its style sheet', async () => {
+test('its Content-Security-Policy allows only the style sheet', async () => {
   const { page, style } = await open()
   for (const { headers } of [page, style]) {
     expect(headers.get('content-security-policy')?.split('; ')).toEqual([
@@ -41,7 +41,7 @@ test('a browser is told to run nothing on it, and to ask for nothing but its sty
   expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
 })
 
-test('the page says of every route what the specification says', async () => {
+test('the page shows every route of the specification', async () => {
   const { page, json } = await open()
   const { paths } = JSON.parse(json.text) as Specification
   const ids = [...page.text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
@@ -63,7 +63,7 @@ test('the page says of every route what the specification says', async () => {
   expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')
 })
 
-test('whatever a specification says is text', () => {
+test('the texts of a specification are escaped', () => {
   const evil = `<script>alert(1)</script>"'&`
   const schema = { type: 'object', properties: { [evil]: { type: evil, description: evil } } }
   const page = pageOf({
@@ -80,6 +80,6 @@ test('whatever a specification says is text', () => {
     },
   })
   expect(page).not.toMatch(/<script|alert\(1\)<\/script/)
-  // Between quotes, nothing of it closes them.
+  // Quotes are escaped inside attributes.
   expect(page.replaceAll(/="[^"<>]*"/g, '')).not.toContain('"')
 })

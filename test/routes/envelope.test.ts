@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { ids, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
 
 const start = Date.UTC(2026, 0, 1)
-/** What is made through the gateway stands in the midst of the assets, so that its tokens would lead somewhere else. */
+/** Adds assets around those created through the gateway, so that a wrong token leads to another page. */
 const emulator = { clock: () => start + 60_000 }
 
 const open = async (assets: number): Promise<Routes> => {
   const routes = await openRoutes({ emulator })
   const groupId = await newGroup(routes.ann, 'a')
   for (let at = 0; at < assets; at++) {
-    // By twos of equal age, so that Ids decide too.
+    // Two assets have the same time, so that the Id decides.
     const createTime = start + (at >> 1) * 60_000
     routes.emulator.library.addAsset({ groupId, name: at % 2 ? 'odd' : 'even', createTime })
   }
@@ -18,7 +18,7 @@ const open = async (assets: number): Promise<Routes> => {
 
 const list = (routes: Routes, query: string) => routes.ann.ask('GET', `/assets?${query}`)
 
-test('NextToken is always there, and empty on the last page', async () => {
+test('NextToken is always present, and empty on the last page', async () => {
   await using routes = await open(12)
   const first = (await list(routes, '')).json.Result
   expect([first.Items.length, first.TotalCount]).toEqual([10, 12])
@@ -29,7 +29,7 @@ test('NextToken is always there, and empty on the last page', async () => {
   expect([all.Items.length, all.NextToken, all.TotalCount]).toEqual([12, '', 12])
 })
 
-test('TotalCount counts what matches, after every filter', async () => {
+test('TotalCount counts the items after all filters', async () => {
   await using routes = await open(12)
   await newAsset(routes.bob, await newGroup(routes.bob, 'a'))
   const count = async (query: string) => (await list(routes, query)).json.Result.TotalCount
@@ -39,7 +39,7 @@ test('TotalCount counts what matches, after every filter', async () => {
   expect(await count('Statuses=Active&PageNumber=99')).toBe(12)
 })
 
-test('a page past the end is empty, with the right TotalCount', async () => {
+test('a page past the end is empty and has the correct TotalCount', async () => {
   await using routes = await open(3)
   for (const page of [2, 1_000, Number.MAX_SAFE_INTEGER]) {
     const { Result } = (await list(routes, `PageNumber=${page}`)).json
@@ -47,14 +47,14 @@ test('a page past the end is empty, with the right TotalCount', async () => {
   }
 })
 
-test('by pages or by tokens, the sequence is the same', async () => {
+test('page mode and token mode give the same sequence', async () => {
   await using routes = await open(25)
   const whole = ids(await list(routes, 'PageSize=100'))
   const byNumber: string[] = []
   for (let page = 1; page <= 7; page++) byNumber.push(...ids(await list(routes, `PageSize=4&PageNumber=${page}`)))
   expect(byNumber).toEqual(whole)
   const byToken: string[] = []
-  // The size may change on the way, and a page number beside a token does not count.
+  // The page size may change, and a token has priority over PageNumber.
   for (let size = 1, token = ''; size === 1 || token !== ''; size++) {
     const page = token === '' ? 1 : 9
     const reply = await list(routes, `MaxResults=${size}&PageNumber=${page}&NextToken=${token}`)
@@ -64,7 +64,7 @@ test('by pages or by tokens, the sequence is the same', async () => {
   expect(byToken).toEqual(whole)
 })
 
-test('a walk by tokens visits what was there throughout exactly once, whatever comes and goes', async () => {
+test('a walk by tokens visits every permanent item exactly once while others are added and removed', async () => {
   await using routes = await open(20)
   const { library } = routes.emulator
   const before = ids(await list(routes, 'PageSize=100'))
@@ -77,7 +77,7 @@ test('a walk by tokens visits what was there throughout exactly once, whatever c
     token = reply.json.Result.NextToken
     const [groupId] = library.groups().map(({ id }) => id)
     library.addAsset({ groupId: groupId ?? '', createTime: Date.UTC(2027, 0, 1) })
-    // The item that the walk stands on goes too.
+    // Also removes the item of the current token.
     for (const id of [seen.at(-1), before.find((id) => !seen.includes(id) && !removed.has(id))]) {
       if (id && library.deleteAsset(id)) removed.add(id)
     }
@@ -87,14 +87,14 @@ test('a walk by tokens visits what was there throughout exactly once, whatever c
   expect(new Set(seen).size).toBe(seen.length)
 })
 
-describe('a token that does not fit means page mode', () => {
+describe('an invalid token means page mode', () => {
   test.each(['', '%20', 'abc', 'x'.repeat(1_025), '..%2f', '%00', '{}', '0'])('%s', async (token) => {
     await using routes = await open(5)
     const expected = ids(await list(routes, 'PageSize=2&PageNumber=2'))
     expect(ids(await list(routes, `PageSize=2&PageNumber=2&NextToken=${token}`))).toEqual(expected)
   })
 
-  test('one of another user, endpoint, filter, sort or secret, or with any character changed', async () => {
+  test('of another user, endpoint, filter, sort or secret, or with a changed character', async () => {
     await using routes = await open(5)
     await using elsewhere = await openRoutes({ emulator, secrets: ['another secret'] })
     const { ann, bob } = routes
@@ -125,7 +125,7 @@ describe('a token that does not fit means page mode', () => {
   })
 })
 
-test('ResponseMetadata is kept where there was exactly one answer to keep it of', async () => {
+test('ResponseMetadata is forwarded when there was exactly one upstream response', async () => {
   await using routes = await open(3)
   const keys = async (path: string) => Object.keys((await routes.ann.ask('GET', path)).json)
   expect(await keys('/assets')).toEqual(['ResponseMetadata', 'Result'])

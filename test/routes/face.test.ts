@@ -31,10 +31,10 @@ const open = async (kind: 'ark' | 'rest', kindOf: (typeof eachKind)[number]['kin
 
 const faces = '/api/media/face-verifications'
 
-describe.each(eachKind)('face verification before an upstream of kind $kind', ({ kind, kindOf }) => {
+describe.each(eachKind)('face verification with an upstream of kind $kind', ({ kind, kindOf }) => {
   const named = kind as 'ark' | 'rest'
 
-  test('leads from the session to a group of the person’s own, in which pictures can be put', async () => {
+  test('creates a LivenessFace group for the user, which accepts images', async () => {
     await using place = await open(named, kindOf)
     const { gateway, ann, bob } = place
     const started = (await (await ann.ask('POST', faces, {})).json()) as Record<string, unknown>
@@ -69,7 +69,7 @@ describe.each(eachKind)('face verification before an upstream of kind $kind', ({
     expect((await bob.ask('GET', at)).status).toBe(404)
   })
 
-  test('that fails says so, and gives no group', async () => {
+  test('reports a failure and creates no group', async () => {
     await using place = await open(named, kindOf)
     const { gateway, ann } = place
     const { verification_id: id } = (await (await ann.ask('POST', faces)).json()) as { verification_id: string }
@@ -78,7 +78,7 @@ describe.each(eachKind)('face verification before an upstream of kind $kind', ({
     expect(await (await ann.ask('GET', `${faces}/${id}`)).json()).toEqual({ verification_id: id, status: 'failed' })
   })
 
-  test('lets nobody in by a token, nor from a foreign page', async () => {
+  test('rejects API tokens and foreign origins', async () => {
     await using place = await open(named, kindOf)
     const { gateway } = place
     const { token } = await gateway.addUser('carl')

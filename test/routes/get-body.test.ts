@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
 
 const furnished = async (options: Parameters<typeof openRoutes>[0]) => {
-  // The links in answers are signed as of the moment.
+  // The URLs in responses are signed with the current time.
   const now = Date.now()
   const routes = await openRoutes({ ...options, emulator: { clock: () => now } })
   const { ann } = routes
@@ -13,16 +13,16 @@ const furnished = async (options: Parameters<typeof openRoutes>[0]) => {
   return { ...routes, groups, face }
 }
 
-/** Items, TotalCount and NextToken; request ids of the upstream differ from call to call. */
+/** Items, TotalCount and NextToken, without the request id, which differs between calls. */
 const result = async (routes: Routes, path: string, body?: unknown, headers?: Record<string, string>) => {
   const reply = await routes.ann.ask('GET', path, body, headers)
   expect(reply.status).toBe(200)
   return reply.json.Result
 }
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(['/assets', '/assets/groups'])('%s', (path) => {
-    test('a JSON body asks for the same as the query', async () => {
+    test('a JSON body has the same effect as the query', async () => {
       const routes = await furnished({ kindOf })
       await using _ = routes
       const [a, b] = routes.groups
@@ -52,7 +52,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
       }
     })
 
-    test('parameter by parameter the query wins', async () => {
+    test('the query has priority, for each parameter', async () => {
       const routes = await furnished({ kindOf })
       await using _ = routes
       const [a, b] = routes.groups
@@ -62,7 +62,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
       expect(await result(routes, `${path}?${query}`, body)).toEqual(merged)
     })
 
-    test('GroupIds of others are refused in a body too, also where the query hides them', async () => {
+    test('foreign GroupIds in a body are rejected, also when the query overrides them', async () => {
       await using routes = await openRoutes({ kindOf })
       const own = await newGroup(routes.ann, 'a')
       const foreign = await newGroup(routes.bob, 'a')
@@ -114,7 +114,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
       expect(routes.calls()).toEqual([])
     })
 
-    test('a body of another type is ignored, and so is an empty one', async () => {
+    test('a body of another content type and an empty body are ignored', async () => {
       const routes = await furnished({ kindOf })
       await using _ = routes
       const all = await result(routes, path)
@@ -136,7 +136,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
   })
 })
 
-test('a body in pieces is a body', async () => {
+test('a body in several chunks is read', async () => {
   await using routes = await openRoutes()
   const [a] = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
   const { request } = await import('node:http')

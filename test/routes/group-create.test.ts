@@ -4,7 +4,7 @@ import { eachKind, messageOf, newGroup, openRoutes, refusal, said } from './rout
 
 const path = '/assets/groups'
 
-describe('a group is refused, and the upstream not asked, in the order of the table', () => {
+describe('an invalid group is rejected without an upstream call, in the documented order', () => {
   const longName = 'n'.repeat(65)
   const longDescription = 'd'.repeat(301)
   test.each([
@@ -30,9 +30,9 @@ describe('a group is refused, and the upstream not asked, in the order of the ta
   })
 
   test.each([
-    ['a description that is no text', { Name: 'a', Description: 7 }],
+    ['a description that is no string', { Name: 'a', Description: 7 }],
     ['a name with NUL', { Name: 'a\0' }],
-    ['a name with half a character', '{"Name":"a\\ud800"}'],
+    ['a name with a lone surrogate', '{"Name":"a\\ud800"}'],
     ['a name twice', '{"Name":"a","Name":"b"}'],
     ['a name in two spellings', '{"Name":"a","name":"b"}'],
   ])('%s is 400', async (_what, body) => {
@@ -44,7 +44,7 @@ describe('a group is refused, and the upstream not asked, in the order of the ta
   })
 })
 
-test('lengths are counted in code points', async () => {
+test('lengths count code points', async () => {
   await using routes = await openRoutes()
   const cats = { Name: '🐈'.repeat(64), Description: '🐈'.repeat(300) }
   expect((await routes.ann.ask('POST', path, cats)).status).toBe(200)
@@ -59,8 +59,8 @@ test('a description may be empty', async () => {
   expect((await routes.ann.ask('POST', path, { Name: 'a', Description: '' })).status).toBe(200)
 })
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) => {
-  test('a group type of AIGC is sent where none was given, and no ProjectName of the caller', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
+  test('GroupType defaults to AIGC, and ProjectName is removed', async () => {
     await using routes = await openRoutes({ kindOf })
     for (const project of ['ProjectName', 'projectName', 'PROJECTNAME']) {
       const body = { Name: project, [project]: 'mine', Filter: { [project]: 'mine', A: 1 } }
@@ -72,7 +72,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     }
   })
 
-  test('of 50 parallel creations of one name one succeeds, 49 are duplicates, and the upstream is asked once', async () => {
+  test('of 50 concurrent creations of one name one succeeds, 49 are duplicates, and the upstream receives one call', async () => {
     await using routes = await openRoutes({ kindOf })
     const replies = await Promise.all(Array.from({ length: 50 }, () => routes.ann.ask('POST', path, { Name: 'one' })))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -81,7 +81,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
     expect(routes.calls().map(({ action }) => action)).toEqual(['CreateAssetGroup'])
   })
 
-  test('the answer is the answer of the upstream, byte for byte', async () => {
+  test('the response body is the upstream’s, byte for byte', async () => {
     await using routes = await openRoutes({ kindOf })
     const body = ' {"Result" : {"Id":"group-1", "Size":12345678901234567890},\n"More":1.0} '
     routes.emulator.faults.add({ kind: 'status', status: 200, body })
@@ -89,18 +89,18 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kind, kindOf }) =
   })
 })
 
-test('users do not see one another in their names', async () => {
+test('two users may use the same name', async () => {
   await using routes = await openRoutes()
   await newGroup(routes.ann, 'a')
   await newGroup(routes.bob, 'a')
 })
 
-test('names that only look alike are different names', async () => {
+test('names are compared exactly', async () => {
   await using routes = await openRoutes()
   for (const name of ['a', 'A', 'a ', ' a', 'á', 'a\u0301', '%', '_']) await newGroup(routes.ann, name)
 })
 
-test('an error of the upstream frees the name at once', async () => {
+test('an upstream error frees the name at once', async () => {
   await using routes = await openRoutes()
   for (const status of [400, 403, 429, 500, 503]) {
     routes.emulator.faults.add({ kind: 'status', status })
@@ -109,7 +109,7 @@ test('an error of the upstream frees the name at once', async () => {
   await newGroup(routes.ann, 'a')
 })
 
-test('a creation whose end nobody knows keeps its name', async () => {
+test('a creation with an unknown result keeps its name reserved', async () => {
   await using routes = await openRoutes()
   routes.emulator.faults.add({ kind: 'reset-after' })
   const reply = await routes.ann.ask('POST', path, { Name: 'a' })
@@ -118,7 +118,7 @@ test('a creation whose end nobody knows keeps its name', async () => {
   expect(routes.calls()).toHaveLength(1)
 })
 
-test('a creation that the upstream does not name is 502', async () => {
+test('a creation without an Id in the upstream response is 502', async () => {
   await using routes = await openRoutes()
   for (const body of [
     '{}',
@@ -133,7 +133,7 @@ test('a creation that the upstream does not name is 502', async () => {
   }
 })
 
-test('where the store cannot be asked, nothing is created', async () => {
+test('nothing is created when the store cannot be read', async () => {
   const store = openStore('sqlite::memory:')
   await using routes = await openRoutes({
     store: { ...store, claim: () => Promise.reject(new Error('SQLITE_BUSY: database is locked')) },
@@ -143,7 +143,7 @@ test('where the store cannot be asked, nothing is created', async () => {
   expect(routes.calls()).toEqual([])
 })
 
-test('where the store cannot write, the caller is told', async () => {
+test('a failed write of the store is an error response', async () => {
   const store = openStore('sqlite::memory:')
   await using routes = await openRoutes({
     store: { ...store, confirm: () => Promise.reject(new Error('SQLITE_FULL: disk is full')) },
@@ -153,7 +153,7 @@ test('where the store cannot write, the caller is told', async () => {
   expect(routes.calls()).toHaveLength(1)
 })
 
-test('a creation comes to its end without its caller', async () => {
+test('a creation continues after the caller has disconnected', async () => {
   await using routes = await openRoutes()
   const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })
   const gone = new AbortController()

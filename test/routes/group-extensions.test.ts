@@ -4,8 +4,8 @@ import { adoptFace, eachKind, ids, newAsset, newGroup, openRoutes, refusal, said
 const notYours = refusal(403, 'group_id does not belong to your asset groups')
 const taken = refusal(400, 'an asset group with the same Name and GroupType already exists')
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
-  test('a group that is not the caller’s, or does not exist, is 403 whatever is asked, and the upstream is not', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+  test('a foreign or unknown group is 403 with every method, without an upstream call', async () => {
     await using routes = await openRoutes({ kindOf })
     const foreign = await newGroup(routes.bob, 'a')
     const nobodys = routes.emulator.library.addGroup({ name: 'a' }).id
@@ -20,7 +20,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('a detail shows the group as the list does, and its record while the upstream is down', async () => {
+  test('a detail shows the group as the list does, or its record while the upstream is down', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newGroup(routes.ann, 'a')
     const [item] = (await routes.ann.ask('GET', '/assets/groups')).json.Result.Items
@@ -32,7 +32,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(reply.json.Result).toMatchObject({ Id: id, Name: 'a', GroupType: 'AIGC', Description: '' })
   })
 
-  test('a new name is as unique as that of a new group', async () => {
+  test('a new name must be unique', async () => {
     await using routes = await openRoutes({ kindOf })
     const [a] = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
     const rename = (Name: string) => routes.ann.ask('PATCH', `/assets/groups/${a}`, { Name })
@@ -47,7 +47,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(said(await routes.ann.ask('POST', '/assets/groups', { Name: 'c' }))).toEqual(taken)
   })
 
-  test('of 20 parallel renamings to one name one succeeds, and the upstream is asked once', async () => {
+  test('of 20 concurrent renamings to one name one succeeds, and the upstream receives one call', async () => {
     await using routes = await openRoutes({ kindOf })
     const groups: string[] = []
     for (let at = 0; at < 20; at++) groups.push(await newGroup(routes.ann, `a ${at}`))
@@ -60,7 +60,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(routes.calls()).toHaveLength(1)
   })
 
-  test('a body cannot mean another group than the path', async () => {
+  test('a body cannot name another group than the path', async () => {
     await using routes = await openRoutes({ kindOf })
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'b')]
     routes.calls()
@@ -77,7 +77,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect((await routes.ann.ask('PATCH', path, { Name: 'mine', Id: own, GroupId: own })).status).toBe(200)
   })
 
-  test('the limits of a new group are those of a changed one', async () => {
+  test('a change has the same limits as a creation', async () => {
     await using routes = await openRoutes({ kindOf })
     const path = `/assets/groups/${await newGroup(routes.ann, 'a')}`
     const change = async (body: object) => said(await routes.ann.ask('PATCH', path, body))
@@ -87,7 +87,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(await change(long)).toEqual(refusal(400, 'Description must be at most 300 characters'))
   })
 
-  test('a deleted group takes its assets along and gives its name back', async () => {
+  test('deleting a group deletes its assets and frees its name', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newGroup(routes.ann, 'a')
     const asset = await newAsset(routes.ann, id)
@@ -98,7 +98,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     await newGroup(routes.ann, 'a')
   })
 
-  test('a group that the upstream would not delete stays', async () => {
+  test('a group stays when the upstream rejects the deletion', async () => {
     await using routes = await openRoutes({ kindOf })
     const face = await adoptFace(routes, routes.ann, 'a')
     const reply = await routes.ann.ask('DELETE', `/assets/groups/${face}`)
@@ -106,7 +106,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await routes.ann.ask('GET', '/assets/groups?GroupType=LivenessFace'))).toEqual([face])
   })
 
-  test('a group that is gone upstream can be given up', async () => {
+  test('a group that the upstream has already deleted can be deleted', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newGroup(routes.ann, 'a')
     routes.emulator.library.deleteGroup(id)

@@ -6,8 +6,8 @@ import { adoptFace, eachKind, ids, messageOf, newGroup, openRoutes, refusal, sai
 const path = '/assets/groups'
 const notYours = refusal(403, 'GroupIds contain asset groups not belonging to you')
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
-  test('a list holds all groups of the caller that are of the type, and nobody else’s', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+  test('a list contains exactly the caller’s groups of the type', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, bob, emulator } = routes
     emulator.library.addGroup({ name: 'a' })
@@ -21,7 +21,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await bob.ask('GET', `${path}?GroupType=LivenessFace`))).toEqual([])
   })
 
-  test('a Name matches exactly, against the records', async () => {
+  test('Name is matched exactly against the records', async () => {
     await using routes = await openRoutes({ kindOf })
     const cat = await newGroup(routes.ann, 'cat')
     for (const name of ['Cat', 'cats', 'cat ', 'the cat']) await newGroup(routes.ann, name)
@@ -32,7 +32,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await routes.ann.ask('GET', `${path}?Name=dog`))).toEqual([])
   })
 
-  test('GroupIds choose among the caller’s groups', async () => {
+  test('GroupIds select some of the caller’s groups', async () => {
     await using routes = await openRoutes({ kindOf })
     const [a, b, c] = [
       await newGroup(routes.ann, 'a'),
@@ -47,7 +47,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await routes.ann.ask('GET', `${path}?GroupIds=${b}&Name=a`))).toEqual([])
   })
 
-  test('GroupIds that are not the caller’s, of the asked type, are refused before the upstream is asked', async () => {
+  test('GroupIds that are foreign or of another type are rejected without an upstream call', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     const foreign = await newGroup(routes.bob, 'a')
@@ -65,7 +65,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('where there is nothing to ask for, the upstream is not asked', async () => {
+  test('an empty selection makes no upstream call', async () => {
     await using routes = await openRoutes({ kindOf })
     const empty = { status: 200, text: '{"Result":{"Items":[],"NextToken":"","TotalCount":0}}' }
     for (const list of [path, '/assets']) {
@@ -92,7 +92,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
   ]
 
   test.each(failures.map((fault) => [JSON.stringify(fault), fault] as const))(
-    'groups are listed from their records under %s',
+    'groups are listed from their records with the fault %s',
     async (_what, fault) => {
       const now = Date.UTC(2026, 2, 18, 3, 33, 32, 500)
       await using routes = await openRoutes({ kindOf, now: () => now, timeoutMs: 300 })
@@ -114,7 +114,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     },
   )
 
-  test('a group that the upstream does not show is built from its record, beside those that it shows', async () => {
+  test('a group that the upstream omits is shown from its record', async () => {
     await using routes = await openRoutes({ kindOf })
     const [gone, there] = [await newGroup(routes.ann, 'gone'), await newGroup(routes.ann, 'there')]
     routes.emulator.library.deleteGroup(gone)
@@ -123,7 +123,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect([TotalCount, titles.get(gone), titles.get(there)]).toEqual([2, undefined, 'there'])
   })
 
-  test('a Name that the upstream leaves out is filled in, and nothing else is touched', async () => {
+  test('a missing Name is added from the record, and nothing else changes', async () => {
     await using routes = await openRoutes({ kindOf })
     const id = await newGroup(routes.ann, 'a "name"')
     const rest = `"Zeta" : 1.0, "Id":"${id}", "Big":12345678901234567890 ,"Deep":{"b":[ ],"a":"\\u0041"}`
@@ -142,7 +142,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     }
   })
 
-  test('a group that was not asked for is not shown', async () => {
+  test('a group that was not requested is not shown', async () => {
     await using routes = await openRoutes({ kindOf })
     const own = await newGroup(routes.ann, 'a')
     await newGroup(routes.bob, 'a')
@@ -153,7 +153,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
   })
 })
 
-describe.each([path, '/assets'])('a bad parameter of %s is 400', (list) => {
+describe.each([path, '/assets'])('an invalid parameter of %s is 400', (list) => {
   test.each([
     ...['PageSize=0', 'PageSize=101', 'PageSize=-1', 'PageSize=1.5', 'PageSize=1e1', 'PageSize=0x10', 'PageSize=ten'],
     ...['MaxResults=0', 'MaxResults=101', 'PageNumber=0', 'PageNumber=-1', 'PageNumber=99999999999999999999'],
@@ -168,7 +168,7 @@ describe.each([path, '/assets'])('a bad parameter of %s is 400', (list) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('and what is empty is absent, and what is unknown is ignored', async () => {
+  test('but an empty one counts as absent, and an unknown one is ignored', async () => {
     await using routes = await openRoutes()
     const id = await newGroup(routes.ann, 'a')
     const empty = 'Name=&GroupType=&GroupIds=&Statuses=&SortBy=&SortOrder=&NextToken=&MaxResults=&PageNumber=&PageSize='
@@ -176,13 +176,13 @@ describe.each([path, '/assets'])('a bad parameter of %s is 400', (list) => {
     expect(ids(reply)).toEqual(list === path ? [id] : [])
   })
 
-  test('and a Name of 64 characters beyond the basic plane is not', async () => {
+  test('but a Name of 64 code points beyond the BMP is valid', async () => {
     await using routes = await openRoutes()
     expect(ids(await routes.ann.ask('GET', `${list}?Name=${encodeURIComponent('🐈'.repeat(64))}`))).toEqual([])
   })
 })
 
-test('where the store cannot be asked, no list is shown', async () => {
+test('a list is an error when the store fails', async () => {
   const store = openStore('sqlite::memory:')
   const groupsOf = () => Promise.reject(new Error('SQLITE_IOERR at select'))
   await using routes = await openRoutes({ store: { ...store, groupsOf } })

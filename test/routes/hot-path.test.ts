@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { eachKind, newAsset, newGroup, openRoutes } from './routes.ts'
 
-/** A store that notes what it is asked. That its revision is looked at now and then is no part of a request. */
+/** A store that records its calls, except the periodic reads of the revision. */
 const counted = (): { store: Store; asked: string[] } => {
   const asked: string[] = []
   const store = new Proxy(openStore('sqlite::memory:'), {
@@ -14,8 +14,8 @@ const counted = (): { store: Store; asked: string[] } => {
   return { store, asked }
 }
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
-  test('a known token and a known asset cost no question to the store, and one to the upstream', async () => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+  test('a detail with a cached token and asset makes no store call and one upstream call', async () => {
     const { store, asked } = counted()
     await using routes = await openRoutes({ kindOf, store })
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
@@ -32,7 +32,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(await costs('DELETE')).toEqual({ store: [], upstream: ['DeleteAsset'] })
   })
 
-  test('an asset that was listed is known', async () => {
+  test('a listed asset is cached', async () => {
     const { store, asked } = counted()
     await using routes = await openRoutes({ kindOf, store })
     const groupId = await newGroup(routes.ann, 'a')
@@ -46,12 +46,12 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     expect(asked).toEqual([])
   })
 
-  test('a list costs one call and no question, whatever its filters', async () => {
+  test('a list with any filters makes one upstream call and no store call', async () => {
     const { store, asked } = counted()
     await using routes = await openRoutes({ kindOf, store })
     const group = await newGroup(routes.ann, 'a')
     await newAsset(routes.ann, group)
-    // The first time it learns when the group was created.
+    // The first list reads the creation time of the group.
     for (const questions of [['groupsOf', 'dateGroups'], ['groupsOf']]) {
       asked.length = 0
       expect((await routes.ann.ask('GET', '/assets/groups')).status).toBe(200)

@@ -8,8 +8,8 @@ const inert = { 'x-content-type-options': 'nosniff', 'content-security-policy': 
 const policyOf = (headers: Headers) =>
   Object.fromEntries(Object.keys(inert).map((name) => [name, headers.get(name)] as const))
 
-describe('every answer that is no page can do nothing in a browser', () => {
-  test('whatever made it: routes, refusals, the server itself, health, an upstream', async () => {
+describe('a response that is no page is inert in a browser', () => {
+  test('from routes, errors, the server, health checks and the upstream', async () => {
     await using routes = await openRoutes()
     const { ann, url, emulator } = routes
     const group = await newGroup(ann, 'a')
@@ -59,7 +59,7 @@ describe('every answer that is no page can do nothing in a browser', () => {
     }
   })
 
-  test('also before the database answers, and when a request is refused before it is one', async () => {
+  test('also before the database is ready, and for a malformed request', async () => {
     const health = { database: () => Promise.reject(new Error('away')), draining: () => false }
     const waiting = createWaitingApp({ health, log: silent, segment: 'media' })
     for (const path of ['/healthz', '/readyz', '/v1/models', '/api/media/proxy/assets', '/']) {
@@ -71,7 +71,7 @@ describe('every answer that is no page can do nothing in a browser', () => {
   })
 })
 
-test('pages keep a policy of their own', async () => {
+test('pages have their own Content-Security-Policy', async () => {
   await using routes = await openRoutes()
   for (const path of ['/console', '/openapi', '/console/app.js', '/console/style.css']) {
     const { headers, status } = await askRaw(routes.url, path, { method: 'GET', headers: {} })

@@ -8,7 +8,7 @@ import { eachDatabase } from '../support/database.ts'
 import { newGroup, openRoutes, type Routes, refusal, said, until } from './routes.ts'
 
 const path = '/assets/groups'
-const unsettled = refusal(
+const pending = refusal(
   400,
   'an earlier request for the same Name and GroupType is still being settled; try again shortly',
 )
@@ -16,7 +16,7 @@ const taken = refusal(400, 'an asset group with the same Name and GroupType alre
 
 interface Scene extends AsyncDisposable {
   readonly routes: Routes
-  /** Lets so many seconds pass, and a process look at what is due, after every one of them. Ends early when `condition` holds; answers the seconds that passed. */
+  /** Advances the clock second by second and reconciles due claims after each. Stops when `condition` is true. Returns the seconds. */
   pass(seconds: number, condition?: () => Promise<boolean>): Promise<number>
 }
 
@@ -52,111 +52,111 @@ const openScene = async (store: Store): Promise<Scene> => {
 
 eachDatabase('a creation whose answer was lost', (database) => {
   let users = 0
-  /** Two users of this scene alone. */
+  /** Two new users for one test. */
   const open = async () => {
     const store = await database.open()
     const named: Store = { ...store, addUser: (user) => store.addUser({ ...user, name: `${user.name} ${++users}` }) }
     return openScene(named)
   }
 
-  test('is said to be still open on the next try, and not to exist', async () => {
-    await using scene = await open()
-    const { ann, bob, emulator, calls } = scene.routes
+  test('is reported as pending by the next request for the name, and is not listed', async () => {
+    await using fixture = await open()
+    const { ann, bob, emulator, calls } = fixture.routes
     emulator.faults.add({ kind: 'refuse' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     calls()
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(unsettled)
+    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     expect(calls()).toEqual([])
-    // It holds the name of its maker alone.
+    // Only the creator's name is reserved.
     await newGroup(bob, 'cats')
   })
 
-  test('that worked is its maker’s within seconds', async () => {
-    await using scene = await open()
-    const { ann, bob, emulator } = scene.routes
+  test('that succeeded belongs to its creator within seconds', async () => {
+    await using fixture = await open()
+    const { ann, bob, emulator } = fixture.routes
     emulator.faults.add({ kind: 'reset-after' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     const [made] = emulator.library.groups()
-    const settledAfter = await scene.pass(60, async () => {
+    const reconciledAfter = await fixture.pass(60, async () => {
       const { json } = await ann.ask('GET', path)
       return json.Result.TotalCount === 1
     })
-    expect(settledAfter).toBeLessThanOrEqual(2)
+    expect(reconciledAfter).toBeLessThanOrEqual(2)
     const { json } = await ann.ask('GET', path)
     expect(json.Result.Items).toMatchObject([{ Id: made?.id, Name: 'cats' }])
     expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
     expect((await bob.ask('GET', path)).json.Result.TotalCount).toBe(0)
-    expect(await scene.routes.store.openClaims()).toEqual([])
+    expect(await fixture.routes.store.openClaims()).toEqual([])
   })
 
-  test('that the upstream is still at is waited for: no name is freed before its time', async () => {
-    await using scene = await open()
-    const { ann, emulator, calls } = scene.routes
+  test('that the upstream still processes keeps its name until the deadline', async () => {
+    await using fixture = await open()
+    const { ann, emulator, calls } = fixture.routes
     emulator.faults.add({ kind: 'refuse' })
     await ann.ask('POST', path, { Name: 'cats' })
     calls()
-    await scene.pass(40)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(unsettled)
-    // Ever more rarely: after 1, 2, 4, 8, 16 and 32 seconds.
+    await fixture.pass(40)
+    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    // With growing intervals: after 1, 2, 4, 8, 16 and 32 seconds.
     expect(calls().filter(({ method }) => method === 'GET')).toHaveLength(6)
     emulator.library.addGroup({ name: 'cats', type: 'AIGC' })
-    await scene.pass(25)
+    await fixture.pass(25)
     expect((await ann.ask('GET', path)).json.Result.TotalCount).toBe(1)
   })
 
-  test('that came to nothing frees its name when its time is over, and not sooner', async () => {
-    await using scene = await open()
-    const { ann, emulator } = scene.routes
+  test('that failed frees its name at the deadline', async () => {
+    await using fixture = await open()
+    const { ann, emulator } = fixture.routes
     emulator.faults.add({ kind: 'refuse' })
     await ann.ask('POST', path, { Name: 'cats' })
-    await scene.pass(59)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(unsettled)
-    await scene.pass(2)
+    await fixture.pass(59)
+    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    await fixture.pass(2)
     await newGroup(ann, 'cats')
   })
 
-  test('is looked for again soon when the upstream could not be asked', async () => {
-    await using scene = await open()
-    const { ann, emulator } = scene.routes
+  test('is checked again soon after an upstream error', async () => {
+    await using fixture = await open()
+    const { ann, emulator } = fixture.routes
     emulator.faults.add({ kind: 'reset-after' })
     await ann.ask('POST', path, { Name: 'cats' })
     emulator.faults.add({ kind: 'status', status: 503, action: /List|Find/, times: 2 })
-    const seconds = await scene.pass(60, async () => (await scene.routes.store.openClaims()).length === 0)
+    const seconds = await fixture.pass(60, async () => (await fixture.routes.store.openClaims()).length === 0)
     expect(seconds).toBeLessThanOrEqual(5)
     expect((await ann.ask('GET', path)).json.Result.TotalCount).toBe(1)
   })
 
-  test('of two users with one name: neither gets the group early, nor the other’s', async () => {
-    await using scene = await open()
-    const { ann, bob, emulator, store } = scene.routes
+  test('of two users with the same name gives no user a group', async () => {
+    await using fixture = await open()
+    const { ann, bob, emulator, store } = fixture.routes
     emulator.faults.add({ kind: 'reset-after' })
     await ann.ask('POST', path, { Name: 'cats' })
     emulator.faults.add({ kind: 'refuse' })
     await bob.ask('POST', path, { Name: 'cats' })
-    await scene.pass(50)
+    await fixture.pass(50)
     for (const user of [ann, bob]) {
       expect((await user.ask('GET', path)).json.Result.TotalCount).toBe(0)
-      expect(said(await user.ask('POST', path, { Name: 'cats' }))).toEqual(unsettled)
+      expect(said(await user.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     }
-    await scene.pass(20)
-    // Nobody can tell whose it is: a person decides, and the names are free.
+    await fixture.pass(20)
+    // The owner is ambiguous: an administrator must decide, and both names are free.
     expect((await store.openClaims()).map(({ state }) => state)).toEqual(['unresolved', 'unresolved'])
   })
 
-  test('or renaming: the new name is said to be open, and is the group’s within seconds', async () => {
-    await using scene = await open()
-    const { ann, emulator } = scene.routes
+  test('of a renaming: the new name is pending, and the group has it within seconds', async () => {
+    await using fixture = await open()
+    const { ann, emulator } = fixture.routes
     const id = await newGroup(ann, 'dogs')
     emulator.faults.add({ kind: 'reset-after' })
     expect((await ann.ask('PATCH', `${path}/${id}`, { Name: 'cats' })).status).toBe(502)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(unsettled)
-    await scene.pass(3)
+    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    await fixture.pass(3)
     expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
     await newGroup(ann, 'dogs')
   })
 })
 
-test('a gateway settles a lost answer by itself, long before the claim’s time is over', async () => {
+test('a gateway reconciles a lost response on its own, long before the deadline', async () => {
   const stop = new AbortController()
   await using routes = await openRoutes({ settleUntil: stop.signal, timeoutMs: 30_000 })
   routes.emulator.faults.add({ kind: 'reset-after' })

@@ -7,9 +7,9 @@ import { documentation } from '../../src/documentation.ts'
 import { gateway } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 
-// Elysia reads hooks to find out what of its context they use, and makes that for every route of the app: cookies, for example, with a second Response around each one.
-// A hook that hands on the whole context counts as one that uses everything.
-test('no hook costs other routes anything: their Response leaves the app as it is', async () => {
+// Elysia analyses the source of hooks to find the used parts of the context, and creates these for every route of the app: for cookies, for example,
+// a second Response. A hook that passes on the whole context counts as one that uses all parts.
+test('the hooks add no work to other routes: their Response is returned unchanged', async () => {
   const store = openStore('sqlite::memory:')
   const kind = rest({ url: 'http://upstream.invalid', key: 'upstream-key' })
   const secrets = ['a secret of the test suite'] as const

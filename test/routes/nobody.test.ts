@@ -11,11 +11,11 @@ const paths = [
   ]),
 ]
 
-/** Headers of an answer, but for the time of day. */
+/** Headers of a response without Date. */
 const seen = (answer: Reply) =>
   Object.entries(Object.fromEntries(answer.headers.entries())).filter(([name]) => name !== 'date')
 
-test('missing, malformed, unknown, revoked and expired tokens, and disabled users, cannot be told apart', async () => {
+test('missing, malformed, unknown, revoked and expired tokens and disabled users have the same response', async () => {
   await using routes = await openRoutes()
   const { ann, bob, store } = routes
   const addToken = async (more: { expiresAt?: number } = {}) => {
@@ -63,13 +63,13 @@ test('missing, malformed, unknown, revoked and expired tokens, and disabled user
   expect(routes.calls()).toEqual([])
 })
 
-test('a token in the query does not count', async () => {
+test('a token in the query is ignored', async () => {
   await using routes = await openRoutes()
   const query = `access_token=${routes.ann.token}&token=${routes.ann.token}`
   expect((await fetch(`${routes.url}/api/media/proxy/assets?${query}`)).status).toBe(401)
 })
 
-test('the scheme may be written in any case', async () => {
+test('the scheme Bearer is case-insensitive', async () => {
   await using routes = await openRoutes()
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ']) {
     const headers = { authorization: `${scheme} ${routes.ann.token}` }
@@ -77,7 +77,7 @@ test('the scheme may be written in any case', async () => {
   }
 })
 
-test('all tokens of a user see the same', async () => {
+test('all tokens of a user have the same access', async () => {
   await using routes = await openRoutes()
   const token = createToken()
   await routes.store.addToken({ user: routes.ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0 })

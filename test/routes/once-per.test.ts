@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { oncePer } from '../../src/routes/once-per.ts'
 
-test('of each object something is made once, whatever it holds', () => {
+test('a value is computed once per object identity', () => {
   let made = 0
   const sizeOf = oncePer((list: readonly string[]) => ({ nth: ++made, size: list.length }))
   const [one, other] = [['a'], ['a']]

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const password = 'correct horse'
 
-/** A browser that is logged in, at a gateway. */
+/** A browser with a session. */
 const logIn = async (gateway: TestGateway, name: string) => {
   const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(gateway.url + path, {
@@ -25,8 +25,8 @@ const open = async () => {
   return gateway
 }
 
-describe('what a person with a browser does', () => {
-  test('logs in, makes a token that works, sees it, revokes it, and logs out', async () => {
+describe('a user with a browser', () => {
+  test('logs in, creates a token, uses it, revokes it and logs out', async () => {
     await using gateway = await open()
     const ann = await logIn(gateway, 'ann')
     expect(await (await ann('GET', '/api/session')).json()).toMatchObject({ success: true, user: { name: 'ann' } })
@@ -45,7 +45,7 @@ describe('what a person with a browser does', () => {
     expect((await ann('GET', '/api/session')).status).toBe(401)
   })
 
-  test('sees what the own tokens cost, and nobody else’s', async () => {
+  test('sees the usage of the own tokens only', async () => {
     await using gateway = await open()
     const [ann, bob] = [await logIn(gateway, 'ann'), await logIn(gateway, 'bob')]
     const { token } = (await (await ann('POST', '/api/tokens', { label: 'laptop' })).json()) as {
@@ -80,7 +80,7 @@ describe('what a person with a browser does', () => {
   })
 })
 
-describe('each way in opens its own doors only', () => {
+describe('sessions and tokens are separate', () => {
   const sessionRoutes = [
     ['GET', '/api/session'],
     ['GET', '/api/tokens'],
@@ -94,7 +94,7 @@ describe('each way in opens its own doors only', () => {
     ['POST', '/v1/chat/completions'],
   ] as const
 
-  test('a token is not accepted where a session is needed', async () => {
+  test('a token is rejected where a session is required', async () => {
     await using gateway = await open()
     const { token } = await gateway.addUser('carl')
     for (const [method, path] of sessionRoutes) {
@@ -106,7 +106,7 @@ describe('each way in opens its own doors only', () => {
     }
   })
 
-  test('a session is not accepted where a token is needed', async () => {
+  test('a session is rejected where a token is required', async () => {
     await using gateway = await open()
     const ann = await logIn(gateway, 'ann')
     for (const [method, path] of tokenRoutes) {
@@ -114,7 +114,7 @@ describe('each way in opens its own doors only', () => {
     }
   })
 
-  test('a foreign page changes nothing', async () => {
+  test('a request with a foreign origin changes nothing', async () => {
     await using gateway = await open()
     const ann = await logIn(gateway, 'ann')
     for (const [method, path] of [
@@ -133,7 +133,7 @@ describe('each way in opens its own doors only', () => {
     expect((await ann('GET', '/api/session')).status).toBe(200)
   })
 
-  test('nothing is known of other paths and methods', async () => {
+  test('other paths and methods are 404 and 405', async () => {
     await using gateway = await open()
     const ann = await logIn(gateway, 'ann')
     expect((await ann('POST', '/api/usage', {})).status).toBe(405)

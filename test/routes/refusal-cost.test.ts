@@ -6,24 +6,24 @@ import { eachDatabase } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
 import { kinds, newAsset, newGroup, said } from './routes.ts'
 
-/** A store that notes what it is asked, apart from its revision, which nobody's request decides about. */
-const noting = (store: Store) => {
-  const asked: string[] = []
-  const noted = new Proxy(store, {
+/** A store that records its calls, except the periodic reads of the revision. */
+const recordCalls = (store: Store) => {
+  const storeCalls: string[] = []
+  const recording = new Proxy(store, {
     get: (target, name: keyof Store) => {
       if (name === 'revision') return target[name]
       const method = target[name]
       if (typeof method !== 'function') return method
       return (...given: unknown[]) => {
-        asked.push(name)
+        storeCalls.push(name)
         return (method as (...given: unknown[]) => unknown)(...given)
       }
     },
   })
-  return { asked, noted }
+  return { storeCalls, recording }
 }
 
-/** Every way to name an asset or a group: the path, and the body. */
+/** Every request that names an asset or a group, in the path or in the body. */
 const waysTo = (kind: 'asset' | 'group', group: string) => (id: string) =>
   kind === 'asset'
     ? ([
@@ -43,24 +43,24 @@ const waysTo = (kind: 'asset' | 'group', group: string) => (id: string) =>
       ] as const)
 
 eachDatabase('a foreign id costs what an unknown one costs', (database) => {
-  // One for all: another one would give the same ids again.
+  // One emulator for all: a second one would repeat the ids.
   let emulator: Emulator
   beforeAll(async () => {
     emulator = await startEmulator({ limits: {}, processingMs: 0 })
   })
   afterAll(() => emulator.stop())
 
-  describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('before an upstream of kind %s', (kind) => {
-    const scene = async () => {
-      const { asked, noted } = noting(await database.open())
-      const gateway = await startGateway({ store: noted, emulator, kindOf: kinds[kind] })
+  describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('with an upstream of kind %s', (kind) => {
+    const openFixture = async () => {
+      const { storeCalls, recording } = recordCalls(await database.open())
+      const gateway = await startGateway({ store: recording, emulator, kindOf: kinds[kind] })
       const [ann, bob] = [await gateway.addUser(randomUUID()), await gateway.addUser(randomUUID())]
       const calls = () => gateway.emulator.calls.map(({ action }) => action)
-      return { asked, gateway, ann, bob, calls }
+      return { storeCalls, gateway, ann, bob, calls }
     }
 
-    test('in questions to the store and calls to the upstream, whoever has just used it', async () => {
-      const { asked, gateway, ann, bob, calls } = await scene()
+    test('in store calls and upstream calls, also when another user has just used it', async () => {
+      const { storeCalls, gateway, ann, bob, calls } = await openFixture()
       await using _ = gateway
       const group = await newGroup(bob, 'b')
       const foreignGroup = await newGroup(ann, 'a')
@@ -70,19 +70,19 @@ eachDatabase('a foreign id costs what an unknown one costs', (database) => {
       expect((await ann.ask('DELETE', `/assets/${gone}`)).status).toBe(200)
 
       const cost = async (method: string, path: string, body?: object) => {
-        asked.length = 0
+        storeCalls.length = 0
         gateway.emulator.clearCalls()
         const reply = await bob.ask(method, path, body)
         expect([method, path, reply.status]).toEqual([method, path, 403])
-        // Which methods are asked is not the caller's to see, but how many there are.
-        return { answer: said(reply), questions: asked.length, calls: calls() }
+        // A caller cannot see the methods, but their number may show in the time.
+        return { answer: said(reply), questions: storeCalls.length, calls: calls() }
       }
       const costs = async (kind: 'asset' | 'group', id: string) => {
         const found = []
         for (const [method, path, body] of waysTo(kind, group)(id)) found.push(await cost(method, path, body))
         return found
       }
-      // The first time a token is asked for; and the group of one's own that stands beside the other.
+      // Warms the cache: the token, and the caller's own group in the same request.
       await bob.ask('GET', `/assets?GroupIds=${group}`)
       const unknownAsset = await costs('asset', 'asset-20260101000000-none0')
       const unknownGroup = await costs('group', 'group-20260101000000-none0')
@@ -97,16 +97,16 @@ eachDatabase('a foreign id costs what an unknown one costs', (database) => {
         expect(await costs('asset', 'asset-20260101000000-none0')).toEqual(unknownAsset)
         expect(await costs('group', 'group-20260101000000-none0')).toEqual(unknownGroup)
       }
-      // The attempts have taken nothing from whose it is.
+      // The attempts have not affected the owner.
       expect((await ann.ask('GET', `/assets/${recorded}`)).status).toBe(200)
     })
 
-    test('in the addresses of assets that a text request names', async () => {
-      const { asked, gateway, ann, bob, calls } = await scene()
+    test('in asset URLs of a text request', async () => {
+      const { storeCalls, gateway, ann, bob, calls } = await openFixture()
       await using _ = gateway
       const foreign = await newAsset(ann, await newGroup(ann, 'a'))
       const cost = async (id: string) => {
-        asked.length = 0
+        storeCalls.length = 0
         gateway.emulator.clearCalls()
         const content = [{ type: 'image_url', image_url: { url: `asset://${id}` } }]
         const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -115,7 +115,7 @@ eachDatabase('a foreign id costs what an unknown one costs', (database) => {
           body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
         })
         expect(reply.status).toBe(403)
-        return { text: await reply.text(), questions: asked.length, calls: calls() }
+        return { text: await reply.text(), questions: storeCalls.length, calls: calls() }
       }
       await cost('asset-20260101000000-none0')
       const unknown = await cost('asset-20260101000000-none0')

@@ -4,7 +4,7 @@ import type { Call, Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { inside, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
-/** A gateway with two users, whose every error is looked through for words from inside. */
+/** A gateway with two users. Every error response is checked for internal details. */
 export interface Routes extends AsyncDisposable {
   readonly url: string
   readonly emulator: Emulator
@@ -12,7 +12,7 @@ export interface Routes extends AsyncDisposable {
   readonly ann: User
   readonly bob: User
   addUser(name: string): Promise<User>
-  /** Calls that reached the upstream since the last look. */
+  /** Upstream calls since the last call of this function. */
   calls(): readonly Call[]
 }
 
@@ -51,7 +51,7 @@ export const kinds = {
 
 export const eachKind = Object.entries(kinds).map(([kind, kindOf]) => ({ kind, kindOf }))
 
-/** Status and body of a refusal by the gateway. */
+/** Status and body of an error of the gateway. */
 export const refusal = (status: number, message: string) => ({
   status,
   text: JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } }),
@@ -80,7 +80,7 @@ export const newAsset = async (user: User, group: string, more: object = {}): Pr
   return reply.json.Result.Id
 }
 
-/** A LivenessFace group of the upstream that an administrator gave to a user. */
+/** Adds a LivenessFace group upstream and adopts it for the user. */
 export const adoptFace = async (
   { emulator, store }: Pick<Routes, 'emulator' | 'store'>,
   user: User,
@@ -97,7 +97,7 @@ export const ids = (reply: Reply): string[] => {
   return reply.json.Result.Items.map((item: { Id: string }) => item.Id)
 }
 
-/** Whether it comes true before the test's patience ends. */
+/** Resolves when the condition is true. Otherwise the test fails by timeout. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }

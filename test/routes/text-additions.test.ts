@@ -4,7 +4,7 @@ import { openRoutes } from './routes.ts'
 
 const messages = [{ role: 'user', content: 'hello' }]
 
-/** What of what the gateway puts in reached the upstream, call by call. */
+/** The fields that the gateway added to each upstream call. */
 const additionsIn = (calls: readonly { readonly action: string; readonly body: string }[]) =>
   calls
     .filter(({ action }) => action.startsWith('Create'))
@@ -18,7 +18,7 @@ for (const [model, path, asked, first, later] of [
   ['emulated-no-stream-options', '/chat/completions', { messages }, [all, 'stream+max_tokens'], 'stream+max_tokens'],
   ['emulated-2k', '/chat/completions', { messages }, [all, 'stream+stream_options'], 'stream+stream_options'],
 ] as const) {
-  test(`${model} answers ${path}, plain and by stream, and is asked as it wants to be`, async () => {
+  test(`${model} serves ${path}, streaming and non-streaming, with the parameters that it supports`, async () => {
     await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
     const { ann, url } = routes
     const post = (more: object) =>

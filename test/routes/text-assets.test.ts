@@ -37,8 +37,8 @@ const refused = (param: string) => ({
   }),
 })
 
-describe.each(eachKind)('an asset’s address in a request for text, before an upstream of kind $kind', ({ kindOf }) => {
-  test('passes when the asset is the caller’s, in a group of either type', async () => {
+describe.each(eachKind)('an asset URL in a text request, with an upstream of kind $kind', ({ kindOf }) => {
+  test('passes when the asset is the caller’s, in groups of both types', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, url } = routes
     const own = await newAsset(ann, await newGroup(ann, 'a'))
@@ -58,7 +58,7 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
     }
   })
 
-  test('is refused when the asset is somebody else’s, or nobody’s, with the same words, and nothing goes to the text upstream', async () => {
+  test('is rejected with the same error for a foreign and an unknown asset, without a text upstream call', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, bob, emulator, url } = routes
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
@@ -79,7 +79,7 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
     expect(routes.calls().filter(({ action }) => action.startsWith('Create'))).toEqual([])
   })
 
-  test('is 400 in any spelling but one, whoever’s the asset is', async () => {
+  test('is 400 in any other spelling, for own and foreign assets', async () => {
     await using routes = await openRoutes({ kindOf })
     const { ann, bob, url } = routes
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
@@ -110,7 +110,7 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
     expect(routes.calls()).toEqual([])
   })
 
-  test('is refused as unknown, not forwarded, while the asset upstream is down', async () => {
+  test('is rejected as unknown while the asset upstream is down', async () => {
     await using routes = await openRoutes({ kindOf })
     routes.emulator.faults.add({ kind: 'status', status: 503, action: 'GetAsset', times: Number.POSITIVE_INFINITY })
     const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
@@ -124,7 +124,7 @@ describe.each(eachKind)('an asset’s address in a request for text, before an u
   })
 })
 
-test('without an asset library no asset’s address passes', async () => {
+test('without an asset library every asset URL is rejected', async () => {
   await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
   const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
   expect([answer.status, JSON.parse(answer.text)]).toMatchObject([

@@ -7,7 +7,7 @@ const model = 'doubao-seed-emulated'
 const clientOf = ({ url }: Routes, { token }: Routes['ann']) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
 
-/** The id of what a user said, which the upstream knows and nobody has been shown. */
+/** The id of a user's input message, which no response has shown. */
 const unseen = ({ emulator }: Routes): string =>
   emulator.text.objects.list().find(({ kind, id }) => kind === 'item' && id.startsWith('msg_'))?.id ?? ''
 
@@ -18,7 +18,7 @@ const refused = (attempt: Promise<unknown>) =>
   )
 
 describe('a list of input items', () => {
-  test('makes nobody the owner of an item whose id they gave to a message of their own', async () => {
+  test('gives no ownership of an item whose id the caller gave to an input message', async () => {
     await using routes = await openRoutes()
     const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
     await ann.responses.create({ model, input: 'my secret is mango' })
@@ -32,7 +32,7 @@ describe('a list of input items', () => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('goes on behind an item that it showed, and behind no other', async () => {
+  test('accepts only items that it has shown as cursors', async () => {
     await using routes = await openRoutes()
     const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
     await ann.responses.create({ model, input: 'my secret is mango' })
@@ -65,7 +65,7 @@ describe('a list of input items', () => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('of one response is no way into that of another', async () => {
+  test('of one response accepts no cursor of another response', async () => {
     await using routes = await openRoutes()
     const bob = clientOf(routes, routes.bob)
     const [one, other] = [

@@ -8,7 +8,7 @@ const model = 'doubao-seed-emulated'
 const clientOf = ({ url }: Routes, { token }: Routes['ann']) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
 
-/** What an attempt came to: what was answered, or the words of the refusal. */
+/** The result of an attempt: the response or the error message. */
 const outcome = async (attempt: Promise<unknown>): Promise<unknown> => {
   try {
     await attempt
@@ -27,8 +27,8 @@ const refusal = (status: number, message: string, param: string | null = null, c
 const previous = (id: string) =>
   refusal(400, `Previous response with id '${id}' not found.`, 'previous_response_id', 'previous_response_not_found')
 
-describe('the official client of one user, with what another was given', () => {
-  test('continues nothing, plainly or by stream; the other does', async () => {
+describe('OpenAI’s client of one user with ids of another user', () => {
+  test('cannot continue a response, streaming or non-streaming, but the owner can', async () => {
     await using routes = await openRoutes()
     const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
     const plain = await ann.responses.create({ model, input: 'my secret is mango' })
@@ -45,7 +45,7 @@ describe('the official client of one user, with what another was given', () => {
     }
   })
 
-  test('fetches, deletes and cancels nothing, and refers to nothing; the other does', async () => {
+  test('cannot read, delete, cancel or reference objects, but the owner can', async () => {
     await using routes = await openRoutes()
     const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
     const { id, output } = await ann.responses.create({ model, input: 'my secret is mango' })
@@ -68,7 +68,7 @@ describe('the official client of one user, with what another was given', () => {
     expect(items).toMatchObject([{ type: 'message', role: 'user' }])
     expect(await outcome(ann.responses.create(reference))).toBe('answered')
     const listed = { model, input: [{ type: 'item_reference' as const, id: items[0]?.id ?? '' }] }
-    // Not even by whoever sent it: its id may be one that somebody gave to a message of their own.
+    // Not even the sender can: the id may be one that he gave to his own input message.
     for (const user of [ann, bob]) expect(await outcome(user.responses.create(listed))).toMatchObject([404, {}])
     expect(await outcome(ann.responses.cancel(id))).toMatchObject([
       400,
@@ -79,7 +79,7 @@ describe('the official client of one user, with what another was given', () => {
     expect(routes.emulator.text.objects.list().some((object) => object.id === id)).toBe(false)
   })
 
-  test('uses nothing that was made in the account elsewhere', async () => {
+  test('cannot use objects that were created in the account without the gateway', async () => {
     await using routes = await openRoutes()
     const ann = clientOf(routes, routes.ann)
     const { objects, url, key } = routes.emulator.text
@@ -116,7 +116,7 @@ describe('the official client of one user, with what another was given', () => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('uses those of a kind that the operator has opened', async () => {
+  test('can use objects of a kind that the operator allows', async () => {
     await using routes = await openRoutes({ text: { allowedFields: ['file_id', 'conversation'] } })
     const { objects, url, key } = routes.emulator.text
     const file = objects.add({ kind: 'file', name: 'the-file' })
@@ -129,8 +129,8 @@ describe('the official client of one user, with what another was given', () => {
   })
 })
 
-describe('an id that a caller has seen is one that works', () => {
-  test('also when the stream was left at its first event', async () => {
+describe('an id that a caller has received works', () => {
+  test('also when the caller disconnected after the first event of the stream', async () => {
     await using routes = await openRoutes({ emulator: { text: { msPerDelta: 20 } } })
     const ann = clientOf(routes, routes.ann)
     const stream = await ann.responses.create({ model, input: '100 tokens', stream: true })
@@ -143,7 +143,7 @@ describe('an id that a caller has seen is one that works', () => {
     expect(await outcome(clientOf(routes, routes.bob).responses.retrieve(id))).toMatchObject([404, {}])
   })
 
-  test('what is made here for an upstream that keeps nothing is nobody’s', async () => {
+  test('but a generated id for an upstream without storage has no owner', async () => {
     const emulator = await startEmulator({ limits: {} })
     await using bridged = await openRoutes({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
     const ann = clientOf(bridged, bridged.ann)
@@ -159,7 +159,7 @@ describe('an id that a caller has seen is one that works', () => {
   })
 })
 
-test('whoever is nobody learns nothing', async () => {
+test('an unauthenticated caller receives no information', async () => {
   await using routes = await openRoutes()
   const { id } = await clientOf(routes, routes.ann).responses.create({ model, input: 'hi' })
   for (const [method, below] of [

@@ -3,7 +3,7 @@ import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
 import { newGroup, openRoutes, type Routes } from './routes.ts'
 
-/** An upstream that takes no notice of some parameters of a list of assets. */
+/** An upstream that ignores some parameters of an asset list. */
 const ignoring =
   (...names: readonly string[]) =>
   (emulator: Emulator): MediaKind => {
@@ -22,7 +22,7 @@ const ignoring =
 
 const minute = 60_000
 
-/** Ann's assets, and those of strangers, a minute apart in the order given; `-`: a stranger's. */
+/** Ann's assets (`a`) and foreign ones (`-`), one minute apart in the given order. */
 const fill = async ({ ann, emulator }: Routes, owners: string) => {
   const own = await newGroup(ann, 'a')
   const foreign = emulator.library.addGroup({ name: 'strangers' }).id
@@ -36,15 +36,15 @@ const fill = async ({ ann, emulator }: Routes, owners: string) => {
 }
 
 const library = {
-  'strangers have the newest': `${'a'.repeat(20)}${'-'.repeat(400)}`,
-  'strangers have the oldest': `${'-'.repeat(400)}${'a'.repeat(200)}`,
-  'strangers are in the middle of few': `${'a'.repeat(50)}${'-'.repeat(30)}${'a'.repeat(50)}`,
-  'there is nothing but strangers’': '-'.repeat(30),
+  'the newest assets are foreign': `${'a'.repeat(20)}${'-'.repeat(400)}`,
+  'the oldest assets are foreign': `${'-'.repeat(400)}${'a'.repeat(200)}`,
+  'the assets in the middle are foreign': `${'a'.repeat(50)}${'-'.repeat(30)}${'a'.repeat(50)}`,
+  'all assets are foreign': '-'.repeat(30),
 }
 
-describe.each(Object.entries(library))('where an upstream ignores GroupIds and %s', (_, owners) => {
+describe.each(Object.entries(library))('when the upstream ignores GroupIds and %s', (_, owners) => {
   test.each(['PageNumber=1000', 'PageNumber=2000&PageSize=100', 'PageNumber=7&PageSize=100', 'PageNumber=90000000'])(
-    'the empty page %s counts the caller’s own assets',
+    'the empty page %s has the TotalCount of the caller’s assets',
     async (query) => {
       for (const order of ['Asc', 'Desc']) {
         await using routes = await openRoutes({ kindOf: ignoring('GroupIds') })
@@ -56,7 +56,7 @@ describe.each(Object.entries(library))('where an upstream ignores GroupIds and %
   )
 })
 
-test('a filter that nothing passes counts nothing, whatever an upstream ignores', async () => {
+test('a filter without matches has TotalCount 0, even if the upstream ignores the filter', async () => {
   for (const names of [['GroupIds'], ['Statuses'], ['GroupIds', 'Statuses'], []]) {
     await using routes = await openRoutes({ kindOf: ignoring(...names) })
     await fill(routes, 'aaa--')
@@ -67,7 +67,7 @@ test('a filter that nothing passes counts nothing, whatever an upstream ignores'
   }
 })
 
-test('an empty page of an upstream that does as it is asked takes a call or two more', async () => {
+test('an empty page of an upstream that honours the parameters needs one or two more calls', async () => {
   await using routes = await openRoutes()
   const count = await fill(routes, `${'a'.repeat(30)}--`)
   routes.calls()
@@ -75,7 +75,7 @@ test('an empty page of an upstream that does as it is asked takes a call or two 
   expect(routes.calls()).toHaveLength(2)
 })
 
-test('a list that is kept for the next pages shows what was changed in the same second', async () => {
+test('a cached walk shows changes of the same second', async () => {
   let time = Date.UTC(2026, 0, 1)
   await using routes = await openRoutes({ emulator: { clock: () => time } })
   const { ann, emulator } = routes

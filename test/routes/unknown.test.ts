@@ -16,7 +16,7 @@ test.each([
     '/assets/groups/a/b/c',
   ],
   ...['/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
-])('the path %s below the prefix is 404, whatever the method', async (path) => {
+])('the path %s below the prefix is 404 with every method', async (path) => {
   await using routes = await openRoutes()
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
     const body = method[0] === 'P' && method !== 'PROPFIND' ? {} : undefined
@@ -30,7 +30,7 @@ test.each([
   ['/assets/groups', ['GET', 'POST']],
   ['/assets/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
   ['/assets/groups/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
-])('%s with another method is 405 and says which it has', async (path, allowed) => {
+])('%s with another method is 405 with Allow', async (path, allowed) => {
   await using routes = await openRoutes()
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH']) {
     if (allowed.includes(method)) continue
@@ -88,7 +88,7 @@ describe.each(bodied)('%s', (route) => {
       '\ufeff{}',
       `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
     ],
-  ])('refuses the body %j with 400', async (body) => {
+  ])('rejects the body %j with 400', async (body) => {
     const { routes, ask } = await open()
     await using _ = routes
     const reply = await ask(body)
@@ -97,7 +97,7 @@ describe.each(bodied)('%s', (route) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('refuses bytes that are not UTF-8 with 400', async () => {
+  test('rejects invalid UTF-8 with 400', async () => {
     const { routes, method, path } = await open()
     await using _ = routes
     const response = await fetch(`${routes.url}/api/media/proxy${path}`, {
@@ -110,7 +110,7 @@ describe.each(bodied)('%s', (route) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('refuses a larger body than it takes with 413, announced or not', async () => {
+  test('rejects a body above the size limit with 413, with and without Content-Length', async () => {
     const { routes, ask } = await open(2_000)
     await using _ = routes
     const body = `{"Name":"${'x'.repeat(2_000)}"}`
@@ -118,7 +118,7 @@ describe.each(bodied)('%s', (route) => {
     expect(routes.calls()).toEqual([])
   })
 
-  test('minds no content type', async () => {
+  test('accepts any Content-Type', async () => {
     const { routes, ask } = await open()
     await using _ = routes
     for (const type of [
@@ -133,7 +133,7 @@ describe.each(bodied)('%s', (route) => {
   })
 })
 
-test('every part of the server refuses in its own shape, which follows the segment', async () => {
+test('every part of the server has its own error format', async () => {
   await using gateway = await startGateway({ segment: 'video' })
   const shapeAt = async (path: string) =>
     Object.entries((await (await fetch(gateway.url + path)).json()) as object).flat()

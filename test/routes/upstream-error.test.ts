@@ -8,7 +8,7 @@ interface Things {
   readonly asset: string
 }
 
-/** Every request that is the upstream's to answer, other than lists of groups. */
+/** Every request that needs an upstream response, except lists of groups. */
 const requests: readonly [string, (user: User, things: Things) => ReturnType<User['ask']>][] = [
   ['CreateAssetGroup', (user) => user.ask('POST', '/assets/groups', { Name: 'b' })],
   ['UpdateAssetGroup', (user, { group }) => user.ask('PATCH', `/assets/groups/${group}`, { Description: 'b' })],
@@ -23,7 +23,7 @@ const requests: readonly [string, (user: User, things: Things) => ReturnType<Use
 const unavailable = refusal(502, 'Seedance upstream unavailable')
 const invalid = refusal(502, 'upstream returned an invalid response')
 
-describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
+describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
     const open = async (fault: Fault) => {
       const routes = await openRoutes({ kindOf, timeoutMs: 300 })
@@ -44,7 +44,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
       [500, 'text/plain;charset=gb2312', 'ein f\u00fc'],
       [503, 'application/xml', ''],
       [599, 'application/json', 'not json'],
-    ])('forwards %d as it came', async (status, type, body) => {
+    ])('forwards %d unchanged', async (status, type, body) => {
       const headers = {
         ...{ 'content-type': type, 'retry-after': '7', 'x-request-id': 'abc', 'x-tt-logid': 'def' },
         ...{ 'set-cookie': 'session=1', 'www-authenticate': 'Bearer realm="up"', server: 'up', location: 'http://up' },
@@ -69,9 +69,9 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
 
     test.each<[string, Fault]>([
       ['a refused connection', { kind: 'refuse', times: Number.POSITIVE_INFINITY }],
-      ['a connection that ends without an answer', { kind: 'reset-after', times: Number.POSITIVE_INFINITY }],
+      ['a connection that ends without a response', { kind: 'reset-after', times: Number.POSITIVE_INFINITY }],
       ['silence', { kind: 'hang' }],
-      ['half an answer', { kind: 'truncate' }],
+      ['a truncated response', { kind: 'truncate' }],
     ])('is 502 after %s', async (_what, fault) => {
       const { routes, things } = await open(fault)
       await using _ = routes
@@ -81,10 +81,10 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     test.each<[string, Fault]>([
       ['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:9/' }],
       ['a permanent redirect', { kind: 'redirect', location: '/assets', status: 308 }],
-      ['a web page', { kind: 'not-json' }],
+      ['an HTML page', { kind: 'not-json' }],
       ['an array', { kind: 'status', status: 200, body: '[]' }],
       ['a number', { kind: 'status', status: 201, body: '7' }],
-      ['a text cut short', { kind: 'not-json', body: '{"Result":{' }],
+      ['truncated JSON', { kind: 'not-json', body: '{"Result":{' }],
     ])('is 502 after %s', async (_what, fault) => {
       const { routes, things } = await open(fault)
       await using _ = routes
@@ -92,7 +92,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
       expect(routes.calls()).toHaveLength(1)
     })
 
-    test('is tried again once if it only reads, never if it changes something', async () => {
+    test('is retried once if it is a read, never if it is a change', async () => {
       const { routes, things } = await open({ kind: 'refuse' })
       await using _ = routes
       const reply = await ask(routes.ann, things)
@@ -102,21 +102,21 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
     })
   })
 
-  test('nothing but an empty answer to a change may be empty', async () => {
+  test('accepts an empty response only for a change', async () => {
     await using routes = await openRoutes({ kindOf })
     const group = await newGroup(routes.ann, 'a')
     const asset = await newAsset(routes.ann, group)
     for (const [action, ask] of requests) {
       routes.emulator.faults.add({ kind: 'status', status: 200, body: '', action })
       const mayBeEmpty = /^(?:Update|Delete)/.test(action)
-      // The group goes with the answer that it is gone, so it is asked about last.
+      // The 404 removes the record of the group, so this request is the last.
       if (action === 'DeleteAssetGroup') routes.emulator.faults.clear()
       else
         expect(said(await ask(routes.ann, { group, asset }))).toEqual(mayBeEmpty ? { status: 200, text: '' } : invalid)
     }
   })
 
-  test('an error that holds a credential of the gateway is not forwarded', async () => {
+  test('does not forward an error that contains the account’s credential', async () => {
     await using routes = await openRoutes({ kindOf })
     const group = await newGroup(routes.ann, 'a')
     const { rest, ark } = routes.emulator
@@ -126,7 +126,7 @@ describe.each(eachKind)('before an upstream of kind $kind', ({ kindOf }) => {
   })
 })
 
-test('without an upstream every route is 502, once it is known who asks', async () => {
+test('without an upstream every route is 502 after authentication', async () => {
   await using routes = await openRoutes({ kind: undefined })
   for (const [, ask] of requests) {
     expect(said(await ask(routes.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
