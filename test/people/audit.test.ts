@@ -7,10 +7,10 @@ import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, send, until } from './fixture.ts'
 
-type Shown = Readonly<Record<string, string | number>>
+type Entry = Readonly<Record<string, string | number>>
 
-/** What `admin audit` prints. */
-const trailOf = async ({ store }: Pick<Office, 'store'>, ...args: readonly string[]): Promise<readonly Shown[]> => {
+/** The entries that `admin audit` prints. */
+const trailOf = async ({ store }: Pick<Office, 'store'>, ...args: readonly string[]): Promise<readonly Entry[]> => {
   const lines: string[] = []
   const words = ['audit', ...args]
   const out = (line: string) => lines.push(line)
@@ -39,9 +39,9 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
   }, 60_000)
   afterAll(() => office[Symbol.asyncDispose]())
 
-  const from = (address: string) => ({ 'x-forwarded-for': address })
-  /** Entries of a user, by action and what it was done to, once there are so many. */
-  const told = async (name: string, count: number) => {
+  const forwardedFor = (address: string) => ({ 'x-forwarded-for': address })
+  /** The entries of a user. Waits until there are at least `count`. */
+  const entriesOf = async (name: string, count: number) => {
     let entries = await trailOf(office, '--user', name)
     await until(async () => {
       entries = await trailOf(office, '--user', name)
@@ -49,27 +49,27 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     })
     return entries
   }
-  const brief = (entries: readonly Shown[]) =>
+  const brief = (entries: readonly Entry[]) =>
     entries.map(({ action, kind = '-', id = '-', status = '-' }) => `${action} ${kind} ${id} ${status}`)
 
-  test('says who logged in, failed, was locked out and logged out, where from, and never what was typed', async () => {
+  test('has logins, failures, lockouts and logouts with their address, and never what the user entered', async () => {
     const [one, other] = servers
-    await login(one.url, 'ann', from('192.0.2.1'), 'a wrong guess')
-    const ann = await login(other.url, 'ann', from('2001:db8::7'))
+    await login(one.url, 'ann', forwardedFor('192.0.2.1'), 'a wrong guess')
+    const ann = await login(other.url, 'ann', forwardedFor('2001:db8::7'))
     const cookie = ann.headers.get('set-cookie')?.split(';')[0] ?? ''
-    for (let nth = 0; nth < 6; nth++) await login(one.url, 'ann', from('192.0.2.2'), 'a wrong guess')
+    for (let nth = 0; nth < 6; nth++) await login(one.url, 'ann', forwardedFor('192.0.2.2'), 'a wrong guess')
     await send(
       one.url,
       'POST',
       '/api/session',
       { name: 'ann', password },
-      { origin: 'http://evil.example', ...from('192.0.2.9') },
+      { origin: 'http://evil.example', ...forwardedFor('192.0.2.9') },
     )
-    await login(one.url, 'a password in the wrong field', from('192.0.2.3'), 'x')
+    await login(one.url, 'a password in the wrong field', forwardedFor('192.0.2.3'), 'x')
     expect((await send(other.url, 'DELETE', '/api/session', undefined, { cookie, origin: other.url })).status).toBe(200)
-    const entries = await told('ann', 10)
-    const facts = entries.map(({ action, address, status = 200 }) => `${action} ${address} ${status}`).sort()
-    expect(facts).toEqual([
+    const entries = await entriesOf('ann', 10)
+    const summaries = entries.map(({ action, address, status = 200 }) => `${action} ${address} ${status}`).sort()
+    expect(summaries).toEqual([
       'session.fail 192.0.2.1 401',
       ...Array(5).fill('session.fail 192.0.2.2 401'),
       'session.lockout 192.0.2.2 429',
@@ -79,22 +79,22 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     ])
     const { id } = ann.json.user
     for (const { user, user_id } of entries) expect([user, user_id]).toEqual(['ann', id])
-    let nobody: Shown | undefined
+    let unknown: Entry | undefined
     await until(async () => {
-      nobody = (await trailOf(office)).find(({ address }) => address === '192.0.2.3')
-      return nobody !== undefined
+      unknown = (await trailOf(office)).find(({ address }) => address === '192.0.2.3')
+      return unknown !== undefined
     })
-    expect(nobody).toMatchObject({ action: 'session.fail', status: 401, times: 1 })
-    expect(nobody).not.toHaveProperty('user')
+    expect(unknown).toMatchObject({ action: 'session.fail', status: 401, times: 1 })
+    expect(unknown).not.toHaveProperty('user')
   })
 
-  test('says that somebody used an address of another name', async () => {
+  test('has logins from a foreign origin', async () => {
     await login(servers[0].url, 'fay', { origin: 'http://evil.example' })
-    const [entry] = await told('fay', 1)
+    const [entry] = await entriesOf('fay', 1)
     expect(entry).toMatchObject({ action: 'session.fail', status: 403, reason: 'foreign origin' })
   })
 
-  test('says what became of tokens, groups, assets and face checks, by whom and with which token', async () => {
+  test('has every change of tokens, groups, assets and face verifications, with the user and the token', async () => {
     const bob = await browse(servers[0], 'bob')
     const dan = await browse(servers[1], 'dan')
     const [{ id, token }, hers] = [await newToken(bob), await newToken(dan)]
@@ -104,7 +104,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     await mine.ask('PATCH', `/assets/groups/${group}`, { Name: 'renamed' })
     const asset = (await mine.ask('POST', '/assets', { GroupId: group, ...picture })).json.Result.Id
     await mine.ask('PATCH', `/assets/${asset}`, { Name: 'an asset' })
-    // Refused: what is somebody else's, and what is nobody's, in the same way.
+    // Ids of another user and unknown ids get the same error.
     expect((await mine.ask('POST', '/assets', { GroupId: theirs, ...picture })).status).toBe(403)
     expect((await mine.ask('GET', `/assets?GroupIds=${group},${theirs}`)).status).toBe(403)
     expect((await mine.ask('GET', '/assets/asset-of-nobody')).status).toBe(403)
@@ -113,16 +113,16 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     const chat = { model: 'doubao-seed-emulated', messages: [{ role: 'user', content }] }
     const authorization = `Bearer ${token}`
     expect((await send(servers[1].url, 'POST', '/v1/chat/completions', chat, { authorization })).status).toBe(403)
-    const [asked, answered] = [
+    const [body, headers] = [
       { model: 'doubao-seed-emulated', input: 'Hello' },
       { authorization: `Bearer ${hers.token}` },
     ]
-    const response = (await send(servers[0].url, 'POST', '/v1/responses', asked, answered)).json.id
+    const response = (await send(servers[0].url, 'POST', '/v1/responses', body, headers)).json.id
     const at = `/v1/responses/${response}`
-    const next = { ...asked, previous_response_id: response }
+    const next = { ...body, previous_response_id: response }
     expect((await send(servers[1].url, 'POST', '/v1/responses', next, { authorization })).status).toBe(400)
     expect((await send(servers[1].url, 'GET', at, undefined, { authorization })).status).toBe(404)
-    expect((await send(servers[1].url, 'DELETE', at, undefined, answered)).status).toBe(200)
+    expect((await send(servers[1].url, 'DELETE', at, undefined, headers)).status).toBe(200)
     expect((await bob.ask('GET', `${faces}/verification-of-nobody`)).status).toBe(404)
     expect((await bob.ask('DELETE', `/api/tokens/${hers.id}`)).status).toBe(404)
     const evil = { origin: 'http://evil.example' }
@@ -140,8 +140,8 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     })
     await bob.ask('DELETE', `/api/tokens/${id}`)
 
-    expect(brief(await told('dan', 4))).toContain(`response.delete response ${response} -`)
-    const entries = await told('bob', 20)
+    expect(brief(await entriesOf('dan', 4))).toContain(`response.delete response ${response} -`)
+    const entries = await entriesOf('bob', 20)
     expect(brief(entries).sort()).toEqual(
       [
         'session.login - - -',
@@ -173,7 +173,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     for (const { address, action } of entries) if (action !== 'group.adopt') expect(address).toBe('127.0.0.1')
   })
 
-  test('says when a token is used up, and when there are as many as there may be', async () => {
+  test('has the use of an expired token, and the limit of tokens when a user reaches it', async () => {
     const cyd = await browse(servers[0], 'cyd')
     const user = (await office.store.userByName('cyd'))?.id ?? ''
     const start = { start: 'sk-000000', createdAt: 1 }
@@ -182,14 +182,14 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     for (let nth = 0; nth < 100; nth++) await office.store.addToken({ user, hash: `hash ${nth}`, ...start })
     expect((await cyd.ask('POST', '/api/tokens', {})).status).toBe(409)
     expect((await userAt(servers[1].url, '', old).ask('GET', '/assets')).status).toBe(401)
-    expect(brief(await told('cyd', 3)).sort()).toEqual([
+    expect(brief(await entriesOf('cyd', 3)).sort()).toEqual([
       'limit.reach token - 409',
       'session.login - - -',
       `token.expire token ${expired} -`,
     ])
   })
 
-  test('counts a thousand refusals of one user, and is not filled by them', async () => {
+  test('has few entries for a thousand rejected requests of one user', async () => {
     const dan = await browse(servers[0], 'dan')
     const { token } = await newToken(dan)
     const user = userAt(servers[0].url, '', token)
@@ -203,7 +203,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     expect((await trailOf(office, '--user', 'dan', '--action', 'access.refuse')).length - before).toBe(10)
   })
 
-  test('says what an administrator does, and that it was one', async () => {
+  test('has the actions of an administrator, marked as such', async () => {
     const admin = async (...args: readonly string[]) => {
       const lines: string[] = []
       const out = (line: string) => lines.push(line)
@@ -234,11 +234,11 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     expect(JSON.stringify(entries)).not.toContain(token.slice(3))
   })
 
-  test('holds nothing that anybody could log in or call with', async () => {
+  test('contains no credential', async () => {
     const ann = await browse(servers[0], 'dan')
     const { token } = await newToken(ann)
     const mine = userAt(servers[0].url, '', token)
-    // What people put into the wrong places.
+    // Users enter credentials in the wrong fields.
     await mine.ask('GET', `/assets/${token}`)
     await mine.ask('GET', `/assets?GroupIds=${token}`)
     await ann.ask('DELETE', `/api/tokens/${token}`)
@@ -273,27 +273,27 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
 describe.each(['sqlite', 'postgres'] as const)(
   'the audit trail of a server that ends (%s)',
   (kind: TestDatabase['kind']) => {
-    const creating = async (office: Office, server: ServerProcess) => {
+    const groupCreator = async (office: Office, server: ServerProcess) => {
       const { id, token } = await office.addUser('ann')
       const user = userAt(server.url, id, token)
       return async (nth: number) => (await user.ask('POST', '/assets/groups', { Name: `group ${nth}` })).json.Result.Id
     }
 
-    test('has everything that was answered before it was told to end', async () => {
+    test('has every change that was confirmed before SIGTERM', async () => {
       await using office = await openOffice(kind)
       const server = await office.start()
-      const create = await creating(office, server)
+      const create = await groupCreator(office, server)
       const ids = await Promise.all(Array.from({ length: 40 }, (_, nth) => create(nth)))
       expect(await server.kill('SIGTERM')).toBe(0)
       const created = await trailOf(office, '--action', 'group.create')
       expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
     }, 30_000)
 
-    test('that is killed lacks at most what was answered in the moment before, and no login and no token', async () => {
+    test('lacks after SIGKILL at most the latest changes, and no login and no change of a token', async () => {
       await using office = await openOffice(kind)
       await office.addPerson('bob')
       const first = await office.start()
-      const create = await creating(office, first)
+      const create = await groupCreator(office, first)
       const early = await create(0)
       await Bun.sleep(500)
       const bob = await browse(first, 'bob')
@@ -310,13 +310,13 @@ describe.each(['sqlite', 'postgres'] as const)(
       )
     }, 30_000)
 
-    test('also has a group whose creation was answered by nobody, and found later', async () => {
+    test('has a group whose creation got no response and was recovered later', async () => {
       await using office = await openOffice(kind)
       const server = await office.start()
-      const create = await creating(office, server)
+      const create = await groupCreator(office, server)
       office.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
       await create(0).catch(() => undefined)
-      let entries: readonly Shown[] = []
+      let entries: readonly Entry[] = []
       await until(async () => {
         entries = await trailOf(office, '--user', 'ann')
         return entries.length > 0
@@ -324,7 +324,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost answer' }])
     }, 30_000)
 
-    test('with AUDIT_DAYS of 0 there is none', async () => {
+    test('does not exist with AUDIT_DAYS 0', async () => {
       await using office = await openOffice(kind)
       await office.addPerson('bob')
       const server = await office.start({ AUDIT_DAYS: '0' })

@@ -20,8 +20,8 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     ann.ask('POST', path, body, headers)
 
-  test('that is odd in whatever way is refused, in words of the gateway, and the server goes on', async () => {
-    const odd: readonly (readonly [number, string])[] = [
+  test('that is not a valid login is rejected with a message of the gateway', async () => {
+    const invalid: readonly (readonly [number, string])[] = [
       [413, JSON.stringify({ name: 'ann', password: 'x'.repeat(9_000) })],
       [400, JSON.stringify({ name: 'ann', password: 'x'.repeat(1_025) })],
       [400, '{"name":"ann"'],
@@ -43,7 +43,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
       [401, JSON.stringify({ name: "ann' or '1'='1", password })],
       [401, JSON.stringify({ name: 'a%', password })],
     ]
-    for (const [nth, [status, body]] of odd.entries()) {
+    for (const [nth, [status, body]] of invalid.entries()) {
       const reply = await send(server.url, 'POST', '/api/session', body, {
         origin: server.url,
         'x-forwarded-for': `192.0.2.${nth}`,
@@ -55,40 +55,40 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
     expect((await ann.ask('GET', '/api/session')).status).toBe(200)
   })
 
-  test('with a password in other letters of the same look is the same password; a name is what it is', async () => {
+  test('may have a password in another Unicode form, but not a name', async () => {
     expect((await login(server.url, 'Zoë')).status).toBe(200)
     expect((await login(server.url, 'Zoe\u0308')).status).toBe(401)
     expect((await login(server.url, 'ann', {}, password.replace('c', '\uff43'))).status).toBe(200)
   })
 
-  test('that never ends is not waited for, nor kept: everywhere it is cut off at a bound', async () => {
-    const bomb = (path: string, type: string, size: number) =>
+  test('that does not end gets 413 at the limit of the route', async () => {
+    const sendEndless = (path: string, type: string, size: number) =>
       new Promise<string>((resolve, reject) => {
         const { hostname, port } = new URL(server.url)
         const socket = connect(Number(port), hostname)
-        let answer = ''
+        let response = ''
         socket.on('data', (chunk) => {
-          answer += chunk
-          if (answer.includes('\r\n')) {
-            resolve(answer.split('\r\n', 1)[0] ?? '')
+          response += chunk
+          if (response.includes('\r\n')) {
+            resolve(response.split('\r\n', 1)[0] ?? '')
             socket.destroy()
           }
         })
         socket.on('error', reject)
-        socket.on('close', () => resolve(answer.split('\r\n', 1)[0] ?? ''))
+        socket.on('close', () => resolve(response.split('\r\n', 1)[0] ?? ''))
         socket.write(
           `POST ${path} HTTP/1.1\r\nhost: x\r\norigin: ${server.url}\r\ncookie: ${ann.cookie}\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`,
         )
         const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
         for (let sent = 0; sent < size; sent += 0x10000) socket.write(chunk)
       })
-    expect(await bomb('/api/session', 'application/json', 2 ** 20)).toContain(' 413 ')
-    expect(await bomb('/api/tokens', 'application/json', 2 ** 20)).toContain(' 413 ')
-    expect(await bomb(faces, 'application/json', 2 ** 21)).toContain(' 413 ')
+    expect(await sendEndless('/api/session', 'application/json', 2 ** 20)).toContain(' 413 ')
+    expect(await sendEndless('/api/tokens', 'application/json', 2 ** 20)).toContain(' 413 ')
+    expect(await sendEndless(faces, 'application/json', 2 ** 21)).toContain(' 413 ')
     expect((await ann.ask('GET', '/api/session')).status).toBe(200)
   })
 
-  test('whose sender leaves in the middle of it is nothing to wake an operator for', async () => {
+  test('whose caller disconnects before its end is not logged as an error', async () => {
     const before = server.stderr()
     const { hostname, port } = new URL(server.url)
     for (const framing of ['content-length: 100', 'transfer-encoding: chunked']) {
@@ -104,8 +104,8 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
     expect(server.stderr()).toBe(before)
   })
 
-  test('of a token is read strictly: no label that breaks a line, no time that is none', async () => {
-    const refused = [
+  test('of a token is rejected with a control character in the label or an invalid time', async () => {
+    const rejected = [
       ...['a\nb', 'a\tb', '\u001b[31m', '\u0000', '\u0085', 'x'.repeat(129)].map((label) => JSON.stringify({ label })),
       '{"label":"\\ud800"}',
       '{"label":1}',
@@ -126,7 +126,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
       '[]',
       '{',
     ]
-    for (const body of refused) {
+    for (const body of rejected) {
       const reply = await post('/api/tokens', body)
       expect([body.slice(0, 40), reply.status]).toEqual([body.slice(0, 40), 400])
       expect(reply.text).not.toMatch(inside)
@@ -141,7 +141,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
     expect(headers.get('content-type')).toBe('application/json')
   })
 
-  test('of a face verification is any object, and nothing else', async () => {
+  test('of a face verification may be any JSON object, and nothing else', async () => {
     for (const body of ['[]', '"x"', '1', 'null', '{', '{"a":1}x']) expect((await post(faces, body)).status).toBe(400)
     expect(office.emulator.calls).toEqual([])
     for (const body of ['', '{}', '{"a":[1e400,"\\ud83d\\ude00",12345678901234567890]}']) {

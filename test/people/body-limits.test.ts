@@ -6,9 +6,10 @@ import { arkOf, type Browser, browse, faces, type Office, openOffice } from './f
 const small = 10_000
 const large = 40_000
 const library = '/api/media/proxy/assets'
+/** Stands for the id of the user's group. */
 const own = 'ID'
 
-/** Every route that may come with a body, who asks, the largest body that it takes (0: none is read), and how it refuses a larger one. */
+/** Every route whose request may have a body: the credential, the largest body (0: it reads none), and the status for a larger one. */
 const routes = [
   ['POST', `${library}/groups`, 'token', small, 413],
   ['PUT', `${library}/groups/${own}`, 'token', small, 413],
@@ -71,22 +72,22 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
   })
   afterAll(() => office[Symbol.asyncDispose]())
 
-  /** Sends a head and so many bytes, and never any more: an answer that comes all the same has been waiting for nothing else. */
+  /** Sends a head and a part of a body, and nothing more. So the response cannot depend on the rest of the body. */
   const ask = (method: string, path: string, who: string, framing: string, sent: string) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       const { hostname, port } = new URL(server.url)
       const socket = connect(Number(port), hostname)
       let text = ''
-      const answered = () => resolve({ status: Number(text.split(' ')[1]), text })
+      const finish = () => resolve({ status: Number(text.split(' ')[1]), text })
       socket.on('data', (chunk) => {
         text += chunk
         if (text.includes('\r\n\r\n{')) {
-          answered()
+          finish()
           socket.destroy()
         }
       })
-      socket.on('error', (error) => (text === '' ? reject(error) : answered()))
-      socket.on('close', answered)
+      socket.on('error', (error) => (text === '' ? reject(error) : finish()))
+      socket.on('close', finish)
       const credential = { token: `authorization: Bearer ${token}`, session: `cookie: ${ann.cookie}`, nobody: 'x: y' }[
         who
       ]
@@ -94,25 +95,28 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       socket.write([...head, 'content-type: application/json', framing, '', sent].join('\r\n'))
     })
 
-  /** Errors of either protocol, as callers tell them from those of the other. */
+  /** The shape of errors: that of OpenAI below /v1, else that of the gateway. */
   const shape = (path: string) =>
     path.startsWith('/v1') ? /^\{"error":\{"message":.*"param":/ : /^\{"success":false,.*"type":"media_proxy_error"/
 
   for (const [method, path, who, limit, status] of routes) {
-    test(`${method} ${path} by ${who}: what announces more than ${limit} bytes is refused before any of it has come`, async () => {
-      const refused = await ask(method, path, who, 'content-length: 50000', '')
-      expect([refused.status, refused.text.split('\r\n\r\n')[1]]).toEqual([status, expect.stringMatching(shape(path))])
+    test(`${method} ${path} (${who}): a content-length above ${limit} is rejected before the body arrives`, async () => {
+      const rejected = await ask(method, path, who, 'content-length: 50000', '')
+      expect([rejected.status, rejected.text.split('\r\n\r\n')[1]]).toEqual([
+        status,
+        expect.stringMatching(shape(path)),
+      ])
     })
 
-    test(`${method} ${path} by ${who}: of what announces nothing no more than ${limit} bytes are waited for`, async () => {
-      // One chunk that goes one byte beyond, and the beginning of another.
+    test(`${method} ${path} (${who}): a chunked body is rejected after ${limit} bytes`, async () => {
+      // One chunk that exceeds the limit by one byte, and the start of another.
       const chunk = limit === 0 ? '' : `${(limit + 1).toString(16)}\r\n${' '.repeat(limit + 1)}\r\n`
-      const refused = await ask(method, path, who, 'transfer-encoding: chunked', `${chunk}ffff\r\n`)
-      expect([refused.status, refused.text.split('\r\n\r\n')[1]]).toEqual([status, expect.stringMatching(shape(path))])
+      const chunked = await ask(method, path, who, 'transfer-encoding: chunked', `${chunk}ffff\r\n`)
+      expect([chunked.status, chunked.text.split('\r\n\r\n')[1]]).toEqual([status, expect.stringMatching(shape(path))])
     })
   }
 
-  test('every route of the documentation that takes a body is among them', async () => {
+  test('every documented route that takes a body is in the table', async () => {
     const documented = (await (await fetch(`${server.url}/openapi/json`)).json()) as { paths: Record<string, object> }
     const known = routes.map(
       ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?nobodys)(?=\/|$)/, '/*')}`,
@@ -122,7 +126,7 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
         .map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, '*')}`)
         .filter((route) => !route.startsWith('GET') && !known.includes(route)),
     )
-    // As PUT.
+    // The table has the same route with PUT.
     expect(missing).toEqual([`PATCH ${library}/*`])
   })
 

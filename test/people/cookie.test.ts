@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { browse, cookieOf, login, openOffice, send } from './fixture.ts'
 
-const who = async (url: string, cookie: string, headers: Record<string, string> = {}) =>
+/** The status of a request for the session. */
+const sessionStatus = async (url: string, cookie: string, headers: Record<string, string> = {}) =>
   (await send(url, 'GET', '/api/session', undefined, { cookie, ...headers })).status
 
-describe('a cookie over the wire', () => {
-  test('that is bent in any way is nobody’s, and costs no more than a refusal', async () => {
+describe('the session cookie', () => {
+  test('gets 401 when it is modified in any way', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const server = await office.start()
@@ -13,7 +14,7 @@ describe('a cookie over the wire', () => {
     const [id = '', signature = ''] = cookie.slice('session='.length).split('.')
     const flipped = (text: string, at: number) =>
       text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
-    const bent = {
+    const modified = {
       'another id': `session=${flipped(id, 7)}.${signature}`,
       'another signature': `session=${id}.${flipped(signature, 7)}`,
       'the last bit of its signature': `session=${id}.${signature.slice(0, -1)}${signature.endsWith('A') ? 'B' : 'A'}`,
@@ -24,20 +25,22 @@ describe('a cookie over the wire', () => {
       'percent signs': `session=${encodeURIComponent(`${id}.${signature}`).replace('.', '%2E')}`,
       'another name': cookie.replace('session', 'Session'),
       'a prefix': `__Host-${cookie}`,
-      'two of them': `${cookie}; ${cookie}`,
-      'two, one of them empty': `session=; ${cookie}`,
-      'much else': `session=${'A'.repeat(10_000)}`,
-      'a null byte’s name': `session=%00${id}.${signature}`,
+      'two cookies': `${cookie}; ${cookie}`,
+      'two cookies, one of them empty': `session=; ${cookie}`,
+      'a long value': `session=${'A'.repeat(10_000)}`,
+      'an encoded null byte': `session=%00${id}.${signature}`,
     }
-    for (const [how, text] of Object.entries(bent)) expect([how, await who(server.url, text)]).toEqual([how, 401])
-    expect(await who(server.url, `a=b; ${cookie}; c=d`)).toBe(200)
-    // More than the server reads of a head: it says so, or hangs up.
-    const status = await who(server.url, `a=${'x'.repeat(200_000)}`).catch(() => 431)
+    for (const [change, text] of Object.entries(modified)) {
+      expect([change, await sessionStatus(server.url, text)]).toEqual([change, 401])
+    }
+    expect(await sessionStatus(server.url, `a=b; ${cookie}; c=d`)).toBe(200)
+    // A head above the server's limit: the server responds with an error or closes the connection.
+    const status = await sessionStatus(server.url, `a=${'x'.repeat(200_000)}`).catch(() => 431)
     expect([401, 431]).toContain(status)
-    expect(await who(server.url, cookie)).toBe(200)
+    expect(await sessionStatus(server.url, cookie)).toBe(200)
   })
 
-  test('is no other credential, and no other credential is it', async () => {
+  test('is not accepted as another credential, nor another credential as a session cookie', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const server = await office.start()
@@ -50,12 +53,12 @@ describe('a cookie over the wire', () => {
       ['x-session', value],
       ['session', value],
     ] as const) {
-      expect([name, await who(server.url, '', { [name]: text })]).toEqual([name, 401])
+      expect([name, await sessionStatus(server.url, '', { [name]: text })]).toEqual([name, 401])
     }
     expect((await send(server.url, 'GET', `/api/session?${cookie}`)).status).toBe(401)
   })
 
-  test('goes over https alone where that is how browsers come, no neighbour can plant another one, and the origin is that one', async () => {
+  test('with a public address of https is Secure, has the prefix __Host-, and needs that origin', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const publicUrl = 'https://sluice.example'
@@ -64,10 +67,12 @@ describe('a cookie over the wire', () => {
     expect(reply.headers.get('set-cookie')?.split(',')[0]).toMatch(
       /^__Host-session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
-    // What a page of another host of the domain can set for all of them.
-    const planted = (await login(server.url, 'ann', { origin: publicUrl })).headers.get('set-cookie')?.split(';')[0]
-    expect(await who(server.url, `${planted?.replace('__Host-', '')}; session=x; ${cookieOf(reply)}`)).toBe(200)
-    expect(await who(server.url, `${planted?.replace('__Host-', '')}`)).toBe(401)
+    // A page of another host of the domain can set a cookie for the whole domain.
+    const injected = (await login(server.url, 'ann', { origin: publicUrl })).headers.get('set-cookie')?.split(';')[0]
+    expect(await sessionStatus(server.url, `${injected?.replace('__Host-', '')}; session=x; ${cookieOf(reply)}`)).toBe(
+      200,
+    )
+    expect(await sessionStatus(server.url, `${injected?.replace('__Host-', '')}`)).toBe(401)
     expect((await login(server.url, 'ann', { origin: 'http://sluice.example' })).status).toBe(403)
     expect((await login(server.url, 'ann')).status).toBe(403)
     const cookie = cookieOf(reply)
@@ -77,29 +82,29 @@ describe('a cookie over the wire', () => {
     expect(gone.headers.get('set-cookie')).toBe('__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure')
   })
 
-  test('outlives a restart, and a new secret before the old one; not the old one’s end', async () => {
+  test('survives a restart and a new first secret, until its own secret is removed', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
-    const [old, young] = ['the first secret of all', 'the second secret of all']
-    const first = await office.start({ SESSION_SECRET: old })
+    const [oldSecret, newSecret] = ['the first secret of all', 'the second secret of all']
+    const first = await office.start({ SESSION_SECRET: oldSecret })
     const before = (await browse(first, 'ann')).cookie
     await first.kill('SIGTERM')
-    const both = await office.start({ SESSION_SECRET: `${young},${old}` })
-    expect(await who(both.url, before)).toBe(200)
+    const both = await office.start({ SESSION_SECRET: `${newSecret},${oldSecret}` })
+    expect(await sessionStatus(both.url, before)).toBe(200)
     const after = (await browse(both, 'ann')).cookie
     await both.kill('SIGKILL')
-    const last = await office.start({ SESSION_SECRET: young })
-    expect(await who(last.url, before)).toBe(401)
-    expect(await who(last.url, after)).toBe(200)
+    const last = await office.start({ SESSION_SECRET: newSecret })
+    expect(await sessionStatus(last.url, before)).toBe(401)
+    expect(await sessionStatus(last.url, after)).toBe(200)
   })
 
-  test('is known to every process without a configured secret, now and after a restart', async () => {
+  test('works in every process without a configured secret, also after a restart', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const [one, other] = await Promise.all([office.start(), office.start()])
     const { cookie } = await browse(one, 'ann')
-    expect(await who(other.url, cookie)).toBe(200)
+    expect(await sessionStatus(other.url, cookie)).toBe(200)
     await one.kill('SIGKILL')
-    expect(await who((await office.start()).url, cookie)).toBe(200)
+    expect(await sessionStatus((await office.start()).url, cookie)).toBe(200)
   })
 })

@@ -15,7 +15,7 @@ import {
   until,
 } from './fixture.ts'
 
-describe('people at a server on Deno', () => {
+describe('users of a server on Deno', () => {
   let office: Office
   let server: ServerProcess
   beforeAll(async () => {
@@ -25,8 +25,8 @@ describe('people at a server on Deno', () => {
   }, 30_000)
   afterAll(() => office[Symbol.asyncDispose]())
 
-  // Their passwords were hashed on Bun, as by the administrator's command.
-  test('log in, verify a face, put a picture into its group, and log out', async () => {
+  // The passwords were hashed on Bun, as the admin command does it.
+  test('log in, verify a face, add a picture to its group, and log out', async () => {
     const ann = await browse(server, 'ann')
     const { id, token } = await newToken(ann)
     const started = (await ann.ask('POST', faces, {})).json
@@ -53,7 +53,7 @@ describe('people at a server on Deno', () => {
     expect((await ann.ask('GET', '/api/session')).status).toBe(401)
   }, 60_000)
 
-  test('are refused as on Bun', async () => {
+  test('get the same errors as on Bun', async () => {
     const bob = await browse(server, 'bob')
     const { token } = await newToken(bob)
     const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
@@ -88,24 +88,24 @@ describe('people at a server on Deno', () => {
     expect(said(await ask('GET', `${faces}/x`, { cookie }))).toEqual(refusal(404, 'verification not found'))
     expect((await ask('GET', `${faces}/callback/${'x'.repeat(43)}?resultCode=10000`, {})).status).toBe(404)
     expect((await ask('GET', '/console/..%2f..%2fpackage.json', {})).status).toBe(404)
-    for (let tries = 0; tries < 5; tries++) expect((await login(server.url, 'bob', {}, 'wrong')).status).toBe(401)
-    const late = await login(server.url, 'bob')
-    expect(said(late)).toEqual(refusal(429, 'too many failed logins; try again later'))
-    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (let attempt = 0; attempt < 5; attempt++) expect((await login(server.url, 'bob', {}, 'wrong')).status).toBe(401)
+    const blocked = await login(server.url, 'bob')
+    expect(said(blocked)).toEqual(refusal(429, 'too many failed logins; try again later'))
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
   }, 60_000)
 
-  test('are known again by their browser and by where they come from, and what they do is written down', async () => {
+  test('are recognised by device cookie and client address, and their logins are in the audit trail', async () => {
     const { id } = (await login(server.url, 'cyd', { 'x-forwarded-for': '6.6.6.6, 203.0.113.5:80' })).json.user
     const [, device = ''] = (await login(server.url, 'cyd')).headers.get('set-cookie')?.split(',') ?? []
     const cookie = device.split(';', 1)[0]?.trim() ?? ''
-    const stranger = { 'x-forwarded-for': '2001:db8::5, 2001:db8:ffff::1, ::ffff:127.0.0.9' }
-    for (let tries = 0; tries < 6; tries++) await login(server.url, 'cyd', stranger, 'wrong')
+    const attacker = { 'x-forwarded-for': '2001:db8::5, 2001:db8:ffff::1, ::ffff:127.0.0.9' }
+    for (let attempt = 0; attempt < 6; attempt++) await login(server.url, 'cyd', attacker, 'wrong')
     expect((await login(server.url, 'cyd')).status).toBe(429)
     expect((await login(server.url, 'cyd', { cookie })).status).toBe(200)
-    const written = async () =>
+    const trail = async () =>
       (await office.store.listAudit({ user: id })).map(({ action, address }) => `${action} ${address}`).sort()
-    await until(async () => (await written()).length === 10)
-    expect(await written()).toEqual([
+    await until(async () => (await trail()).length === 10)
+    expect(await trail()).toEqual([
       ...Array(5).fill('session.fail 2001:db8::5'),
       'session.lockout 127.0.0.1',
       'session.lockout 2001:db8::5',

@@ -9,7 +9,7 @@ import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Office, openOffice, send } from './fixture.ts'
 
-/** Every method and path that the server has an answer of its own for, refusals included; a word of no meaning for each parameter. */
+/** Method and path of every route of the server, also of those that only respond with an error. Each parameter is `x`. */
 const routes = async (): Promise<readonly (readonly [string, string])[]> => {
   const store = openStore('sqlite::memory:')
   const secrets = ['a secret of the test suite'] as const
@@ -27,7 +27,7 @@ const routes = async (): Promise<readonly (readonly [string, string])[]> => {
   return [...new Set(pairs.map((pair) => pair.join(' ')))].map((pair) => pair.split(' ') as [string, string])
 }
 
-/** What asks for a credential. */
+/** The routes that need a credential. */
 const guarded = {
   session: [
     ['GET', '/api/session'],
@@ -62,12 +62,13 @@ const guarded = {
     ['GET', '/v1/models/x'],
   ],
 }
+/** The routes that need no credential. */
 const open = [
   ['POST', '/api/session'],
   ['GET', '/api/media/face-verifications/callback/x'],
 ]
 
-describe('of all the routes of the server', () => {
+describe('the routes of the server', () => {
   let office: Office
   let server: ServerProcess
   let ann: Browser
@@ -87,38 +88,38 @@ describe('of all the routes of the server', () => {
       origin: server.url,
       ...headers,
     })
-  const seen = ({ status, text, headers }: Reply) => {
+  const withoutDate = ({ status, text, headers }: Reply) => {
     const { date: _, ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest }
   }
   const name = ([method, path]: readonly string[]) => `${method} ${path}`
 
-  test('those that ask for a credential are these, and refuse whoever has none in one and the same way', async () => {
-    const asking: string[] = []
+  test('that respond 401 without a credential are exactly the expected ones', async () => {
+    const protectedRoutes: string[] = []
     for (const route of await routes()) {
       const { status } = await ask(...route)
-      if (status === 401) asking.push(name(route))
+      if (status === 401) protectedRoutes.push(name(route))
       else if (!open.map(name).includes(name(route)))
         expect([route, [404, 405].includes(status)]).toEqual([route, true])
     }
-    expect(asking.sort()).toEqual([...guarded.session, ...guarded.token].map(name).sort())
+    expect(protectedRoutes.sort()).toEqual([...guarded.session, ...guarded.token].map(name).sort())
   })
 
-  test('none tells a token from nothing where a session is asked for, nor a session from nothing where a token is', async () => {
+  test('respond to the wrong kind of credential as to none', async () => {
     for (const [credential, others] of [
       [{ authorization: `Bearer ${token}` }, guarded.session],
       [{ cookie: ann.cookie }, guarded.token],
     ] as const) {
       for (const [method = '', path = ''] of others) {
-        const [without, withIt] = [await ask(method, path), await ask(method, path, credential)]
-        expect(without.status).toBe(401)
-        expect([path, seen(withIt)]).toEqual([path, seen(without)])
+        const [withNone, withWrong] = [await ask(method, path), await ask(method, path, credential)]
+        expect(withNone.status).toBe(401)
+        expect([path, withoutDate(withWrong)]).toEqual([path, withoutDate(withNone)])
       }
     }
     expect(office.emulator.calls).toEqual([])
   })
 
-  test('each refuses every method that it does not have, known or not', async () => {
+  test('respond 405 to every other method, standard or not', async () => {
     const paths = [...guarded.session, ...guarded.token].map(([, path = '']) => path)
     for (const path of new Set([...paths, '/console'])) {
       for (const method of ['PROPFIND', 'LOCK', 'TRACE']) {
@@ -128,7 +129,7 @@ describe('of all the routes of the server', () => {
     }
   })
 
-  test('none takes one credential for the other when both are there', async () => {
+  test('use only their own kind of credential when a request has both', async () => {
     const both = { cookie: ann.cookie, authorization: `Bearer ${token}` }
     expect((await ask('GET', '/api/session', both)).json.user.name).toBe('ann')
     expect((await ask('GET', '/v1/models', both)).status).toBe(200)

@@ -11,7 +11,7 @@ interface Person extends Browser {
   readonly caller: User
 }
 
-describe.each(['rest', 'ark'] as const)('face verification before an upstream of kind %s', (kind) => {
+describe.each(['rest', 'ark'] as const)('face verification with an upstream of kind %s', (kind) => {
   let office: Office
   let server: ServerProcess
   let emulator: Emulator
@@ -23,34 +23,37 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
   })
   afterAll(() => office[Symbol.asyncDispose]())
 
-  const person = async (): Promise<Person> => {
+  const addPerson = async (): Promise<Person> => {
     const name = `person ${number++}`
     const id = await office.addPerson(name)
     const browser = await browse(server, name)
     return { ...browser, id, name, caller: userAt(server.url, id, (await newToken(browser)).token) }
   }
-  const begin = async (by: Person): Promise<{ id: string; token: string; json: Record<string, unknown> }> => {
+  const startVerification = async (
+    by: Person,
+  ): Promise<{ id: string; token: string; json: Record<string, unknown> }> => {
     const { status, json } = await by.ask('POST', faces, {})
     expect(status).toBe(200)
     return { id: json.verification_id, token: emulator.face.sessions().at(-1)?.bytedToken ?? '', json }
   }
-  /** What the person's browser is sent to. */
-  const done = (token: string, how: 'succeed' | 'fail' = 'succeed') => new URL(emulator.face.finish(token, how) ?? '')
+  /** The person finishes the check. Returns the callback address. */
+  const finish = (token: string, how: 'succeed' | 'fail' = 'succeed') => new URL(emulator.face.finish(token, how) ?? '')
   const visit = (url: URL): Promise<Reply> => send(url.origin, 'GET', url.pathname + url.search)
-  const look = (by: Person, id: string) => by.ask('GET', `${faces}/${id}`)
-  const settled = async (by: Person, id: string) => {
+  const poll = (by: Person, id: string) => by.ask('GET', `${faces}/${id}`)
+  const untilEnded = async (by: Person, id: string) => {
     for (;;) {
-      const { status, json } = await look(by, id)
+      const { status, json } = await poll(by, id)
       expect(status).toBe(200)
       if (['verified', 'failed', 'expired'].includes(json.status)) return json
       await Bun.sleep(50)
     }
   }
-  const seen = ({ status, text, headers }: Reply) => {
+  const withoutDate = ({ status, text, headers }: Reply) => {
     const { date: _, ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest }
   }
-  const lie = (json: object, action = 'GetVisualValidateResult') =>
+  /** Makes the upstream respond with that JSON. */
+  const respondWith = (json: object, action = 'GetVisualValidateResult') =>
     emulator.faults.add({
       kind: 'status',
       status: 200,
@@ -59,22 +62,23 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
       action,
       times: Number.POSITIVE_INFINITY,
     })
-  const groupIs = (id: string) =>
-    lie(kind === 'ark' ? { Result: { GroupId: id } } : { status: 'verified', group_id: id })
+  /** Makes the upstream report that group as the result. */
+  const reportGroup = (id: string) =>
+    respondWith(kind === 'ark' ? { Result: { GroupId: id } } : { status: 'verified', group_id: id })
 
-  test('a task of somebody else is told apart by nothing from one that does not exist, and the upstream is not asked', async () => {
-    const [ann, bob] = [await person(), await person()]
-    const { id } = await begin(ann)
+  test('a task of another user gets the same response as an unknown one, without a request to the upstream', async () => {
+    const [ann, bob] = [await addPerson(), await addPerson()]
+    const { id } = await startVerification(ann)
     const states: (() => Promise<unknown>)[] = [
       async () => {},
-      async () => await visit(done(emulator.face.sessions().at(-1)?.bytedToken ?? '')),
+      async () => await visit(finish(emulator.face.sessions().at(-1)?.bytedToken ?? '')),
     ]
     for (const reach of states) {
       await reach()
-      await settledOrWaiting(ann, id)
+      await untilEndedOrWaiting(ann, id)
       emulator.clearCalls()
-      const nobodys = seen(await look(bob, 'f9b1651d-cd6e-47bf-9efe-d1552db78032'))
-      expect(nobodys).toMatchObject({ status: 404, text: expect.stringContaining('"verification not found"') })
+      const unknown = withoutDate(await poll(bob, 'f9b1651d-cd6e-47bf-9efe-d1552db78032'))
+      expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining('"verification not found"') })
       for (const other of [
         id,
         `${id}%00`,
@@ -86,22 +90,22 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
         `x%2f..%2f${id}`,
         'x'.repeat(300),
       ]) {
-        const reply = seen(await look(bob, other))
-        if (other !== '..' && other !== '%2e%2e') expect([other, reply]).toEqual([other, nobodys])
+        const reply = withoutDate(await poll(bob, other))
+        if (other !== '..' && other !== '%2e%2e') expect([other, reply]).toEqual([other, unknown])
       }
       expect(emulator.calls).toEqual([])
     }
   })
-  const settledOrWaiting = async (by: Person, id: string) => {
-    const { json } = await look(by, id)
-    return json.status === 'waiting_user' ? json : settled(by, id)
+  const untilEndedOrWaiting = async (by: Person, id: string) => {
+    const { json } = await poll(by, id)
+    return json.status === 'waiting_user' ? json : untilEnded(by, id)
   }
 
-  test('gives a group to the one who did the check, who alone can put pictures in it', async () => {
-    const [ann, bob] = [await person(), await person()]
-    const { id, token } = await begin(ann)
-    await visit(done(token))
-    const { group_id: group } = await settled(ann, id)
+  test('records the group for its creator, and only the creator can use it', async () => {
+    const [ann, bob] = [await addPerson(), await addPerson()]
+    const { id, token } = await startVerification(ann)
+    await visit(finish(token))
+    const { group_id: group } = await untilEnded(ann, id)
     const picture = {
       GroupId: group,
       GroupType: 'LivenessFace',
@@ -117,83 +121,83 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
     expect((await ann.caller.ask('POST', '/assets', picture)).status).toBe(200)
   })
 
-  test('never hands over the group of somebody else, of whatever type, though the upstream says so', async () => {
-    const [ann, bob] = [await person(), await person()]
-    const hers = await begin(ann)
-    await visit(done(hers.token))
-    const face: string = (await settled(ann, hers.id)).group_id
+  test('never returns a group of another user, of either type, when the upstream reports one', async () => {
+    const [ann, bob] = [await addPerson(), await addPerson()]
+    const hers = await startVerification(ann)
+    await visit(finish(hers.token))
+    const face: string = (await untilEnded(ann, hers.id)).group_id
     const plain: string = (await ann.caller.ask('POST', '/assets/groups', { Name: 'plain' })).json.Result.Id
     for (const group of [face, plain]) {
-      const { id, token } = await begin(bob)
-      const callback = done(token)
-      const fault = groupIs(group)
+      const { id, token } = await startVerification(bob)
+      const callback = finish(token)
+      const fault = reportGroup(group)
       const page = await visit(callback)
       expect(page.text).not.toContain(group)
       for (let polls = 0; polls < 3; polls++) {
-        const reply = await look(bob, id)
+        const reply = await poll(bob, id)
         expect(reply.status).toBe(500)
         expect(reply.text).not.toContain(group)
       }
       fault.remove()
       expect((await office.store.group(group))?.user).toBe(ann.id)
       expect((await office.store.groupsOf(bob.id)).map(({ id }) => id)).not.toContain(group)
-      // Once the upstream says the truth, so does the gateway.
-      const { group_id: own } = await settled(bob, id)
+      // Once the upstream reports the right group, so does the gateway.
+      const { group_id: own } = await untilEnded(bob, id)
       expect([face, plain]).not.toContain(own)
     }
     expect(server.stderr()).toContain('the group of a face verification belongs to another user')
     expect((await ann.caller.ask('GET', '/assets/groups?GroupType=LivenessFace')).json.Result.TotalCount).toBe(1)
   })
 
-  test('believes no group that cannot be one, and no success without one', async () => {
-    const ann = await person()
-    const { id, token } = await begin(ann)
-    await visit(done(token, 'fail'))
-    const other = await begin(ann)
-    const callback = done(other.token)
-    for (const odd of ['../x', 'a,b', 'a b', 'a/b', '\u0000', 'x'.repeat(300), '%2e%2e', '.']) {
-      const fault = groupIs(odd)
-      const reply = kind === 'ark' ? undefined : await look(ann, other.id)
+  test('rejects an invalid group id, and a success without a group', async () => {
+    const ann = await addPerson()
+    const { id, token } = await startVerification(ann)
+    await visit(finish(token, 'fail'))
+    const other = await startVerification(ann)
+    const callback = finish(other.token)
+    for (const invalid of ['../x', 'a,b', 'a b', 'a/b', '\u0000', 'x'.repeat(300), '%2e%2e', '.']) {
+      const fault = reportGroup(invalid)
+      const reply = kind === 'ark' ? undefined : await poll(ann, other.id)
       if (kind === 'ark') await visit(callback)
-      const polled = reply ?? (await look(ann, other.id))
-      expect([odd, polled.status]).toEqual([odd, 502])
+      const polled = reply ?? (await poll(ann, other.id))
+      expect([invalid, polled.status]).toEqual([invalid, 502])
       fault.remove()
     }
     expect(await office.store.groupsOf(ann.id)).toEqual([])
-    const empty = groupIs('')
-    const reply = await look(ann, other.id)
+    const empty = reportGroup('')
+    const reply = await poll(ann, other.id)
     expect([reply.status, reply.json.status]).toEqual(kind === 'ark' ? [200, 'resolving'] : [502, undefined])
     empty.remove()
-    expect((await look(ann, id)).json.status).toBe('failed')
+    expect((await poll(ann, id)).json.status).toBe('failed')
   })
 
   if (kind === 'rest') {
-    test('of two users with one task id, the first has it', async () => {
-      const [ann, bob] = [await person(), await person()]
-      const { id, json } = await begin(ann)
-      const fault = lie(json, 'CreateVisualValidateSession')
+    test('a task id belongs to the first user who gets it', async () => {
+      const [ann, bob] = [await addPerson(), await addPerson()]
+      const { id, json } = await startVerification(ann)
+      const fault = respondWith(json, 'CreateVisualValidateSession')
       const reply = await bob.ask('POST', faces, {})
       fault.remove()
       expect(reply.status).toBe(500)
       expect(reply.text).not.toContain(id)
-      expect((await look(bob, id)).status).toBe(404)
-      expect((await look(ann, id)).json.status).toBe('waiting_user')
+      expect((await poll(bob, id)).status).toBe(404)
+      expect((await poll(ann, id)).json.status).toBe('waiting_user')
     })
 
-    test('an answer about another task gives nobody a group, and leaves both tasks as they stand', async () => {
-      const [ann, bob] = [await person(), await person()]
-      const [hers, his] = [await begin(ann), await begin(bob)]
-      await visit(done(hers.token))
+    test('a response about another task changes neither task and records no group', async () => {
+      const [ann, bob] = [await addPerson(), await addPerson()]
+      const [hers, his] = [await startVerification(ann), await startVerification(bob)]
+      await visit(finish(hers.token))
       const { groupId: group = '' } = emulator.face.sessions().find(({ bytedToken }) => bytedToken === hers.token) ?? {}
-      const fault = lie({ verification_id: hers.id, status: 'verified', group_id: group })
-      const mixed = await look(bob, his.id)
+      const fault = respondWith({ verification_id: hers.id, status: 'verified', group_id: group })
+      const mixed = await poll(bob, his.id)
       fault.remove()
       expect([mixed.status, mixed.text.includes(group)]).toEqual([502, false])
-      expect((await look(bob, his.id)).json.status).toBe('waiting_user')
-      expect(await settled(ann, hers.id)).toMatchObject({ status: 'verified', group_id: group })
+      expect((await poll(bob, his.id)).json.status).toBe('waiting_user')
+      expect(await untilEnded(ann, hers.id)).toMatchObject({ status: 'verified', group_id: group })
     })
 
-    test('has no callback of its own', async () => {
+    test('there is no callback route', async () => {
       const page = await send(server.url, 'GET', `${faces}/callback/${'x'.repeat(43)}?resultCode=10000`)
       expect(page.status).toBe(404)
       expect(page.headers.get('content-type')).toBe('application/json')
@@ -201,11 +205,11 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
   }
 
   if (kind === 'ark') {
-    test('believes no forged callback: not of a wrong state, not of another task, not of one that comes again', async () => {
-      const [ann, bob] = [await person(), await person()]
-      const hers = await begin(ann)
-      const his = await begin(bob)
-      const good = done(his.token)
+    test('rejects a forged callback: with a wrong state, the state of another task, or a repeated one', async () => {
+      const [ann, bob] = [await addPerson(), await addPerson()]
+      const hers = await startVerification(ann)
+      const his = await startVerification(bob)
+      const good = finish(his.token)
       const forged = (change: (url: URL) => void) => {
         const url = new URL(good)
         change(url)
@@ -236,31 +240,31 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
         [ann, hers],
         [bob, his],
       ] as const) {
-        expect((await look(by, id)).json.status).toBe('waiting_user')
+        expect((await poll(by, id)).json.status).toBe('waiting_user')
       }
       expect((await visit(good)).status).toBe(200)
-      const { group_id: group } = await settled(bob, his.id)
-      // Again, and with a bad word: it stays as it is.
+      const { group_id: group } = await untilEnded(bob, his.id)
+      // A repeated callback, and one that reports a failure, change nothing.
       expect((await visit(good)).status).toBe(200)
       await visit(forged(({ searchParams }) => searchParams.set('resultCode', '20001')))
-      expect(await settled(bob, his.id)).toMatchObject({ status: 'verified', group_id: group })
-      expect((await look(ann, hers.id)).json.status).toBe('waiting_user')
+      expect(await untilEnded(bob, his.id)).toMatchObject({ status: 'verified', group_id: group })
+      expect((await poll(ann, hers.id)).json.status).toBe('waiting_user')
       expect(await office.store.groupsOf(ann.id)).toEqual([])
     })
 
-    test('takes a callback’s success as no more than a reason to ask', async () => {
-      const ann = await person()
-      const { id, token } = await begin(ann)
-      const callback = done(token, 'fail')
+    test('polls the upstream after a callback that reports a success, and does not trust the callback', async () => {
+      const ann = await addPerson()
+      const { id, token } = await startVerification(ann)
+      const callback = finish(token, 'fail')
       callback.searchParams.set('resultCode', '10000')
       const page = await visit(callback)
       expect(page.status).toBe(200)
       expect(page.text).not.toContain('verified')
-      for (let polls = 0; polls < 3; polls++) expect((await look(ann, id)).json.status).toBe('resolving')
+      for (let polls = 0; polls < 3; polls++) expect((await poll(ann, id)).json.status).toBe('resolving')
       expect(await office.store.groupsOf(ann.id)).toEqual([])
     })
 
-    test('shows a page that says nothing of what stands in its address', async () => {
+    test('shows a page without any text of its address', async () => {
       const evil = '"><script>alert(1)</script>'
       const at = `${faces}/callback/`
       for (const target of [
@@ -280,8 +284,8 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
     })
   }
 
-  test('tells the upstream nothing of the browser, and the browser nothing that the upstream would plant', async () => {
-    const ann = await person()
+  test('forwards no headers of the browser to the upstream, and no cookies of the upstream to the browser', async () => {
+    const ann = await addPerson()
     emulator.clearCalls()
     const planted = emulator.faults.add({
       kind: 'headers',
@@ -292,12 +296,16 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
       },
       times: Number.POSITIVE_INFINITY,
     })
-    const curious = { referer: 'http://secret.example/', 'x-forwarded-for': '192.0.2.1', authorization: 'Basic x' }
-    const started = await ann.ask('POST', faces, {}, curious)
-    await visit(done(emulator.face.sessions().at(-1)?.bytedToken ?? ''))
-    const polled = await ann.ask('GET', `${faces}/${started.json.verification_id}`, undefined, curious)
+    const browserHeaders = {
+      referer: 'http://secret.example/',
+      'x-forwarded-for': '192.0.2.1',
+      authorization: 'Basic x',
+    }
+    const started = await ann.ask('POST', faces, {}, browserHeaders)
+    await visit(finish(emulator.face.sessions().at(-1)?.bytedToken ?? ''))
+    const polled = await ann.ask('GET', `${faces}/${started.json.verification_id}`, undefined, browserHeaders)
     const failing = emulator.faults.add({ kind: 'status', status: 500, headers: { 'set-cookie': 'session=evil' } })
-    const failed = await ann.ask('POST', faces, {}, curious)
+    const failed = await ann.ask('POST', faces, {}, browserHeaders)
     for (const [status, reply] of [
       [200, started],
       [200, polled],
@@ -312,15 +320,15 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
     planted.remove()
     expect(emulator.calls.length).toBeGreaterThan(1)
     for (const { headers } of emulator.calls) {
-      const said = JSON.stringify(headers)
-      for (const own of [ann.cookie.slice(8), 'secret.example', '192.0.2.1', 'Basic', server.url]) {
-        expect([own, said.includes(own)]).toEqual([own, false])
+      const sent = JSON.stringify(headers)
+      for (const value of [ann.cookie.slice(8), 'secret.example', '192.0.2.1', 'Basic', server.url]) {
+        expect([value, sent.includes(value)]).toEqual([value, false])
       }
     }
   })
 
-  test('lets no caller say where the phone goes, in which project, or about whom', async () => {
-    const ann = await person()
+  test('ignores a callback address and a project of the caller', async () => {
+    const ann = await addPerson()
     emulator.clearCalls()
     const evil = 'https://evil.example/'
     const body = `{"CallbackURL":"${evil}","callbackurl":"${evil}","CallbackUrl":"${evil}","ProjectName":"other","projectname":"other","kept":1}`
@@ -338,11 +346,11 @@ describe.each(['rest', 'ark'] as const)('face verification before an upstream of
     }
   })
 
-  test('the link and its end are told to its creator once, and kept by nobody on the way', async () => {
-    const ann = await person()
+  test('returns the link only in the response to the creation, which is not cacheable', async () => {
+    const ann = await addPerson()
     const reply = await ann.ask('POST', faces, {})
     expect(reply.headers.get('cache-control')).toBe('no-store')
-    const polled = await look(ann, reply.json.verification_id)
+    const polled = await poll(ann, reply.json.verification_id)
     expect(polled.headers.get('cache-control')).toBe('no-store')
     expect(polled.text).not.toContain('h5')
   })

@@ -13,7 +13,7 @@ const hash = (): Promise<string> => {
   return hashed
 }
 
-/** A workplace with people in it, who have a password. */
+/** A workplace with users who have a password. */
 export interface Office extends Workplace {
   addPerson(name: string): Promise<string>
 }
@@ -30,7 +30,7 @@ export const openOffice = async (kind: TestDatabase['kind'] = 'sqlite', options?
   }
 }
 
-/** What sends an upstream of kind `ark` its requests. */
+/** The environment of a server whose upstream is of kind `ark`. */
 export const arkOf = ({ emulator }: Pick<Workplace, 'emulator'>): Record<string, string> => ({
   MEDIA_UPSTREAM_KIND: 'ark',
   MEDIA_UPSTREAM_URL: emulator.ark.url,
@@ -41,7 +41,7 @@ export const arkOf = ({ emulator }: Pick<Workplace, 'emulator'>): Record<string,
 
 type Headers_ = Record<string, string>
 
-/** Sends exactly what is given; a body that is no string as JSON. */
+/** Sends a request. A body that is not a string is sent as JSON. */
 export const send = (
   url: string,
   method: string,
@@ -55,15 +55,15 @@ export const send = (
     body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-export const login = (url: string, name: string, headers: Headers_ = {}, given = password): Promise<Reply> =>
-  send(url, 'POST', '/api/session', { name, password: given }, { origin: url, ...headers })
+export const login = (url: string, name: string, headers: Headers_ = {}, entered = password): Promise<Reply> =>
+  send(url, 'POST', '/api/session', { name, password: entered }, { origin: url, ...headers })
 
 export const cookieOf = (reply: Reply): string => reply.headers.get('set-cookie')?.split(';')[0] ?? ''
 
-/** A browser that is logged in. */
+/** A browser with a session. */
 export interface Browser {
   readonly cookie: string
-  /** Asks any server on the same database, by default the one it logged in at, as a page of it would. */
+  /** Sends a request as a page of the server does. `at` is another server on the same database; default: the server of the login. */
   ask(method: string, path: string, body?: unknown, headers?: Headers_, at?: { readonly url: string }): Promise<Reply>
 }
 
@@ -77,14 +77,14 @@ export const browse = async (server: { readonly url: string }, name: string): Pr
   }
 }
 
-/** A token that the browser's person has just made. */
+/** Creates a token for the browser's user. */
 export const newToken = async (browser: Browser): Promise<{ readonly id: string; readonly token: string }> =>
   (await browser.ask('POST', '/api/tokens', {})).json.token
 
 /** Status and body. */
 export const said = ({ status, text }: Reply) => ({ status, text })
 
-/** Whether it comes true before the test's patience ends. */
+/** Waits until the condition is true. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

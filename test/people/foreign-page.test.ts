@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, password, send } from './fixture.ts'
 
-/** Everything that a cookie lets change something. */
-const changing = [
+/** All requests that change something and that a cookie authenticates. */
+const changes = [
   ['POST', '/api/tokens', {}],
   ['DELETE', '/api/tokens/:id', undefined],
   ['POST', faces, {}],
@@ -26,43 +26,46 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     const { port } = new URL(server.url)
     return {
       'another host': { origin: 'https://evil.example' },
-      'no origin at all, as from a frame in a sandbox': { origin: 'null' },
-      'an empty one': { origin: '' },
+      'the origin null, as of a sandboxed frame': { origin: 'null' },
+      'an empty origin': { origin: '' },
       'another port': { origin: 'http://127.0.0.1:1' },
       'another scheme': { origin: `https://127.0.0.1:${port}` },
-      'another name of the same machine, at another port': { origin: 'http://localhost:1' },
+      'another loopback host on another port': { origin: 'http://localhost:1' },
       'another address of the same machine': { origin: `http://127.0.0.2:${port}` },
-      'a name that leads to this machine': {
+      'a name that resolves to this machine': {
         origin: `http://rebound.example:${port}`,
         host: `rebound.example:${port}`,
       },
       'a longer name': { origin: `${server.url}.evil.example` },
-      'the address in its path': { origin: `https://evil.example/${server.url}` },
-      'the address as a user': { origin: `http://127.0.0.1:${port}@evil.example` },
-      'two of them': { origin: `${server.url}, https://evil.example` },
+      'the public address in the path': { origin: `https://evil.example/${server.url}` },
+      'the public address as user name': { origin: `http://127.0.0.1:${port}@evil.example` },
+      'two origins': { origin: `${server.url}, https://evil.example` },
       'upper case': { origin: server.url.toUpperCase() },
-      'a foreign origin, whatever else is said': { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
-      'a neighbouring site': { 'sec-fetch-site': 'same-site' },
+      'a foreign origin with sec-fetch-site same-origin': {
+        origin: 'https://evil.example',
+        'sec-fetch-site': 'same-origin',
+      },
+      'another host of the same site': { 'sec-fetch-site': 'same-site' },
       'another site': { 'sec-fetch-site': 'cross-site' },
       'the address bar': { 'sec-fetch-site': 'none' },
-      'a word that is none': { 'sec-fetch-site': 'same-origin, cross-site' },
+      'an invalid sec-fetch-site': { 'sec-fetch-site': 'same-origin, cross-site' },
       'a referrer only': { referer: `${server.url}/console` },
-      'a host that agrees with it': { origin: 'http://evil.example', host: 'evil.example' },
-      'a forwarded host that agrees with it': {
+      'a foreign origin with the same host header': { origin: 'http://evil.example', host: 'evil.example' },
+      'a foreign origin with the same forwarded host': {
         origin: 'http://evil.example',
         'x-forwarded-host': 'evil.example',
         'x-forwarded-proto': 'http',
       },
-      nothing: {},
+      'no header': {},
     }
   }
 
-  test('changes nothing, on any route, however it says where it is from', async () => {
+  test('cannot change anything, on any route', async () => {
     const { id } = await newToken(ann)
-    for (const [what, headers] of Object.entries(foreign())) {
-      for (const [method, path, body] of changing) {
+    for (const [title, headers] of Object.entries(foreign())) {
+      for (const [method, path, body] of changes) {
         const reply = await send(server.url, method, path.replace(':id', id), body, { cookie: ann.cookie, ...headers })
-        expect([what, method, path, reply.status]).toEqual([what, method, path, 403])
+        expect([title, method, path, reply.status]).toEqual([title, method, path, 403])
         expect(reply.headers.get('set-cookie')).toBeNull()
       }
     }
@@ -71,7 +74,7 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     expect(office.emulator.calls).toEqual([])
   })
 
-  test('logs nobody in, neither by script nor by a form of any kind', async () => {
+  test('cannot log in, neither by a script nor by a form', async () => {
     const text = JSON.stringify({ name: 'ann', password })
     const attempts: readonly (readonly [number, string, Record<string, string>])[] = [
       [403, text, { 'content-type': 'application/json', origin: 'https://evil.example' }],
@@ -97,10 +100,10 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     }
   })
 
-  test('is told the right address for the right password, and nothing for another', async () => {
+  test('gets the public address only with the right password', async () => {
     const foreign = { 'content-type': 'application/json', origin: 'http://192.168.0.7:3000' }
-    const message = async (given: string) => {
-      const reply = await send(server.url, 'POST', '/api/session', { name: 'ann', password: given }, foreign)
+    const message = async (entered: string) => {
+      const reply = await send(server.url, 'POST', '/api/session', { name: 'ann', password: entered }, foreign)
       expect([reply.status, reply.headers.get('set-cookie')]).toEqual([403, null])
       return reply.json.error.message
     }
@@ -108,7 +111,7 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     expect(await message('wrong')).not.toContain(server.url)
   })
 
-  test('may read nothing either: no answer lets another origin see it', async () => {
+  test('cannot read a response: no response has CORS headers', async () => {
     for (const path of ['/api/session', '/api/tokens', '/api/usage', `${faces}/x`]) {
       for (const method of ['GET', 'OPTIONS']) {
         const { headers } = await ann.ask(method, path, undefined, {
@@ -121,7 +124,7 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     }
   })
 
-  test('of the own origin changes what it wants, by either header and by any name of this machine', async () => {
+  test('is different from a page of the own origin, which may change things on each loopback host', async () => {
     const { port } = new URL(server.url)
     for (const headers of [
       { origin: server.url },

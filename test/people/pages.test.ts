@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, browse, faces, type Office, openOffice, send } from './fixture.ts'
 
-describe('what the server shows to anybody', () => {
+describe('the responses to a browser', () => {
   let office: Office
   let server: ServerProcess
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('what the server shows to anybody', () => {
   })
   afterAll(() => office[Symbol.asyncDispose]())
 
-  test('is the console’s own files, and no other file however it is asked for', async () => {
+  test('contain only files of the console, whatever the path', async () => {
     expect((await send(server.url, 'GET', '/console/app.js')).status).toBe(200)
     for (const target of [
       '/console/..%2f..%2fpackage.json',
@@ -41,7 +41,7 @@ describe('what the server shows to anybody', () => {
     }
   })
 
-  test('leads nobody to another host', async () => {
+  test('redirect to no other host', async () => {
     for (const target of [
       '/console/',
       '/console/?//evil.example/',
@@ -58,39 +58,39 @@ describe('what the server shows to anybody', () => {
     }
   })
 
-  test('is kept by nobody where it says who somebody is', async () => {
+  test('are not cacheable where they depend on the user', async () => {
     const ann = await browse(server, 'ann')
-    const own = `/api/studio/face-verifications`
-    const started = (await ann.ask('POST', own, {})).json
+    const verifications = `/api/studio/face-verifications`
+    const started = (await ann.ask('POST', verifications, {})).json
     for (const [method, path] of [
       ['GET', '/api/session'],
       ['HEAD', '/api/session'],
       ['GET', '/api/tokens'],
       ['GET', '/api/usage'],
       ['POST', '/api/tokens'],
-      ['POST', own],
-      ['GET', `${own}/${started.verification_id}`],
-      ['GET', `${own}/x`],
+      ['POST', verifications],
+      ['GET', `${verifications}/${started.verification_id}`],
+      ['GET', `${verifications}/x`],
       ['DELETE', '/api/tokens/x'],
       ['GET', '/api/usage?since=x'],
       ['POST', '/api/usage'],
       ['PUT', '/api/session'],
-      ['PUT', own],
+      ['PUT', verifications],
     ] as const) {
       const { headers } = await ann.ask(method, path)
       expect([method, path, headers.get('cache-control')]).toEqual([method, path, 'no-store'])
-      const stranger = await send(server.url, method, path)
-      expect([method, path, stranger.headers.get('cache-control')]).toEqual([method, path, 'no-store'])
+      const anonymous = await send(server.url, method, path)
+      expect([method, path, anonymous.headers.get('cache-control')]).toEqual([method, path, 'no-store'])
     }
   })
 
-  test('follows the product word: paths and errors have it, and the other word leads nowhere', async () => {
+  test('contain the configured segment in paths and error types; other segments are not found', async () => {
     const ann = await browse(server, 'ann')
-    const word = { error: { type: 'studio_proxy_error' } }
-    expect((await ann.ask('GET', '/api/studio/face-verifications/x')).json).toMatchObject(word)
-    expect((await send(server.url, 'GET', '/api/session')).json).toMatchObject(word)
-    expect((await send(server.url, 'GET', '/api/tokens')).json).toMatchObject(word)
-    expect((await send(server.url, 'GET', '/api/usage')).json).toMatchObject(word)
+    const error = { error: { type: 'studio_proxy_error' } }
+    expect((await ann.ask('GET', '/api/studio/face-verifications/x')).json).toMatchObject(error)
+    expect((await send(server.url, 'GET', '/api/session')).json).toMatchObject(error)
+    expect((await send(server.url, 'GET', '/api/tokens')).json).toMatchObject(error)
+    expect((await send(server.url, 'GET', '/api/usage')).json).toMatchObject(error)
     expect((await ann.ask('POST', faces, {})).status).toBe(404)
     expect((await send(server.url, 'GET', '/console')).text).toContain('data-segment="studio"')
     const callbackUrl = office.emulator.face.sessions().at(-1)?.callbackUrl

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { arkOf, browse, faces, login, newToken, openOffice, password, send } from './fixture.ts'
 
-describe.each(['rest', 'ark'] as const)('the log, at its most talkative, before an upstream of kind %s', (kind) => {
-  test('holds no password, cookie, token, link, or anything that a callback is known by, whatever goes wrong', async () => {
+describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstream of kind %s', (kind) => {
+  test('contains no password, cookie, token, link or callback state, also after errors', async () => {
     await using office = await openOffice()
     await office.addPerson('ann')
     const secret = 'a session secret of the test'
@@ -26,20 +26,20 @@ describe.each(['rest', 'ark'] as const)('the log, at its most talkative, before 
     const [session] = office.emulator.face.sessions()
     const { bytedToken = '', h5 = '', callbackUrl = '' } = session ?? {}
     const at = `${faces}/${started.verification_id}`
-    const told = JSON.stringify({ error: { message: `${bytedToken} ${started.h5_url} ${callbackUrl}` } })
+    const body = JSON.stringify({ error: { message: `${bytedToken} ${started.h5_url} ${callbackUrl}` } })
     const failing = { action: /VisualValidate/, times: 1 }
     const callback = new URL(office.emulator.face.finish(bytedToken, 'succeed') ?? '')
-    office.emulator.faults.add({ kind: 'status', status: 500, body: told, ...failing })
+    office.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await send(kind === 'ark' ? url : callback.origin, 'GET', callback.pathname + callback.search)
     if (kind === 'ark') {
       await send(url, 'GET', `${callback.pathname}/more${callback.search}`)
       await send(url, 'POST', callback.pathname + callback.search)
     }
-    office.emulator.faults.add({ kind: 'status', status: 500, body: told, ...failing })
+    office.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await ann.ask('GET', at)
     office.emulator.faults.add({ kind: 'refuse', ...failing })
     await ann.ask('GET', at)
-    office.emulator.faults.add({ kind: 'not-json', body: told, ...failing })
+    office.emulator.faults.add({ kind: 'not-json', body, ...failing })
     await ann.ask('GET', at)
     await ann.ask('GET', at)
     await ann.ask('DELETE', '/api/session')

@@ -21,7 +21,7 @@ describe('tokens over HTTP', () => {
 
   const models = async (token: string) =>
     (await send(server.url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status
-  const seen = ({ status, text, headers }: Reply) => {
+  const withoutDate = ({ status, text, headers }: Reply) => {
     const { date: _, ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest }
   }
@@ -34,19 +34,19 @@ describe('tokens over HTTP', () => {
       { authorization },
     )
 
-  test('of somebody else are neither seen nor revoked, and nothing tells them from none', async () => {
+  test('of another user are neither listed nor revoked, with the same response as for an unknown id', async () => {
     const { id, token } = await newToken(ann)
-    const foreign = seen(await bob.ask('DELETE', `/api/tokens/${id}`))
+    const foreign = withoutDate(await bob.ask('DELETE', `/api/tokens/${id}`))
     expect(foreign.status).toBe(404)
     for (const other of ['f9b1651d-cd6e-47bf-9efe-d1552db78032', 'x', '%00', `${id}%20`, token, 'x'.repeat(1_000)]) {
-      expect(seen(await bob.ask('DELETE', `/api/tokens/${other}`))).toEqual(foreign)
+      expect(withoutDate(await bob.ask('DELETE', `/api/tokens/${other}`))).toEqual(foreign)
     }
     expect((await bob.ask('GET', '/api/tokens')).text).not.toContain(id)
     expect((await bob.ask('GET', `/api/tokens?user=ann`)).json.tokens).toEqual([])
     expect(await models(token)).toBe(200)
   })
 
-  test('are shown once, and never in a list', async () => {
+  test('are returned once, and never in a list', async () => {
     const reply = await ann.ask('POST', '/api/tokens', { label: 'laptop' })
     const { token, start } = reply.json.token
     expect(token).toStartWith(start)
@@ -56,7 +56,7 @@ describe('tokens over HTTP', () => {
     expect(list.text).not.toContain('hash')
   })
 
-  test('work up to their end and not beyond it, and leave the list then', async () => {
+  test('work until they expire, and are no longer listed then', async () => {
     const made = await ann.ask('POST', '/api/tokens', { expires_at: new Date(Date.now() + 1_000).toISOString() })
     const { id, token, expires_at: end } = made.json.token
     expect(await models(token)).toBe(200)
@@ -68,7 +68,7 @@ describe('tokens over HTTP', () => {
     }
   })
 
-  test('of one name cost their own user alone', async () => {
+  test('count usage for their own user only', async () => {
     const [hers, his] = [await newToken(ann), await newToken(bob)]
     for (const { token } of [hers, hers, his]) expect((await chat(token)).status).toBe(200)
     const usage = async (by: Browser) => (await by.ask('GET', '/api/usage')).json.usage

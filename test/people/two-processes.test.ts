@@ -5,10 +5,10 @@ import { openStore } from '../../src/store/index.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { type Browser, browse, cookieOf, login, newToken, type Office, openOffice, said, send } from './fixture.ts'
 
-/** A revocation takes effect everywhere within it. */
-const secondMs = 1_000
+/** A revocation takes effect in every process within this time. */
+const revocationMs = 1_000
 
-describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one database (%s) is told', (kind) => {
+describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)', (kind) => {
   let office: Office
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
@@ -29,43 +29,43 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
   const who = async (browser: Browser, at: ServerProcess) =>
     (await browser.ask('GET', '/api/session', undefined, {}, at)).status
 
-  // The first of all: what others revoke would make the servers forget this token as well.
-  test('a token that was revoked here stops working there within a second', async () => {
+  // This test comes first: revocations of the other tests would also drop this token from the servers' caches.
+  test('a token revoked at one server stops working at the other within a second', async () => {
     const kim = await person('kim')
     const { id, token } = await newToken(kim)
     const models = async ({ url }: ServerProcess) =>
       (await send(url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status
     for (const server of servers) expect(await models(server)).toBe(200)
     expect((await kim.ask('DELETE', `/api/tokens/${id}`)).status).toBe(200)
-    await Bun.sleep(secondMs)
+    await Bun.sleep(revocationMs)
     for (const server of servers) expect(await models(server)).toBe(401)
   })
 
-  test('of a login the other knows, and of a logout too, at once', async () => {
+  test('a login and a logout take effect at the other server at once', async () => {
     const ann = await person('ann')
     expect(await who(ann, servers[1])).toBe(200)
     expect((await ann.ask('DELETE', '/api/session')).status).toBe(200)
     for (const server of servers) expect(await who(ann, server)).toBe(401)
-    // What was a session's cookie once is never one again, also not in company.
+    // A login never reuses the id of the cookie that the browser sends.
     const again = await login(servers[1].url, 'ann', { cookie: ann.cookie })
     expect(again.headers.get('set-cookie')).not.toContain(ann.cookie.slice(8, 51))
     expect(await who(ann, servers[0])).toBe(401)
   })
 
-  test('a login in a browser with a session ends that one for both, whoever logs in', async () => {
+  test('a login in a browser with a session of any user ends that session for both', async () => {
     const [before] = [await person('planter'), await person('victim')]
     const reply = await login(servers[1].url, 'victim', { cookie: before.cookie })
     expect(reply.status).toBe(200)
     for (const server of servers) expect(await who(before, server)).toBe(401)
   })
 
-  test('a user who is disabled has no session any more, with none of them, nor after being enabled again', async () => {
+  test('a disabled user has no session at either, also after being enabled again', async () => {
     const dan = await person('dan')
     const { token } = await newToken(dan)
     await office.store.disableUser('dan', Date.now())
     for (const server of servers) expect(await who(dan, server)).toBe(401)
     expect((await login(servers[1].url, 'dan')).status).toBe(401)
-    await Bun.sleep(secondMs)
+    await Bun.sleep(revocationMs)
     for (const { url } of servers) {
       expect((await send(url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status).toBe(401)
     }
@@ -73,7 +73,7 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
     for (const server of servers) expect(await who(dan, server)).toBe(401)
   })
 
-  test('a new password ends the sessions of the old one, with both', async () => {
+  test('a new password ends the earlier sessions at both', async () => {
     const eve = await person('eve')
     await office.store.setPassword('eve', await hashPassword('another one'))
     for (const server of servers) expect(await who(eve, server)).toBe(401)
@@ -81,10 +81,10 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
     expect((await login(servers[1].url, 'eve', {}, 'another one')).status).toBe(200)
   })
 
-  test('a login under way opens no session when its user is disabled meanwhile, or gets another password, nor later', async () => {
+  test('a login starts no session when its user is disabled or gets another password meanwhile', async () => {
     const [server] = servers
     for (const name of ['ida', 'jon']) await office.addPerson(name)
-    // Others keep the hashing busy: these two are looked up before the change, and hashed after it.
+    // Other logins fill the queue of password checks. So the two users are read before the change, and their passwords are checked after it.
     const others = Array.from({ length: 30 }, (_, nth) =>
       login(server.url, `nobody ${nth}`, { 'x-forwarded-for': `192.0.2.${nth}` }),
     )
@@ -94,53 +94,55 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
     await office.store.disableUser('ida', Date.now())
     await office.store.setPassword('jon', 'the hash of another password')
     const replies = await Promise.all(logins)
-    const expectNobody = async () => {
+    const expectNoSession = async () => {
       for (const reply of replies) {
         const cookie = cookieOf(reply)
         expect((await send(servers[1].url, 'GET', '/api/session', undefined, { cookie })).status).toBe(401)
       }
     }
-    await expectNobody()
+    await expectNoSession()
     await office.store.enableUser('ida')
-    await expectNobody()
+    await expectNoSession()
     await Promise.all(others)
   })
 
-  test('a hundred and twenty tokens asked for at once are a hundred at most, and those that were given work', async () => {
+  test('of 120 concurrent token creations at most 100 succeed, and the created tokens work', async () => {
     const max = await person('max')
     const replies = await Promise.all(
       Array.from({ length: 120 }, (_, nth) => max.ask('POST', '/api/tokens', {}, {}, servers[nth % 2])),
     )
-    const given = replies.filter(({ status }) => status === 200)
+    const created = replies.filter(({ status }) => status === 200)
     const listed = (await max.ask('GET', '/api/tokens')).json.tokens
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 409]))
-    expect(given.length).toBeLessThanOrEqual(100)
-    expect(new Set(listed.map(({ id }: { id: string }) => id))).toEqual(new Set(given.map(({ json }) => json.token.id)))
-    for (const { json } of given) expect(await office.store.ownerOf(hashToken(json.token.token))).toBeDefined()
-    for (let more = given.length; more < 100; more++)
+    expect(created.length).toBeLessThanOrEqual(100)
+    expect(new Set(listed.map(({ id }: { id: string }) => id))).toEqual(
+      new Set(created.map(({ json }) => json.token.id)),
+    )
+    for (const { json } of created) expect(await office.store.ownerOf(hashToken(json.token.token))).toBeDefined()
+    for (let more = created.length; more < 100; more++)
       expect((await max.ask('POST', '/api/tokens', {})).status).toBe(200)
     expect(said(await max.ask('POST', '/api/tokens', {}))).toMatchObject({ status: 409 })
     expect((await max.ask('DELETE', `/api/tokens/${listed[0].id}`)).status).toBe(200)
     expect((await max.ask('POST', '/api/tokens', {})).status).toBe(200)
   })
 
-  test('of a hundred guesses at one name at once, five are heard between them, and the right one is refused after them', async () => {
+  test('of 100 concurrent guesses at one name five are checked; then the right password is rejected too', async () => {
     await office.addPerson('nat')
     const guess = (nth: number) =>
       login(servers[nth % 2]?.url ?? '', 'nat', { 'x-forwarded-for': `198.51.100.${nth}` }, `guess ${nth}`)
     const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => guess(nth)))
     expect(replies.filter(({ status }) => status === 401)).toHaveLength(5)
-    const late = replies.filter(({ status }) => status === 429)
-    expect(late).toHaveLength(95)
-    for (const { headers } of late) expect(Number(headers.get('retry-after'))).toBeWithin(1, 7)
+    const blocked = replies.filter(({ status }) => status === 429)
+    expect(blocked).toHaveLength(95)
+    for (const { headers } of blocked) expect(Number(headers.get('retry-after'))).toBeWithin(1, 7)
     for (const { url } of servers) expect((await login(url, 'nat')).status).toBe(429)
   })
 
-  test('a session never outlives its user’s being disabled, however the two meet', async () => {
+  test('no session survives the disabling of its user, in any order of a concurrent login', async () => {
     const other = openStore(office.environment.DATABASE_URL ?? '')
     const id = await office.addPerson('zoe')
     const password = (await other.userByName('zoe'))?.password ?? ''
-    const alive: number[] = []
+    const survivors: number[] = []
     for (let round = 0; round < 40; round++) {
       const [hash, createdAt] = [`hash ${round}`, Date.now()]
       const ends = { idleUntil: createdAt + 60_000, endsAt: createdAt + 60_000 }
@@ -149,9 +151,9 @@ describe.each(['sqlite', 'postgres'] as const)('what one of two servers on one d
         Bun.sleep(round % 2).then(() => office.store.disableUser('zoe', createdAt)),
       ])
       await office.store.enableUser('zoe')
-      if (await other.session(hash)) alive.push(round)
+      if (await other.session(hash)) survivors.push(round)
     }
     await other.close()
-    expect(alive).toEqual([])
+    expect(survivors).toEqual([])
   }, 10_000)
 })
