@@ -8,7 +8,7 @@ import {
 } from '../../plugins/pagination-normalizer/index.ts'
 import { read } from '../pagination-normalizer/asking.ts'
 
-/** A source whose pages are of no use, so that it has to be walked. */
+/** A source with wrong pages, so that the list must be walked by cursor. */
 const walking = (walk: Source<Position>['walk']): Source<Position> => ({
   id: 'one',
   maxPageSize: 100,
@@ -30,7 +30,7 @@ const listOf = (source: Source<Position>) =>
     matches: () => true,
   })
 
-test('a list that turns in a circle, or never ends, is refused rather than followed', async () => {
+test('a circular or endless list is rejected', async () => {
   let call = 0
   for (const walk of [
     async () => ({ rows: [row('a', '1')], cursor: 'again' }),
@@ -42,7 +42,7 @@ test('a list that turns in a circle, or never ends, is refused rather than follo
   }
 })
 
-test('a list with empty stretches on the way is read to its end', async () => {
+test('a list with empty pages in the middle is read to its end', async () => {
   const source = walking(async (cursor) => {
     const step = Number(cursor ?? 0)
     return step < 50 ? { rows: [], cursor: String(step + 1) } : { rows: [row('z', '5')], cursor: undefined }

@@ -13,12 +13,12 @@ import {
 
 export interface Row extends Position {
   readonly source: number
-  /** What changes whenever the row does. */
+  /** Changes with every change of the row. */
   readonly version: number
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export const dice = (seed: number) => {
+/** Pseudo-random numbers from 0 to 1 (mulberry32). */
+export const seededRandom = (seed: number) => {
   let state = seed
   return (): number => {
     state = (state + 0x6d2b79f5) | 0
@@ -28,17 +28,17 @@ export const dice = (seed: number) => {
   }
 }
 
-/** Lists as an upstream keeps them, with its limits, and an order of its own among equal keys. Counts what it is asked. */
-export class World {
+/** Emulated lists of an upstream, with its limits and its own order of equal keys. Counts the calls. */
+export class ListFixture {
   calls = 0
-  /** Called before every answer: a chance to change something under the reader's hands. */
+  /** Runs before every response. A test can change rows during a walk. */
   onCall: () => void = () => {}
   readonly rows = new Map<string, Row>()
   readonly trails = new Trails()
   readonly cursors = createCursors(['the secret of these tests'])
   #version = 0
   #sorted = new Map<string, Row[]>()
-  #places = new Map<string, Row>()
+  #cursorRows = new Map<string, Row>()
   readonly sourceCount: number
   readonly depth: number
 
@@ -57,7 +57,7 @@ export class World {
     this.#sorted.clear()
   }
 
-  /** What a page has to be, by the plainest of means. */
+  /** The expected page, by sorting and slicing. */
   expected(request: Pick<ListRequest, 'sortOrder' | 'pageSize' | 'pageNumber'>): readonly string[] {
     const start = (request.pageNumber - 1) * request.pageSize
     return this.all(request.sortOrder).slice(start, start + request.pageSize)
@@ -74,7 +74,7 @@ export class World {
     return listPage({ sources, request: whole, caller: 'ann', cursors: this.cursors, trails: this.trails })
   }
 
-  /** Ties in the order of a hash, the same in both directions. */
+  /** Equal keys have the order of a hash, the same in both directions. */
   #list(source: number, sortOrder: 'Asc' | 'Desc'): Row[] {
     const name = `${source} ${sortOrder}`
     let list = this.#sorted.get(name)
@@ -106,7 +106,7 @@ export class World {
       walk: async (cursor, size) => {
         count()
         if (size < 1 || size > 100) throw new Error('beyond the limits')
-        const after = cursor === undefined ? undefined : this.#places.get(cursor)
+        const after = cursor === undefined ? undefined : this.#cursorRows.get(cursor)
         if (cursor !== undefined && !after) throw new Unsteady('unknown cursor')
         const list = this.#list(source, sortOrder)
         const direction = sortOrder === 'Asc' ? 1 : -1
@@ -120,7 +120,7 @@ export class World {
         const last = rows.at(-1)
         if (start === -1 || start + size >= list.length || !last) return { rows, cursor: undefined }
         const next = `${sortOrder} ${last.id} ${last.version}`
-        this.#places.set(next, last)
+        this.#cursorRows.set(next, last)
         return { rows, cursor: next }
       },
       fingerprint: async () => {
@@ -157,22 +157,22 @@ const hash = (id: string): string => {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A world of random size and density. */
-export const randomWorld = (roll: () => number, most: number): World => {
-  const world = new World(1 + Math.floor(roll() ** 2 * 6), [10_000, 500, 300][Math.floor(roll() * 3)])
-  const count = Math.floor(roll() ** 2 * most)
-  const keys = Math.max(1, Math.floor([count * 4, count / 3, count / 50, 3][Math.floor(roll() * 4)] ?? 1))
-  for (let nth = 0; nth < count; nth++) addRow(world, roll, keys)
-  return world
+/** Lists of random size with a random number of distinct keys. */
+export const randomFixture = (random: () => number, maxRows: number): ListFixture => {
+  const fixture = new ListFixture(1 + Math.floor(random() ** 2 * 6), [10_000, 500, 300][Math.floor(random() * 3)])
+  const count = Math.floor(random() ** 2 * maxRows)
+  const keys = Math.max(1, Math.floor([count * 4, count / 3, count / 50, 3][Math.floor(random() * 4)] ?? 1))
+  for (let nth = 0; nth < count; nth++) addRow(fixture, random, keys)
+  return fixture
 }
 
 let lastId = 0
 
-export const addRow = (world: World, roll: () => number, keys = 1_000): string => {
-  const id = `asset-${(++lastId).toString(36)}-${Math.floor(roll() * 1e6).toString(36)}`
-  world.put(id, String(Math.floor(roll() * keys)).padStart(9, '0'), Math.floor(roll() * world.sourceCount))
+export const addRow = (fixture: ListFixture, random: () => number, keys = 1_000): string => {
+  const id = `asset-${(++lastId).toString(36)}-${Math.floor(random() * 1e6).toString(36)}`
+  fixture.put(id, String(Math.floor(random() * keys)).padStart(9, '0'), Math.floor(random() * fixture.sourceCount))
   return id
 }
 
-export const pick = <Value>(roll: () => number, values: readonly Value[]): Value | undefined =>
-  values[Math.floor(roll() * values.length)]
+export const pick = <Value>(random: () => number, values: readonly Value[]): Value | undefined =>
+  values[Math.floor(random() * values.length)]

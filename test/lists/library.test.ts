@@ -4,7 +4,7 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { startGateway, type User } from '../support/gateway.ts'
-import { dice, pick } from './fixture.ts'
+import { pick, seededRandom } from './fixture.ts'
 
 const libraries = Number(process.env.SLUICE_LIBRARIES ?? 40)
 
@@ -17,36 +17,36 @@ interface Item {
   readonly UpdateTime: string
 }
 
-/** Two users' libraries in one account, of random size: many equal times in three formats, names that the upstream takes for one another. */
-const fill = async (roll: () => number, seed: number) => {
+/** Random libraries of two users in one account: with many equal times in three formats, and names that the upstream matches partially. */
+const fill = async (random: () => number, seed: number) => {
   let time = Date.UTC(2026, 0, 1)
   const emulator = await startEmulator({ limits: {}, times: 'mixed', clock: () => time, processingMs: 0 })
   const store = openStore('sqlite::memory:')
   const gateway = await startGateway({ emulator, store, now: () => time, kindOf: () => rest(emulator.rest) })
   const ann = await gateway.addUser('ann')
   const bob = await gateway.addUser('bob')
-  const groupCount = 1 + Math.floor(roll() ** 3 * (seed % 10 === 0 ? 500 : 30))
-  const assetCount = Math.floor(roll() ** 2 * (seed % 20 === 0 ? 50_000 : 1_500))
-  const moments = 1 + Math.floor(roll() * Math.max(1, assetCount / (pick(roll, [1, 3, 40]) ?? 1)))
+  const groupCount = 1 + Math.floor(random() ** 3 * (seed % 10 === 0 ? 500 : 30))
+  const assetCount = Math.floor(random() ** 2 * (seed % 20 === 0 ? 50_000 : 1_500))
+  const moments = 1 + Math.floor(random() * Math.max(1, assetCount / (pick(random, [1, 3, 40]) ?? 1)))
   const groups: string[] = []
   for (let nth = 0; nth < groupCount * 2; nth++) {
     const { id } = emulator.library.addGroup({
       name: `group ${nth}`,
       type: 'AIGC',
-      createTime: time + Math.floor(roll() * 1e6),
+      createTime: time + Math.floor(random() * 1e6),
     })
     const user = nth < groupCount ? ann : bob
     await store.adoptGroup({ id, user: user.id, type: 'AIGC', name: `group ${nth}`, createdAt: time })
     groups.push(id)
   }
   for (let nth = 0; nth < assetCount; nth++) {
-    const createTime = time + Math.floor(roll() * moments) * 1_000
+    const createTime = time + Math.floor(random() * moments) * 1_000
     emulator.library.addAsset({
-      groupId: pick(roll, groups) ?? '',
-      name: pick(roll, ['cat', 'Cat', 'cat 2', 'a cat', 'dog']) ?? '',
-      status: pick(roll, ['Active', 'Processing', 'Failed'] as const) ?? 'Active',
+      groupId: pick(random, groups) ?? '',
+      name: pick(random, ['cat', 'Cat', 'cat 2', 'a cat', 'dog']) ?? '',
+      status: pick(random, ['Active', 'Processing', 'Failed'] as const) ?? 'Active',
       createTime,
-      updateTime: createTime + Math.floor(roll() * 5) * 1_000,
+      updateTime: createTime + Math.floor(random() * 5) * 1_000,
     })
   }
   time += 1e9
@@ -61,10 +61,10 @@ const listOf = async (user: User, query: URLSearchParams, byBody: boolean) => {
   return user.ask('GET', '/assets', { Filter, ...paging })
 }
 
-test(`any list of ${libraries} random libraries is what sorting, filtering and slicing gives`, async () => {
+test(`every list of ${libraries} random libraries equals the sorted, filtered and sliced items`, async () => {
   for (let seed = 1; seed <= libraries; seed++) {
-    const roll = dice(seed * 31)
-    const { emulator, store, gateway, ann, own, groups } = await fill(roll, seed)
+    const random = seededRandom(seed * 31)
+    const { emulator, store, gateway, ann, own, groups } = await fill(random, seed)
     const all: Item[] = [...own].flatMap((group) =>
       emulator.library.assets(group).map((asset) => ({
         Id: asset.id,
@@ -77,13 +77,13 @@ test(`any list of ${libraries} random libraries is what sorting, filtering and s
     )
     for (let nth = 0; nth < 10; nth++) {
       const query = new URLSearchParams()
-      const sortBy = pick(roll, ['CreateTime', 'UpdateTime', 'GroupId'] as const) ?? 'CreateTime'
-      const sortOrder = pick(roll, ['Asc', 'Desc']) ?? 'Asc'
+      const sortBy = pick(random, ['CreateTime', 'UpdateTime', 'GroupId'] as const) ?? 'CreateTime'
+      const sortOrder = pick(random, ['Asc', 'Desc']) ?? 'Asc'
       query.set('SortBy', sortBy)
       query.set('SortOrder', sortOrder)
-      const name = roll() < 0.3 ? pick(roll, ['cat', 'cat 2', 'none']) : undefined
-      const statuses = roll() < 0.3 ? ['Active', 'Failed'] : undefined
-      const some = roll() < 0.3 ? groups.filter(() => roll() < 0.5).slice(0, 60) : []
+      const name = random() < 0.3 ? pick(random, ['cat', 'cat 2', 'none']) : undefined
+      const statuses = random() < 0.3 ? ['Active', 'Failed'] : undefined
+      const some = random() < 0.3 ? groups.filter(() => random() < 0.5).slice(0, 60) : []
       if (name) query.set('Name', name)
       if (statuses) query.set('Statuses', statuses.join())
       if (some.length > 0) query.set('GroupIds', some.join())
@@ -96,22 +96,22 @@ test(`any list of ${libraries} random libraries is what sorting, filtering and s
         .sort((a, b) => direction * (compare(key(a), key(b)) || compare(a.Id, b.Id)))
         .map((item) => item.Id)
 
-      const size = pick(roll, [1, 10, 30, 100]) ?? 10
-      query.set(pick(roll, ['PageSize', 'MaxResults']) ?? 'PageSize', String(size))
-      let start = Math.floor((roll() * expected.length) / size) * size
+      const size = pick(random, [1, 10, 30, 100]) ?? 10
+      query.set(pick(random, ['PageSize', 'MaxResults']) ?? 'PageSize', String(size))
+      let start = Math.floor((random() * expected.length) / size) * size
       query.set('PageNumber', String(start / size + 1))
       for (let step = 0; step < 3; step++) {
-        const reply = await listOf(ann, query, roll() < 0.3)
+        const reply = await listOf(ann, query, random() < 0.3)
         const { Items, NextToken, TotalCount } = reply.json.Result
-        const told = { seed, nth, step, query: String(query).slice(0, 200) }
-        expect({ ...told, ids: Items.map((item: Item) => item.Id) }).toEqual({
-          ...told,
+        const context = { seed, nth, step, query: String(query).slice(0, 200) }
+        expect({ ...context, ids: Items.map((item: Item) => item.Id) }).toEqual({
+          ...context,
           ids: expected.slice(start, start + size),
         })
-        expect({ ...told, TotalCount }).toEqual({ ...told, TotalCount: expected.length })
+        expect({ ...context, TotalCount }).toEqual({ ...context, TotalCount: expected.length })
         start += size
         if (NextToken === '') break
-        // From then on by token, which goes before the page number.
+        // Continues by token, which has priority over PageNumber.
         query.set('NextToken', NextToken)
       }
     }
