@@ -1,4 +1,4 @@
-/** A body that gives pieces one by one, as they are asked for. */
+/** A body that delivers one piece per read. */
 export const bodyOf = (pieces: readonly (Uint8Array | string)[]): ReadableStream<Uint8Array> => {
   let at = 0
   return new ReadableStream({
@@ -10,10 +10,10 @@ export const bodyOf = (pieces: readonly (Uint8Array | string)[]): ReadableStream
   })
 }
 
-/** A body that a test fills, ends and breaks by hand, and that remembers how it was treated. */
-export class Hand {
+/** A body that a test fills, ends and breaks. It records its cancellation. */
+export class ControlledBody {
   readonly body: ReadableStream<Uint8Array>
-  /** Reasons that it was cancelled for. */
+  /** The reasons of its cancellations. */
   readonly cancelled: unknown[] = []
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
@@ -28,7 +28,7 @@ export class Hand {
     })
   }
 
-  say(piece: Uint8Array | string): void {
+  send(piece: Uint8Array | string): void {
     this.#controller?.enqueue(bytesOf(piece))
   }
 
@@ -46,15 +46,15 @@ export const bytesOf = (piece: Uint8Array | string): Uint8Array =>
 
 export const joined = (pieces: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(pieces))
 
-/** All of a stream; rejects with what it breaks with. */
+/** All bytes of a stream. Rejects when the stream breaks. */
 export const collected = async (stream: ReadableStream<Uint8Array>): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   for await (const piece of stream) pieces.push(piece)
   return joined(pieces)
 }
 
-/** A stream read to its end, whatever that is. */
-export const heard = async (stream: ReadableStream<Uint8Array>): Promise<{ text: string; error?: unknown }> => {
+/** The text of a stream up to its end or its error. */
+export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<{ text: string; error?: unknown }> => {
   const reader = stream.getReader()
   const pieces: Uint8Array[] = []
   const textOf = () => new TextDecoder('utf-8', { ignoreBOM: true }).decode(joined(pieces))

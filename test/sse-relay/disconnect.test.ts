@@ -20,11 +20,11 @@ const begin = (response: ServerResponse) => response.writeHead(200, { 'content-t
 
 const unanswered = 'before the answer began'
 
-/** Where an upstream is when the client is lost, and what the client has heard by then. */
+/** The state of the upstream response when the client disconnects, and the text that the client has received. */
 const phases: Readonly<Record<string, { answer: (response: ServerResponse) => void; mark?: string }>> = {
   [unanswered]: { answer: () => {} },
   'before the first event': { answer: (response) => begin(response).flushHeaders() },
-  'in a silence': { answer: (response) => begin(response).write('data: 1\n\n'), mark: 'data: 1\n\n' },
+  'while the upstream is silent': { answer: (response) => begin(response).write('data: 1\n\n'), mark: 'data: 1\n\n' },
   'in the middle of an event': {
     answer: (response) => begin(response).write('data: 1\n\ndata: '),
     mark: 'data: 1\n\n',
@@ -37,7 +37,7 @@ const phases: Readonly<Record<string, { answer: (response: ServerResponse) => vo
     },
     mark: 'data: 1\n\n',
   },
-  'in the middle of something that is no stream': {
+  'in the middle of another body': {
     answer: (response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })
       response.write('x'.repeat(100_000))
@@ -55,34 +55,34 @@ const ways: Readonly<Record<string, (port: number, mark?: string) => Promise<Los
     if (mark) await client.until(mark)
     return { lose: () => client.socket.resetAndDestroy() }
   },
-  'as it closes its connection': async (port, mark) => {
+  'by a FIN': async (port, mark) => {
     const client = new Client(port, '/')
     if (mark) await client.until(mark)
     return { lose: () => client.socket.destroy() }
   },
-  'as it stops talking': async (port, mark) => {
+  'by a half-close': async (port, mark) => {
     const client = new Client(port, '/')
     if (mark) await client.until(mark)
     return { lose: () => client.socket.end() }
   },
-  'as its fetch is aborted': async (port, mark) => {
-    const gone = new AbortController()
-    const asked = fetch(`http://127.0.0.1:${port}/`, { signal: gone.signal })
+  'by an abort of its fetch': async (port, mark) => {
+    const caller = new AbortController()
+    const asked = fetch(`http://127.0.0.1:${port}/`, { signal: caller.signal })
     asked.catch(() => {})
     if (mark) {
       const reader = (await asked).body?.getReader()
       await reader?.read()
       reader?.read().catch(() => {})
     }
-    return { lose: () => gone.abort() }
+    return { lose: () => caller.abort() }
   },
 }
 
 for (const [server, serve] of Object.entries(servers)) {
   for (const [phase, { answer, mark }] of Object.entries(phases)) {
-    describe(`${server}, a client lost ${phase}`, () => {
+    describe(`${server}, a client that disconnects ${phase}`, () => {
       for (const [way, ask] of Object.entries(ways)) {
-        test(`${way}: the upstream is left`, async () => {
+        test(`${way}: the upstream call is aborted`, async () => {
           const asked = Promise.withResolvers<void>()
           const begun = Promise.withResolvers<void>()
           const left = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ for (const [server, serve] of Object.entries(servers)) {
   }
 }
 
-test('nothing was left unhandled', async () => {
+test('there are no unhandled rejections', async () => {
   await new Promise<void>((resolve) => setTimeout(resolve, 50))
   expect(unhandled).toEqual([])
 })

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { openStream, readFrames, relayFrames, type SseRelayOptions, sseRelay } from '../../plugins/sse-relay/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { bodyOf, bytesOf, Hand } from './bodies.ts'
+import { bodyOf, bytesOf, ControlledBody } from './bodies.ts'
 import { upstream } from './servers.ts'
 
 const get = (app: { handle(request: Request): Response | Promise<Response> }, path = '/', signal?: AbortSignal) =>
@@ -15,8 +15,8 @@ const events = (pieces: string[], headers: Record<string, string> = {}, status =
 const answering = (response: () => Response | Promise<Response>, options?: SseRelayOptions) =>
   new Elysia().use(sseRelay(options)).get('/', ({ relay }) => relay(async () => response()))
 
-describe('in a stranger’s app', () => {
-  test('a stream comes through, byte for byte, as it comes', async () => {
+describe('in any Elysia app', () => {
+  test('a stream is relayed byte for byte, without delay', async () => {
     const proceed = Promise.withResolvers<void>()
     await using source = await upstream(async (request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r1', 'set-cookie': 'a=b' })
@@ -45,7 +45,7 @@ describe('in a stranger’s app', () => {
     expect(rest).toBe('data: 1\n\ndata: half')
   })
 
-  test('all kinds of stream are known by their type, and keep their status', async () => {
+  test('streams are recognized by Content-Type and keep their status', async () => {
     for (const type of ['text/event-stream', 'Text/Event-Stream;charset=UTF-8', ' text/event-stream ; x=y']) {
       const response = await get(answering(() => events(['data: 1\n\n'], { 'content-type': type }, 201)))
       expect([response.status, response.headers.get('x-accel-buffering')]).toEqual([201, 'no'])
@@ -53,7 +53,7 @@ describe('in a stranger’s app', () => {
     }
   })
 
-  test('what is no stream of events, or no success, passes as it is, without what is not the client’s business', async () => {
+  test('other responses and errors pass unchanged, without internal headers', async () => {
     const answers: [Response, number, string][] = [
       [Response.json({ a: 1 }), 200, '{"a":1}'],
       [events(['data: no'], { 'retry-after': '3', server: 's' }, 429), 429, 'data: no'],
@@ -71,7 +71,7 @@ describe('in a stranger’s app', () => {
     }
   })
 
-  test('an upstream that cannot be reached is a 502 that says nothing of it', async () => {
+  test('an unreachable upstream is a 502 without details', async () => {
     const failures: (() => Response | Promise<Response>)[] = [
       () => fetch('http://127.0.0.1:1/secret'),
       () => {
@@ -86,19 +86,19 @@ describe('in a stranger’s app', () => {
     }
   })
 
-  test('a problem of whoever asks is that problem', async () => {
+  test('a Problem of the callback is the response', async () => {
     const response = await get(answering(() => Promise.reject(new Problem(429, 'slow down'))))
     expect([response.status, await response.text()]).toEqual([429, expect.stringContaining('slow down')])
   })
 
-  test('routes beside it know nothing of it, those of a plugin that uses it do', async () => {
+  test('only routes of the plugin that uses it have `relay`', async () => {
     const third = new Elysia().use(sseRelay()).get('/third', ({ relay }) => relay(async () => events(['data: 3\n\n'])))
     const app = new Elysia().use(third).get('/beside', (context) => 'relay' in context)
     expect(await (await get(app, '/third')).text()).toBe('data: 3\n\n')
     expect(await (await get(app, '/beside')).text()).toBe('false')
   })
 
-  test('two of it, one beside and one after the other, each go by their own options', async () => {
+  test('several instances in one app use their own options', async () => {
     const marking = (mark: string) => sseRelay({ onEnd: () => bytesOf(`: ${mark}\n`) })
     const beside = (path: string, mark: string) =>
       new Elysia().use(marking(mark)).get(path, ({ relay }) => relay(async () => events(['data: 1\n\n'])))
@@ -114,7 +114,7 @@ describe('in a stranger’s app', () => {
     }
   })
 
-  test('a call may go by options of its own', async () => {
+  test('a call may override the options', async () => {
     const app = new Elysia()
       .use(sseRelay({ maxEventBytes: 4, onEnd: ({ kind }) => bytesOf(`: ${kind}\n`) }))
       .get('/plugin', ({ relay }) => relay(async () => events(['data: 1\n\n'])))
@@ -125,7 +125,7 @@ describe('in a stranger’s app', () => {
     expect(await (await get(app, '/call')).text()).toBe('data: x\n\n: complete\n')
   })
 
-  test('times that are none are refused before anything runs', () => {
+  test('invalid durations throw in the factory', () => {
     for (const ms of [0, -1, Number.NaN]) {
       expect(() => sseRelay({ heartbeatMs: ms })).toThrow(RangeError)
       expect(() => sseRelay({ maxSilenceMs: ms })).toThrow(RangeError)
@@ -134,7 +134,7 @@ describe('in a stranger’s app', () => {
   })
 })
 
-describe('whoever asks is called off', () => {
+describe('the signal of the callback is aborted', () => {
   const asking = (options?: SseRelayOptions) => {
     const asked = Promise.withResolvers<AbortSignal>()
     const answer = Promise.withResolvers<Response>()
@@ -146,42 +146,42 @@ describe('whoever asks is called off', () => {
     )
     return { asked: asked.promise, answer, app }
   }
-  const stream = (hand: Hand) => new Response(hand.body, { headers: { 'content-type': 'text/event-stream' } })
+  const stream = (body: ControlledBody) => new Response(body.body, { headers: { 'content-type': 'text/event-stream' } })
 
-  test('when the client leaves before the answer, even one that does not listen; its answer is then given up', async () => {
+  test('when the client disconnects before the response; a late response is cancelled', async () => {
     const { asked, answer, app } = asking()
-    const gone = new AbortController()
-    const response = get(app, '/', gone.signal)
+    const caller = new AbortController()
+    const response = get(app, '/', caller.signal)
     const signal = await asked
     expect(signal.aborted).toBe(false)
-    gone.abort()
+    caller.abort()
     expect(signal.aborted).toBe(true)
     expect((await response).status).toBe(502)
-    const hand = new Hand()
-    answer.resolve(stream(hand))
+    const body = new ControlledBody()
+    answer.resolve(stream(body))
     await settled()
-    expect(hand.cancelled).toHaveLength(1)
+    expect(body.cancelled).toHaveLength(1)
   })
 
-  test('when the client leaves a stream, by its signal or by giving up the body', async () => {
+  test('when the client disconnects during a stream, by signal or by cancelling the body', async () => {
     for (const way of ['signal', 'body']) {
       const { asked, answer, app } = asking()
-      const gone = new AbortController()
-      const hand = new Hand()
-      answer.resolve(stream(hand))
-      const response = await get(app, '/', gone.signal)
-      if (way === 'signal') gone.abort()
+      const caller = new AbortController()
+      const body = new ControlledBody()
+      answer.resolve(stream(body))
+      const response = await get(app, '/', caller.signal)
+      if (way === 'signal') caller.abort()
       else await response.body?.cancel()
       expect((await asked).aborted).toBe(true)
       await settled()
-      expect(hand.cancelled).toHaveLength(1)
+      expect(body.cancelled).toHaveLength(1)
     }
   })
 
   test('when the upstream is silent for too long', async () => {
     const clock = new VirtualClock()
     const { asked, answer, app } = asking({ maxSilenceMs: 1000, clock })
-    answer.resolve(stream(new Hand()))
+    answer.resolve(stream(new ControlledBody()))
     const response = await get(app)
     const text = response.text()
     text.catch(() => {})
@@ -190,14 +190,14 @@ describe('whoever asks is called off', () => {
     expect((await asked).aborted).toBe(true)
   })
 
-  test('not when all went well', async () => {
+  test('but not after a complete response', async () => {
     const { asked, answer, app } = asking()
     answer.resolve(events(['data: 1\n\n']))
     await (await get(app)).text()
     expect((await asked).aborted).toBe(false)
   })
 
-  test('not at all when the client had left before', async () => {
+  test('but the callback is not called when the client has already disconnected', async () => {
     let asked = 0
     const opening = openStream(
       async () => {
@@ -211,31 +211,31 @@ describe('whoever asks is called off', () => {
   })
 })
 
-describe('opening a stream by hand', () => {
-  test('gives the answer and its frames', async () => {
+describe('openStream', () => {
+  test('returns the response and its frames', async () => {
     const { response, reader } = await openStream(async () => events(['data: 1\n\n'], { 'x-a': 'b' }))
     expect(response.headers.get('x-a')).toBe('b')
     expect((await reader?.next())?.map(({ event }) => event?.data)).toEqual(['1'])
     expect(await reader?.next()).toBeUndefined()
   })
 
-  test('leaves the body of anything else alone', async () => {
+  test('does not read another body', async () => {
     const { response, reader } = await openStream(async () => Response.json(1))
     expect(reader).toBeUndefined()
     expect(await response.json()).toBe(1)
   })
 
-  test('can be left, as often as one likes', async () => {
-    const hand = new Hand()
+  test('can be cancelled repeatedly', async () => {
+    const body = new ControlledBody()
     let signal: AbortSignal | undefined
     const { reader, leave } = await openStream(async (given) => {
       signal = given
-      return new Response(hand.body, { headers: { 'content-type': 'text/event-stream' } })
+      return new Response(body.body, { headers: { 'content-type': 'text/event-stream' } })
     })
     const next = reader?.next()
     await leave('enough')
     await leave()
     await reader?.cancel()
-    expect([await next, signal?.aborted, hand.cancelled]).toEqual([undefined, true, ['enough']])
+    expect([await next, signal?.aborted, body.cancelled]).toEqual([undefined, true, ['enough']])
   })
 })

@@ -8,7 +8,7 @@ const text = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }
 
 const isUnwanted = ({ event }: Frame) => event?.data.includes('unwanted') === true
 
-/** What is left of a stream, in those pieces, when the events that speak of something unwanted are dropped. */
+/** The relayed stream, delivered in these pieces, without the events that contain `unwanted`. */
 const withoutUnwanted = async (pieces: readonly Uint8Array[]): Promise<string> =>
   text(
     await collected(
@@ -16,7 +16,7 @@ const withoutUnwanted = async (pieces: readonly Uint8Array[]): Promise<string> =
     ),
   )
 
-/** All ways to cut some bytes in two, and in three. */
+/** All splits of some bytes into two and three pieces. */
 const allCuts = function* (bytes: Uint8Array): Generator<Uint8Array[]> {
   for (let one = 0; one <= bytes.length; one++) {
     for (let two = one; two <= bytes.length; two++) {
@@ -25,7 +25,7 @@ const allCuts = function* (bytes: Uint8Array): Generator<Uint8Array[]> {
   }
 }
 
-describe('the line ends of a dropped event go with it, wherever the packets are cut', () => {
+describe('the line ends of a dropped event are dropped, too, with every split', () => {
   for (const [name, end] of [
     ['LF', '\n'],
     ['CR', '\r'],
@@ -46,7 +46,7 @@ describe('the line ends of a dropped event go with it, wherever the packets are 
     })
   }
 
-  test('any mixture of events, dropped ones and line ends', async () => {
+  test('for random sequences of events and line ends', async () => {
     const end = fc.constantFrom('\n', '\r', '\r\n')
     const event = fc.record({ end, blank: end, unwanted: fc.boolean(), comment: fc.boolean() })
     await fc.assert(
@@ -54,7 +54,7 @@ describe('the line ends of a dropped event go with it, wherever the packets are 
         fc.array(event, { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 6 }),
         async (events, sizes) => {
-          // A line end of CR and one of LF would be read as one: no stream has them behind each other.
+          // A CR before an LF is one line end, so no stream can have these as two line ends.
           const written = events.map(({ end, blank, unwanted, comment }) => ({
             unwanted,
             text: `${comment ? `: x${end}` : ''}data: ${unwanted ? 'unwanted' : 'x'}${end}${end === '\r' && blank === '\n' ? '\r' : blank}`,
@@ -70,8 +70,8 @@ describe('the line ends of a dropped event go with it, wherever the packets are 
   })
 })
 
-describe('the rest of a line end goes where its beginning went', () => {
-  test('it is no frame of its own to anybody who looks at frames', async () => {
+describe('the second half of a split CRLF belongs to the first', () => {
+  test('it is not a separate frame for onFrame', async () => {
     const seen: string[] = []
     const body = bodyOf(['data: a\r\n\r', '\ndata: b\r\n\r', '\n'])
     const relayed = await collected(
@@ -81,7 +81,7 @@ describe('the rest of a line end goes where its beginning went', () => {
     expect(seen).toEqual(['data: a\r\n\r', 'data: b\r\n\r'])
   })
 
-  test('behind what an event was replaced with it follows only a CR', async () => {
+  test('after a replaced event it follows only a CR', async () => {
     for (const [instead, expected] of [
       ['data: z\n\n', 'data: z\n\ndata: b\n\n'],
       ['data: z\r\n\r', 'data: z\r\n\r\ndata: b\n\n'],

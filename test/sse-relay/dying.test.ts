@@ -11,7 +11,7 @@ const half = 'data: 2'
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`
 
-/** What an upstream says before it dies, and how it does. */
+/** The bytes that an upstream sends before its connection ends, and how it ends. */
 const deaths: Readonly<Record<string, { said: string; die: (socket: Socket) => void }>> = {
   'closes in the middle of an event': { said: chunked + chunk(event + half), die: (socket) => socket.end() },
   'closes between two events': { said: chunked + chunk(event), die: (socket) => socket.end() },
@@ -19,12 +19,12 @@ const deaths: Readonly<Record<string, { said: string; die: (socket: Socket) => v
     said: chunked + chunk(event + half),
     die: (socket) => socket.resetAndDestroy(),
   },
-  'closes before all of the length it promised': {
+  'closes before its Content-Length': {
     said: `${head}Content-Length: 100\r\n\r\n${event}${half}`,
     die: (socket) => socket.end(),
   },
   'closes in the middle of a chunk': { said: `${chunked}ff\r\n${event}${half}`, die: (socket) => socket.end() },
-  'sends a chunk of no size': {
+  'sends a chunk without a size': {
     said: chunked + chunk(event + half),
     die: (socket) => socket.end('zz\r\nnonsense\r\n'),
   },
@@ -51,19 +51,19 @@ for (const [server, serve] of Object.entries(servers)) {
     }
 
     for (const death of Object.keys(deaths)) {
-      test(`${death} leaves the client with an answer that is not whole, and with nothing half said`, async () => {
+      test(`${death}: the client sees an incomplete response without a partial event`, async () => {
         const client = await hear(death)
         expect([client.whole, client.text.includes(half)]).toEqual([false, false])
       })
 
-      test(`${death} may be spoken for, and then the answer is whole`, async () => {
+      test(`${death}: with a final event from onEnd the response is complete`, async () => {
         const client = await hear(death, { onEnd: ({ kind }) => bytesOf(`event: error\ndata: ${kind}\n\n`) })
         expect([client.whole, client.text.includes(half)]).toEqual([true, false])
         expect(client.text).toContain('event: error\ndata: broken\n\n')
       })
     }
 
-    test('ends properly leaves the client with all of it', async () => {
+    test('ends normally: the client receives all of it', async () => {
       await using source = await bareUpstream((socket) => socket.end(`${head}Connection: close\r\n\r\n${event}${half}`))
       const app = new Elysia().use(sseRelay()).get('/', ({ relay }) => relay(() => fetch(source.url)))
       await using served = await serve((request) => app.handle(request))

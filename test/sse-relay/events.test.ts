@@ -9,8 +9,8 @@ const framesOf = (...pieces: string[]) => {
   return pieces.map((piece) => splitter.push(bytesOf(piece)).map(said))
 }
 
-describe('a frame is there as soon as it is complete', () => {
-  test('an event with its blank line', () => {
+describe('a frame is delivered as soon as it is complete', () => {
+  test('an event includes its blank line', () => {
     expect(framesOf('data: a\n', '\ndata: b\n\ndata:', ' c\n\n')).toEqual([
       [],
       [
@@ -21,7 +21,7 @@ describe('a frame is there as soon as it is complete', () => {
     ])
   })
 
-  test('a comment outside an event with the end of its line; within one it is part of it', () => {
+  test('a comment outside an event is a frame; inside an event it is part of it', () => {
     expect(framesOf(': a\n', '\n', 'data: b\n', ': c\n', '\n')).toEqual([
       [[': a\n', undefined]],
       [['\n', undefined]],
@@ -31,7 +31,7 @@ describe('a frame is there as soon as it is complete', () => {
     ])
   })
 
-  test('a carriage return needs no line feed, and one that comes later is of the next frame', () => {
+  test('a CR ends a line, and a later LF belongs to the next frame', () => {
     expect(framesOf('data: a\r\r', 'data: b\r', '\n\r', '\n', ': c\r', '\ndata: d\r\n\r\n')).toEqual([
       [['data: a\r\r', 'a']],
       [],
@@ -45,7 +45,7 @@ describe('a frame is there as soon as it is complete', () => {
     ])
   })
 
-  test('what only begins like a byte order mark is of a line, which is neither blank nor a comment', () => {
+  test('the first bytes of a BOM alone are part of a line, which is neither blank nor a comment', () => {
     for (const start of [[0xef], [0xef, 0xbb]]) {
       for (const rest of ['\n', ': a\n']) {
         const splitter = createFrames()
@@ -55,7 +55,7 @@ describe('a frame is there as soon as it is complete', () => {
     }
   })
 
-  test('a byte order mark is of the first frame, and none of what it says', () => {
+  test('a BOM is part of the first frame, but not of its data', () => {
     expect(framesOf('\uFEFF: a\ndata: b\n\n\uFEFFdata: c\n\n')).toEqual([
       [
         ['\uFEFF: a\n', undefined],
@@ -66,18 +66,18 @@ describe('a frame is there as soon as it is complete', () => {
   })
 })
 
-describe('the end', () => {
+describe('the end of the stream', () => {
   const rest = (...pieces: string[]) => {
     const splitter = createFrames()
     for (const piece of pieces) splitter.push(bytesOf(piece))
     return splitter.end()
   }
 
-  test('where nothing is half said there is nothing left', () => {
+  test('after a complete frame nothing is left', () => {
     for (const text of ['', 'data: a\n\n', ': a\n', 'data: a\r\r', '\n']) expect(rest(text)).toBeUndefined()
   })
 
-  test('a last event without a blank line, even without a line end, is delivered, as the official client of text generation does', () => {
+  test('a last event without a blank line or line end is delivered, as by OpenAI’s client', () => {
     for (const text of ['data: a', 'data: a\n', 'data: a\r', 'data: a\r\n']) {
       expect(rest(text)?.event).toEqual({ type: 'message', data: 'a' })
     }
@@ -85,7 +85,7 @@ describe('the end', () => {
     expect(rest(': a')?.event).toBeUndefined()
   })
 
-  test('says which line ends would finish what is half said, and they do, with none to spare', () => {
+  test('reports the missing line ends of an incomplete frame exactly', () => {
     const needed = {
       'data: a': '\n\n',
       'data: a\n': '\n',
@@ -111,7 +111,7 @@ describe('the end', () => {
   })
 })
 
-describe('an event of more than the bytes allowed', () => {
+describe('an event above the size limit', () => {
   const most = 100
   const exactly = `data: ${'x'.repeat(most - 8)}\n\n`
   const feed = (text: string, size: number) => {
@@ -121,7 +121,7 @@ describe('an event of more than the bytes allowed', () => {
   }
   const sizes = [1, 7, 64, 1000]
 
-  test('is too large; one of just as many is not', () => {
+  test('is an error; an event of exactly the limit is not', () => {
     for (const size of sizes) {
       feed(exactly + exactly, size)
       expect(() => feed(`:${exactly}`, size)).not.toThrow()
@@ -129,7 +129,7 @@ describe('an event of more than the bytes allowed', () => {
     }
   })
 
-  test('is noticed before it ends: a line without an end, a comment without an end, fields without data, comments within an event', () => {
+  test('is detected before its end: endless lines, comments, fields without data, comments inside an event', () => {
     const endless = ['data: xx', ':', 'id: 1\nevent: y\n', 'x\n: comment\n: comment\n', 'retry: 1\r']
     for (const text of endless) {
       for (const size of sizes)
@@ -137,12 +137,12 @@ describe('an event of more than the bytes allowed', () => {
     }
   })
 
-  test('does not count what is between events, however much', () => {
+  test('does not include the bytes between events', () => {
     for (const text of ['\n', ': comment\n', '\r', 'data: x\n\n'])
       for (const size of sizes) feed(text.repeat(300), size)
   })
 
-  test('comes after the frames before it, and is not forgotten', () => {
+  test('is reported after the frames before it', () => {
     const splitter = createFrames({ maxEventBytes: most })
     expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(most + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
     expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLarge)
@@ -150,7 +150,7 @@ describe('an event of more than the bytes allowed', () => {
     expect(() => splitter.end()).toThrow(EventTooLarge)
   })
 
-  test('is one of more than 16 MiB unless said otherwise', () => {
+  test('has a default limit of 16 MiB', () => {
     const pieces = chop(new Uint8Array(2 ** 24), [2 ** 20])
     const splitter = createFrames()
     for (const piece of pieces) splitter.push(piece)
@@ -158,8 +158,8 @@ describe('an event of more than the bytes allowed', () => {
   })
 })
 
-describe('ten mebibytes take no longer the more pieces there are', () => {
-  // What takes time that grows with the square would take hours.
+describe('the time for ten mebibytes does not grow with the number of pieces', () => {
+  // A quadratic algorithm would take hours.
   const count = (bytes: Uint8Array, size: number): number => {
     const splitter = createFrames()
     let frames = 0

@@ -25,8 +25,8 @@ const ask = async (pieces: string[], options: SseRelayOptions = { firstEvent: an
   }
 }
 
-describe('a first event that is an error', () => {
-  test('is answered with the status that it stands for, in the upstream’s words', async () => {
+describe('an error as the first event', () => {
+  test('becomes a response with its status and the upstream’s message', async () => {
     const said = '{"error":{"message":"slow down","code":429}}'
     const answer = await ask([': hello\n\n', `data: ${said}\n\n`, 'data: never\n\n'])
     expect(answer).toMatchObject({ status: 429, type: 'application/json', text: said })
@@ -46,14 +46,14 @@ describe('a first event that is an error', () => {
     test(`${JSON.stringify(event)} is ${status}`, async () => expect((await ask([event])).status).toBe(status))
   }
 
-  test('is part of the stream where nobody said otherwise', async () => {
+  test('is part of the stream by default', async () => {
     const event = 'event: error\ndata: {"message":"x"}\n\n'
     expect(await ask([event], {})).toMatchObject({ status: 200, text: event })
   })
 })
 
-describe('a first event that is none', () => {
-  test('passes with all that came before it', async () => {
+describe('another first event', () => {
+  test('passes with everything before it', async () => {
     const pieces = [': hello\n', 'retry: 5\n\n', 'data: 1\n\nda', 'ta: {"error":{"code":500}}\n\n', 'data: half']
     expect(await ask(pieces)).toMatchObject({
       status: 200,
@@ -62,18 +62,18 @@ describe('a first event that is none', () => {
     })
   })
 
-  test('is not missed in a stream without any', async () => {
+  test('is not required: a stream without events passes', async () => {
     expect(await ask([': hello\n\n'])).toMatchObject({ status: 200, text: ': hello\n\n' })
     expect(await ask([])).toMatchObject({ status: 200, text: '' })
   })
 
-  test('an answer may be made of it, too', async () => {
+  test('can become a response, too', async () => {
     const answer = await ask(['data: teapot\n\n'], { firstEvent: ({ data }) => new Response(data, { status: 418 }) })
     expect([answer.status, answer.text]).toEqual([418, 'teapot'])
   })
 })
 
-test('a stream that breaks before its first event is an answer that never came', async () => {
+test('a stream that breaks before its first event is a missing response', async () => {
   const app = new Elysia().use(sseRelay({ firstEvent: answerError })).get('/', ({ relay }) =>
     relay(async () => {
       const body = new ReadableStream({ pull: (controller) => controller.error(new Error('ECONNRESET')) })
@@ -84,12 +84,12 @@ test('a stream that breaks before its first event is an answer that never came',
   expect([response.status, await response.text()]).toMatchObject([502, expect.stringContaining('upstream unavailable')])
 })
 
-test('patience ends with the silence, and the event that comes then is not lost', async () => {
+test('after the maximum wait the stream starts, and a later first event is not lost', async () => {
   const clock = new VirtualClock()
-  let say = (_: Uint8Array) => {}
+  let send = (_: Uint8Array) => {}
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      say = (bytes) => controller.enqueue(bytes)
+      send = (bytes) => controller.enqueue(bytes)
     },
   })
   const reading = readFirst(readFrames(body), { patienceMs: 1_000, clock })
@@ -97,20 +97,20 @@ test('patience ends with the silence, and the event that comes then is not lost'
   const first = await reading
   expect([first.event, first.ended, clock.pending]).toEqual([undefined, false, 0])
   const next = first.reader.next()
-  say(new TextEncoder().encode('data: late\n\n'))
+  send(new TextEncoder().encode('data: late\n\n'))
   expect((await next)?.map((frame) => frame.event?.data)).toEqual(['late'])
   await first.reader.cancel()
   await settled()
 })
 
-test('a status is read from the words of the protocol', () => {
+test('a status is derived from the error code and type', () => {
   expect(
     ['invalid_api_key', 'model_not_found', 'insufficient_quota', 'made up'].map((code) => errorStatus({ code })),
   ).toEqual([401, 404, 429, 502])
 })
 
-describe('what comes before the first event', () => {
-  /** A stream of comments, of so many bytes each, that never ends. */
+describe('the bytes before the first event', () => {
+  /** An endless stream of comments of `size` bytes. */
   const commenting = (bytes: number) => {
     const state = { given: 0, cancelled: false }
     const body = new ReadableStream<Uint8Array>(
@@ -129,7 +129,7 @@ describe('what comes before the first event', () => {
     return { state, body }
   }
 
-  test('is kept up to a bound', async () => {
+  test('are buffered up to a limit', async () => {
     for (const bytes of [4, 1_000, 100_000]) {
       const { state, body } = commenting(bytes)
       await expect(readFirst(readFrames(body), { maxBytesBefore: 200_000 })).rejects.toThrow('more than 200000 bytes')
@@ -137,7 +137,7 @@ describe('what comes before the first event', () => {
     }
   })
 
-  test('ends the upstream call where it is too much', async () => {
+  test('above the limit abort the upstream call', async () => {
     const { state, body } = commenting(100_000)
     const app = new Elysia()
       .use(sseRelay({ firstEvent: answerError }))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type End, type RelayOptions, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { bytesOf, Hand } from './bodies.ts'
+import { bytesOf, ControlledBody } from './bodies.ts'
 
 const unhandled: unknown[] = []
 const note = (error: unknown) => {
@@ -14,140 +14,140 @@ afterAll(() => {
   process.off('unhandledRejection', note)
 })
 
-/** What happened to a relay, and to its upstream. */
-const watched = (options: RelayOptions = {}) => {
-  const hand = new Hand()
+/** A relay with a controlled upstream body. Records its notifications. */
+const openRelay = (options: RelayOptions = {}) => {
+  const body = new ControlledBody()
   const clock = new VirtualClock()
-  const gone = new AbortController()
-  const told: string[] = []
-  const stream = relayFrames(readFrames(hand.body), {
-    onLeave: () => void told.push('left'),
+  const caller = new AbortController()
+  const notified: string[] = []
+  const stream = relayFrames(readFrames(body.body), {
+    onLeave: () => void notified.push('left'),
     onEnd: ({ kind }: End) => {
-      told.push(kind)
+      notified.push(kind)
       return undefined
     },
     heartbeatMs: 1000,
     maxSilenceMs: 60_000,
     clock,
-    signal: gone.signal,
+    signal: caller.signal,
     ...options,
   })
-  return { hand, clock, gone, told, reader: stream.getReader() }
+  return { body, clock, caller, notified, reader: stream.getReader() }
 }
-type Watched = ReturnType<typeof watched>
+type OpenRelay = ReturnType<typeof openRelay>
 
 const why = new Error('no longer interested')
 
-/** The points of a stream's life at which somebody may leave. */
-const phases: Readonly<Record<string, (at: Watched) => Promise<unknown>>> = {
-  'before it was read at all': async () => {},
+/** States of a stream in which the client may disconnect. */
+const phases: Readonly<Record<string, (at: OpenRelay) => Promise<unknown>>> = {
+  'before the first read': async () => {},
   'before the first byte': async ({ reader }) => {
     reader.read().catch(() => {})
   },
-  'between two events': async ({ hand, reader }) => {
-    hand.say('data: 1\n\n')
+  'between two events': async ({ body, reader }) => {
+    body.send('data: 1\n\n')
     await reader.read()
   },
-  'in a silence': async ({ hand, reader }) => {
-    hand.say('data: 1\n\n')
+  'while the upstream is silent': async ({ body, reader }) => {
+    body.send('data: 1\n\n')
     await reader.read()
     reader.read().catch(() => {})
   },
-  'in a silence that was broken by heartbeats': async ({ reader, clock }) => {
+  'between heartbeats': async ({ reader, clock }) => {
     reader.read().catch(() => {})
     await clock.pass(2500)
   },
-  'in the middle of an event': async ({ hand, reader }) => {
-    hand.say('data: 1\n\ndata: ')
+  'in the middle of an event': async ({ body, reader }) => {
+    body.send('data: 1\n\ndata: ')
     await reader.read()
     reader.read().catch(() => {})
     await settled()
-    hand.say('2\n')
+    body.send('2\n')
   },
-  'with more to come than was read': async ({ hand, reader }) => {
-    for (let at = 0; at < 100; at++) hand.say('data: 1\n\n')
+  'with unread events': async ({ body, reader }) => {
+    for (let at = 0; at < 100; at++) body.send('data: 1\n\n')
     await reader.read()
   },
 }
 
-const ways: Readonly<Record<string, (at: Watched) => Promise<unknown>>> = {
-  cancels: ({ reader }) => reader.cancel(why),
-  'is lost': async ({ gone }) => gone.abort(why),
+const disconnects: Readonly<Record<string, (at: OpenRelay) => Promise<unknown>>> = {
+  'cancels the body': ({ reader }) => reader.cancel(why),
+  'aborts its signal': async ({ caller }) => caller.abort(why),
 }
 
-for (const [way, leave] of Object.entries(ways)) {
-  describe(`a client that ${way}`, () => {
+for (const [how, leave] of Object.entries(disconnects)) {
+  describe(`a client that ${how}`, () => {
     for (const [phase, reach] of Object.entries(phases)) {
-      test(`${phase}: the upstream is given up, once, and no timer is left`, async () => {
-        const at = watched()
+      test(`${phase}: the upstream is cancelled once, and no timer remains`, async () => {
+        const at = openRelay()
         await reach(at)
         await settled()
         await leave(at)
         await settled()
-        expect(at.hand.cancelled).toEqual([why])
-        expect(at.told).toEqual(['left'])
+        expect(at.body.cancelled).toEqual([why])
+        expect(at.notified).toEqual(['left'])
         await at.clock.pass(1)
         expect(at.clock.pending).toBe(0)
-        at.gone.abort(why)
+        at.caller.abort(why)
         await at.reader.cancel(why).catch(() => {})
         await settled()
-        expect([at.hand.cancelled.length, at.told.length]).toEqual([1, 1])
+        expect([at.body.cancelled.length, at.notified.length]).toEqual([1, 1])
       })
 
-      test(`${phase}, as the upstream breaks: only one of the two is told of, and nobody minds`, async () => {
+      test(`${phase}, while the upstream breaks: only one of the two is reported`, async () => {
         for (const order of ['before', 'after', 'a little before']) {
-          const at = watched()
+          const at = openRelay()
           await reach(at)
           await settled()
-          if (order === 'before') at.hand.break(new Error('reset'))
+          if (order === 'before') at.body.break(new Error('reset'))
           if (order === 'a little before') {
-            at.hand.break(new Error('reset'))
+            at.body.break(new Error('reset'))
             await Promise.resolve()
           }
           const leaving = leave(at)
-          if (order === 'after') at.hand.break(new Error('reset'))
+          if (order === 'after') at.body.break(new Error('reset'))
           await leaving.catch(() => {})
           await settled()
-          expect(at.told).toHaveLength(1)
+          expect(at.notified).toHaveLength(1)
           await at.clock.pass(1)
           expect(at.clock.pending).toBe(0)
         }
       })
     }
 
-    test('after the end: nobody is told, the upstream has nothing to give up', async () => {
-      const at = watched()
-      at.hand.say('data: 1\n\n')
-      at.hand.end()
+    test('after the end: nothing is reported or cancelled', async () => {
+      const at = openRelay()
+      at.body.send('data: 1\n\n')
+      at.body.end()
       while (!(await at.reader.read()).done);
       await leave(at)
       await settled()
-      expect([at.told, at.hand.cancelled, at.clock.pending]).toEqual([['complete'], [], 0])
+      expect([at.notified, at.body.cancelled, at.clock.pending]).toEqual([['complete'], [], 0])
     })
 
-    test('while it is being thought about what to say at the end: the end was told of, and nothing more happens', async () => {
+    test('while onEnd is pending: only the end is reported', async () => {
       const thought = Promise.withResolvers<Uint8Array | undefined>()
-      const told: string[] = []
-      const at = watched({
+      const notified: string[] = []
+      const at = openRelay({
         onEnd: ({ kind }) => {
-          told.push(kind)
+          notified.push(kind)
           return thought.promise
         },
       })
-      at.hand.end()
+      at.body.end()
       const read = at.reader.read().catch(() => ({ value: undefined }))
       await settled()
       await leave(at)
       thought.resolve(bytesOf('data: late\n\n'))
       await at.clock.pass(1)
-      expect([told, at.told, at.clock.pending]).toEqual([['complete'], [], 0])
+      expect([notified, at.notified, at.clock.pending]).toEqual([['complete'], [], 0])
       expect((await read).value).toBeUndefined()
     })
   })
 }
 
-describe('leaving', () => {
-  test('goes well though what is told of it fails, and though the upstream does not let itself be given up', async () => {
+describe('a disconnect', () => {
+  test('causes no error when onLeave throws or the upstream cannot be cancelled', async () => {
     const stubborn = new ReadableStream<Uint8Array>({ cancel: () => Promise.reject(new Error('stubborn')) })
     const stream = relayFrames(readFrames(stubborn), {
       onLeave: () => {
@@ -157,55 +157,55 @@ describe('leaving', () => {
     await stream.cancel(why)
   })
 
-  test('before anything began is noticed at once', async () => {
-    const at = watched({ signal: AbortSignal.abort(why) })
+  test('before the start is handled at once', async () => {
+    const at = openRelay({ signal: AbortSignal.abort(why) })
     const read = at.reader.read()
     read.catch(() => {})
     await at.clock.pass(1)
     await expect(read).rejects.toBe(why)
-    expect([at.told, at.hand.cancelled, at.clock.pending]).toEqual([['left'], [why], 0])
+    expect([at.notified, at.body.cancelled, at.clock.pending]).toEqual([['left'], [why], 0])
   })
 
-  test('breaks the stream for whoever goes on reading, unless it cancels it in a moment, as servers do', async () => {
+  test('breaks the stream for further reads, unless the server cancels it in the same moment', async () => {
     for (const cancels of [true, false]) {
-      const at = watched()
+      const at = openRelay()
       const read = at.reader.read()
       read.catch(() => {})
-      at.gone.abort(why)
+      at.caller.abort(why)
       await settled()
       if (cancels) await at.reader.cancel()
       expect(at.clock.pending).toBe(cancels ? 0 : 1)
       await at.clock.pass(1)
       if (cancels) expect(await read).toEqual({ done: true, value: undefined })
       else await expect(read).rejects.toBe(why)
-      expect([at.told, at.hand.cancelled]).toEqual([['left'], [why]])
+      expect([at.notified, at.body.cancelled]).toEqual([['left'], [why]])
     }
   })
 
-  test('ends the reading, for whoever reads without a relay too', async () => {
-    const hand = new Hand()
-    const reader = readFrames(hand.body)
+  test('also ends readFrames without a relay', async () => {
+    const body = new ControlledBody()
+    const reader = readFrames(body.body)
     const next = reader.next()
     await Promise.all([reader.cancel(why), reader.cancel('again')])
     expect(await next).toBeUndefined()
     expect(await reader.next()).toBeUndefined()
-    expect(hand.cancelled).toEqual([why])
+    expect(body.cancelled).toEqual([why])
   })
 
-  test('ends it with nothing, whatever is left and whatever breaks at that moment', async () => {
+  test('ends readFrames without further frames, even if the upstream breaks at the same moment', async () => {
     for (const breaks of [false, true]) {
-      const hand = new Hand()
-      const reader = readFrames(hand.body)
-      hand.say('data: half')
+      const body = new ControlledBody()
+      const reader = readFrames(body.body)
+      body.send('data: half')
       expect(await reader.next()).toEqual([])
       const next = reader.next()
-      if (breaks) hand.break(new Error('reset'))
+      if (breaks) body.break(new Error('reset'))
       await reader.cancel(why)
       expect(await next).toBeUndefined()
     }
   })
 
-  test('stops the clock though the upstream will not let go', async () => {
+  test('clears the timers even if the cancellation of the upstream hangs', async () => {
     const clock = new VirtualClock()
     const stuck = { next: () => new Promise<undefined>(() => {}), cancel: async () => {} }
     const reader = relayFrames(stuck, { clock, heartbeatMs: 1000, maxSilenceMs: 1000 }).getReader()
@@ -216,7 +216,7 @@ describe('leaving', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('leaves nothing unhandled', async () => {
+  test('causes no unhandled rejections', async () => {
     await settled()
     await new Promise<void>((resolve) => setTimeout(resolve, 20))
     expect(unhandled).toEqual([])

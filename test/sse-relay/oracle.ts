@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { SseEvent } from '../../plugins/sse-relay/index.ts'
 
-/** What the widely used parser makes of a stream, given whole. An event without a blank line behind it is not among it. */
+/** The events that the package eventsource-parser reads from a whole stream. A last event without a blank line is not included. */
 export const parsedElsewhere = (bytes: Uint8Array): SseEvent[] => {
   const events: SseEvent[] = []
   const parser = createParser({
@@ -9,7 +9,7 @@ export const parsedElsewhere = (bytes: Uint8Array): SseEvent[] => {
   })
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   parser.feed(text)
-  // It keeps a carriage return at the end for a line feed that may follow; this makes one line end of the two, and changes nothing else.
+  // The parser waits after a final CR for an LF. The added LF completes this line end and changes nothing else.
   if (text.endsWith('\r')) parser.feed('\n')
   return events
 }

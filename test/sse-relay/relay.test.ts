@@ -8,14 +8,14 @@ import {
   relayFrames,
 } from '../../plugins/sse-relay/index.ts'
 import { settled } from '../support/virtual-clock.ts'
-import { bodyOf, bytesOf, collected, Hand, heard } from './bodies.ts'
+import { bodyOf, bytesOf, ControlledBody, collected, readAll } from './bodies.ts'
 import { parsedElsewhere } from './oracle.ts'
 
 const relayOf = (pieces: (string | Uint8Array)[], options?: RelayOptions) =>
   relayFrames(readFrames(bodyOf(pieces), { maxEventBytes: 1000 }), options)
 
-describe('whoever looks at the frames', () => {
-  test('sees each, in order, before the client does', async () => {
+describe('onFrame', () => {
+  test('sees each frame in order, before the client', async () => {
     const log: string[] = []
     const stream = relayOf(['data: 1\n\n: c\n', 'data: 2\n\ndata: ', '3\n\n'], {
       onFrame: ({ event }) => void log.push(`saw ${event?.data}`),
@@ -32,63 +32,63 @@ describe('whoever looks at the frames', () => {
     ])
   })
 
-  test('replaces some and drops some', async () => {
+  test('can replace and drop frames', async () => {
     const onFrame = ({ event }: Frame) => {
       if (event?.data === '2') return null
       return event?.data === '3' ? bytesOf('data: three\n\n') : undefined
     }
     const pieces = ['data: 1\n\ndata: 2\n\n', 'data: 2\n\n', 'data: 3\n\ndata: 4\n\n']
-    expect(await heard(relayOf(pieces, { onFrame }))).toEqual({ text: 'data: 1\n\ndata: three\n\ndata: 4\n\n' })
+    expect(await readAll(relayOf(pieces, { onFrame }))).toEqual({ text: 'data: 1\n\ndata: three\n\ndata: 4\n\n' })
   })
 
-  test('may drop all there is', async () => {
-    expect(await heard(relayOf(['data: 1\n\n', 'data: 2\n\n'], { onFrame: () => null }))).toEqual({ text: '' })
-    expect(await heard(relayOf(['data: 1\n\n'], { onFrame: () => new Uint8Array(0) }))).toEqual({ text: '' })
+  test('can drop all frames', async () => {
+    expect(await readAll(relayOf(['data: 1\n\n', 'data: 2\n\n'], { onFrame: () => null }))).toEqual({ text: '' })
+    expect(await readAll(relayOf(['data: 1\n\n'], { onFrame: () => new Uint8Array(0) }))).toEqual({ text: '' })
   })
 
-  test('delays nothing: what is complete goes out though more is half said', async () => {
-    const hand = new Hand()
-    const reader = relayFrames(readFrames(hand.body), { onFrame: () => undefined }).getReader()
+  test('causes no delay: complete frames are sent before an incomplete one', async () => {
+    const body = new ControlledBody()
+    const reader = relayFrames(readFrames(body.body), { onFrame: () => undefined }).getReader()
     for (const [said, passed] of [
       ['data: 1\n\ndata: 2', 'data: 1\n\n'],
       ['\n\n: c', 'data: 2\n\n'],
       ['\n', ': c\n'],
       ['data: 3\r\r', 'data: 3\r\r'],
     ] as const) {
-      hand.say(said)
+      body.send(said)
       expect((await reader.read()).value).toEqual(bytesOf(passed))
     }
     await reader.cancel()
   })
 })
 
-describe('an upstream that ends properly', () => {
-  test('ends the stream, with what is left', async () => {
-    expect(await heard(relayOf(['data: 1\n\ndata: 2']))).toEqual({ text: 'data: 1\n\ndata: 2' })
-    expect(await heard(relayOf([]))).toEqual({ text: '' })
+describe('an upstream that ends normally', () => {
+  test('ends the stream after the remaining bytes', async () => {
+    expect(await readAll(relayOf(['data: 1\n\ndata: 2']))).toEqual({ text: 'data: 1\n\ndata: 2' })
+    expect(await readAll(relayOf([]))).toEqual({ text: '' })
   })
 
-  test('is told of once; what is said to that comes last', async () => {
+  test('calls onEnd once; its result is the last event', async () => {
     const ends: End[] = []
     const onEnd = (end: End) => {
       ends.push(end)
       return bytesOf('data: [DONE]\n\n')
     }
-    expect(await heard(relayOf(['data: 1\n\n'], { onEnd }))).toEqual({ text: 'data: 1\n\ndata: [DONE]\n\n' })
+    expect(await readAll(relayOf(['data: 1\n\n'], { onEnd }))).toEqual({ text: 'data: 1\n\ndata: [DONE]\n\n' })
     expect(ends).toEqual([{ kind: 'complete' }])
   })
 
-  test('may be answered later, or with nothing', async () => {
+  test('waits for an asynchronous onEnd, which may return nothing', async () => {
     const later = { onEnd: () => settled().then(() => bytesOf('data: 2\n\n')) }
-    expect(await heard(relayOf(['data: 1\n\n'], later))).toEqual({ text: 'data: 1\n\ndata: 2\n\n' })
-    expect(await heard(relayOf(['data: 1\n\n'], { onEnd: () => undefined }))).toEqual({ text: 'data: 1\n\n' })
-    expect(await heard(relayOf(['data: 1'], { onEnd: async () => new Uint8Array(0) }))).toEqual({ text: 'data: 1' })
+    expect(await readAll(relayOf(['data: 1\n\n'], later))).toEqual({ text: 'data: 1\n\ndata: 2\n\n' })
+    expect(await readAll(relayOf(['data: 1\n\n'], { onEnd: () => undefined }))).toEqual({ text: 'data: 1\n\n' })
+    expect(await readAll(relayOf(['data: 1'], { onEnd: async () => new Uint8Array(0) }))).toEqual({ text: 'data: 1' })
   })
 
-  test('within an event: what comes last is an event of its own all the same', async () => {
+  test('inside an event: the result of onEnd is still a separate event', async () => {
     for (const half of ['data: 1', 'data: 1\n', 'data: 1\r', 'data: 1\r\n', ': c', '\uFEFF', '', 'data: 1\n: c']) {
       for (const onFrame of [undefined, ({ bytes }: Frame) => bytes]) {
-        const { text } = await heard(relayOf([half], { onFrame, onEnd: () => bytesOf('data: last\n\n') }))
+        const { text } = await readAll(relayOf([half], { onFrame, onEnd: () => bytesOf('data: last\n\n') }))
         expect(text.startsWith(half)).toBe(true)
         expect(parsedElsewhere(bytesOf(text)).map(({ data }) => data)).toEqual(
           half.includes('data') ? ['1', 'last'] : ['last'],
@@ -97,7 +97,7 @@ describe('an upstream that ends properly', () => {
     }
   })
 
-  test('within an event: as many line ends are added as it takes, and none where they are not needed', async () => {
+  test('inside an event: only the missing line ends are added', async () => {
     const needed = {
       'data: 1': '\n\n',
       'data: 1\n': '\n',
@@ -108,101 +108,101 @@ describe('an upstream that ends properly', () => {
     }
     const onEnd = () => bytesOf('data: last\n\n')
     for (const [half, closing] of Object.entries(needed)) {
-      expect(await heard(relayOf([half], { onEnd }))).toEqual({ text: `${half}${closing}data: last\n\n` })
-      expect(await heard(relayOf([half]))).toEqual({ text: half })
+      expect(await readAll(relayOf([half], { onEnd }))).toEqual({ text: `${half}${closing}data: last\n\n` })
+      expect(await readAll(relayOf([half]))).toEqual({ text: half })
     }
     const onFrame = () => bytesOf('data: one')
-    expect(await heard(relayOf(['data: 1\n'], { onFrame, onEnd }))).toEqual({ text: 'data: one\n\ndata: last\n\n' })
+    expect(await readAll(relayOf(['data: 1\n'], { onFrame, onEnd }))).toEqual({ text: 'data: one\n\ndata: last\n\n' })
   })
 
-  test('within an event that is dropped: nothing has to be finished', async () => {
+  test('inside a dropped event: nothing is added', async () => {
     const options = { onFrame: () => null, onEnd: () => bytesOf('data: last\n\n') }
-    expect(await heard(relayOf(['data: 1'], options))).toEqual({ text: 'data: last\n\n' })
+    expect(await readAll(relayOf(['data: 1'], options))).toEqual({ text: 'data: last\n\n' })
   })
 })
 
 describe('an upstream that breaks', () => {
   const reset = new Error('reset')
   const broken = (text: string, options?: RelayOptions) => {
-    const hand = new Hand()
-    const reader = relayFrames(readFrames(hand.body, { maxEventBytes: 1000 }), options)
-    if (text) hand.say(text)
-    // A stream that breaks loses what has not been read of it.
-    void settled().then(() => hand.break(reset))
+    const body = new ControlledBody()
+    const reader = relayFrames(readFrames(body.body, { maxEventBytes: 1000 }), options)
+    if (text) body.send(text)
+    // A stream that breaks discards unread data.
+    void settled().then(() => body.break(reset))
     return reader
   }
 
-  test('breaks the stream, which has passed all that was complete and nothing half said', async () => {
-    expect(await heard(broken('data: 1\n\ndata: 2'))).toEqual({ text: 'data: 1\n\n', error: reset })
-    expect(await heard(broken(''))).toEqual({ text: '', error: reset })
+  test('breaks the stream after all complete frames', async () => {
+    expect(await readAll(broken('data: 1\n\ndata: 2'))).toEqual({ text: 'data: 1\n\n', error: reset })
+    expect(await readAll(broken(''))).toEqual({ text: '', error: reset })
   })
 
-  test('may be answered instead, at the end of an event, and then the stream ends properly', async () => {
+  test('ends the stream normally when onEnd returns a final event', async () => {
     const ends: End[] = []
     const onEnd = async (end: End) => {
       ends.push(end)
       return bytesOf('event: error\ndata: {}\n\n')
     }
     for (const half of ['', 'data: 2', 'data: 2\r', ': c', 'da']) {
-      expect(await heard(broken(`data: 1\n\n${half}`, { onEnd }))).toEqual({
+      expect(await readAll(broken(`data: 1\n\n${half}`, { onEnd }))).toEqual({
         text: 'data: 1\n\nevent: error\ndata: {}\n\n',
       })
       expect(ends.splice(0)).toEqual([{ kind: 'broken', error: reset }])
     }
   })
 
-  test('breaks the stream too where there is nothing to say', async () => {
-    expect(await heard(broken('data: 1\n\n', { onEnd: () => undefined }))).toEqual({
+  test('breaks the stream when onEnd returns nothing', async () => {
+    expect(await readAll(broken('data: 1\n\n', { onEnd: () => undefined }))).toEqual({
       text: 'data: 1\n\n',
       error: reset,
     })
   })
 
-  test('is what an event that is too large counts as: all before it is passed, and the upstream is given up', async () => {
+  test('includes an event that is too large: all frames before it pass, and the upstream is cancelled', async () => {
     for (const pieces of [[`data: 1\n\n${'x'.repeat(1001)}`], ['data: 1\n\n', 'x'.repeat(600), 'x'.repeat(600)]]) {
-      const hand = new Hand()
-      for (const piece of pieces) hand.say(piece)
-      const { text, error } = await heard(relayFrames(readFrames(hand.body, { maxEventBytes: 1000 })))
+      const body = new ControlledBody()
+      for (const piece of pieces) body.send(piece)
+      const { text, error } = await readAll(relayFrames(readFrames(body.body, { maxEventBytes: 1000 })))
       expect([text, error]).toEqual(['data: 1\n\n', expect.any(EventTooLarge)])
-      expect(hand.cancelled).toEqual([error])
+      expect(body.cancelled).toEqual([error])
     }
   })
 
-  test('is what an upstream counts as whose frames somebody will not have', async () => {
+  test('includes one whose frame makes onFrame throw', async () => {
     const refused = new Error('refused')
     const onFrame = ({ event }: Frame) => {
       if (event?.data === '2') throw refused
       return undefined
     }
     for (const before of ['data: 1\n\n', '']) {
-      const hand = new Hand()
-      hand.say(`${before}data: 2\n\ndata: 3\n\n`)
-      expect(await heard(relayFrames(readFrames(hand.body), { onFrame }))).toEqual({ text: before, error: refused })
-      expect(hand.cancelled).toEqual([refused])
+      const body = new ControlledBody()
+      body.send(`${before}data: 2\n\ndata: 3\n\n`)
+      expect(await readAll(relayFrames(readFrames(body.body), { onFrame }))).toEqual({ text: before, error: refused })
+      expect(body.cancelled).toEqual([refused])
     }
     const onEnd = ({ kind }: End) => bytesOf(`data: ${kind}\n\n`)
-    expect(await heard(relayOf(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'], { onFrame, onEnd }))).toEqual({
+    expect(await readAll(relayOf(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'], { onFrame, onEnd }))).toEqual({
       text: 'data: 1\n\ndata: broken\n\n',
     })
   })
 
-  test('what fails at the end breaks the stream, whatever the end was', async () => {
+  test('an error in onEnd breaks the stream', async () => {
     const failure = new Error('failure')
-    let told = 0
+    let notified = 0
     for (const onEnd of [
       () => {
-        told++
+        notified++
         throw failure
       },
       () => {
-        told++
+        notified++
         return Promise.reject(failure)
       },
     ]) {
-      expect(await heard(relayOf(['data: 1\n\n'], { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
-      expect(await heard(broken('data: 1\n\n', { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
+      expect(await readAll(relayOf(['data: 1\n\n'], { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
+      expect(await readAll(broken('data: 1\n\n', { onEnd }))).toEqual({ text: 'data: 1\n\n', error: failure })
     }
-    expect(told).toBe(4)
+    expect(notified).toBe(4)
   })
 })
 
@@ -219,14 +219,14 @@ describe('a client that reads slowly', () => {
     return { state, stream: relayFrames(readFrames(body)) }
   }
 
-  test('holds the upstream back: nothing is read of 300 MB but what a body reads ahead', async () => {
+  test('causes backpressure: of 300 MB only the read-ahead is read', async () => {
     const { state, stream } = flood()
     for (let round = 0; round < 20; round++) await settled()
     expect(state.pulls).toBeLessThanOrEqual(1)
     await stream.cancel()
   })
 
-  test('is read ahead for by a chunk or two, whatever it has read', async () => {
+  test('has a read-ahead of one or two chunks', async () => {
     const { state, stream } = flood()
     const reader = stream.getReader()
     for (let reads = 1; reads <= 5; reads++) {
@@ -237,7 +237,7 @@ describe('a client that reads slowly', () => {
     await reader.cancel()
   })
 
-  test('gets all of it in the end', async () => {
+  test('receives everything in the end', async () => {
     const { state, stream } = flood()
     let bytes = 0
     for await (const piece of stream) bytes += piece.length
@@ -245,8 +245,8 @@ describe('a client that reads slowly', () => {
   })
 })
 
-describe('a body that is none', () => {
-  test('is an empty one', async () => {
+describe('a missing body', () => {
+  test('is an empty stream', async () => {
     expect(await collected(relayFrames(readFrames(null), { onEnd: () => bytesOf('data: x\n\n') }))).toEqual(
       bytesOf('data: x\n\n'),
     )

@@ -26,11 +26,11 @@ const listening = async (server: Server, sockets: Set<Socket>): Promise<Listenin
   }
 }
 
-/** An upstream that answers by hand. */
+/** An upstream with a request handler. */
 export const upstream = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> =>
   listening(createServer(answer), new Set())
 
-/** An upstream that says whatever it is told to on the bare connection, once it was asked. */
+/** An upstream that writes raw bytes after it has received a request. */
 export const bareUpstream = (answer: (socket: Socket) => void): Promise<Listening> =>
   listening(
     createBareServer((socket) => socket.once('data', () => answer(socket))),
@@ -48,18 +48,18 @@ const onBun = async (handle: Handle): Promise<Listening> => {
   }
 }
 
-/** The servers that the plugin has to serve behind. */
+/** The servers that the plugin supports. */
 export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listening>>> = {
   'the runtime’s own server': (handle) => onBun(handle),
   'the runtime’s own server, with direct bodies': (handle) =>
     onBun(async (request) => withDirectBody(await handle(request))),
-  'the front': (handle) => listening(createFront({ handle }), new Set()),
+  'the node:http listener': (handle) => listening(createFront({ handle }), new Set()),
 }
 
-/** A client that is nothing but a connection. */
+/** A client on a raw socket. */
 export class Client {
   readonly socket: Socket
-  #heard = ''
+  #received = ''
   #wake = () => {}
   #over: 'end' | 'error' | undefined
 
@@ -67,7 +67,7 @@ export class Client {
     this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     this.socket.setEncoding('latin1')
     this.socket.on('data', (piece: string) => {
-      this.#heard += piece
+      this.#received += piece
       this.#wake()
     })
     this.socket.on('error', () => {
@@ -87,25 +87,25 @@ export class Client {
   }
 
   get text(): string {
-    return this.#heard
+    return this.#received
   }
 
-  /** Whether the answer came to its proper end: its last chunk, of no bytes, or its length. A server that has all of a short answer at once may say its length. */
+  /** Whether the response is complete, by its last chunk or by Content-Length, which a server may send for a short response. */
   get whole(): boolean {
-    const [head = '', body = ''] = this.#heard.split('\r\n\r\n', 2)
+    const [head = '', body = ''] = this.#received.split('\r\n\r\n', 2)
     const length = /^content-length: *(\d+)/im.exec(head)?.[1]
-    return length === undefined ? this.#heard.endsWith('0\r\n\r\n') : body.length === Number(length)
+    return length === undefined ? this.#received.endsWith('0\r\n\r\n') : body.length === Number(length)
   }
 
-  /** Waits until something was heard; rejects when nothing more comes. */
+  /** Resolves when the received text contains `mark`. Rejects when the connection ends before. */
   async until(mark: string): Promise<void> {
-    while (!this.#heard.includes(mark)) {
-      if (this.#over) throw new Error(`it ended (${this.#over}) after ${JSON.stringify(this.#heard)}`)
+    while (!this.#received.includes(mark)) {
+      if (this.#over) throw new Error(`it ended (${this.#over}) after ${JSON.stringify(this.#received)}`)
       await this.#more()
     }
   }
 
-  /** Waits until the connection ended, or the answer did. */
+  /** Resolves when the connection has ended or the response is complete. */
   async ended(): Promise<void> {
     while (!this.#over && !this.whole) await this.#more()
   }

@@ -13,7 +13,7 @@ const split = (pieces: readonly Uint8Array[]): { frames: Frame[]; rest: Frame | 
 
 const eventsOf = (frames: readonly Frame[]) => frames.flatMap(({ event }) => (event ? [event] : []))
 
-describe('wherever a stream is cut, its frames are all of it, and its events are those that others see', () => {
+describe('with every split the frames are the whole stream, and the events equal those of eventsource-parser', () => {
   for (const { name, bytes } of vectors) {
     test(name, () => {
       const expected = parsedElsewhere(bytes)
@@ -25,14 +25,14 @@ describe('wherever a stream is cut, its frames are all of it, and its events are
     })
   }
 
-  test('what a last event without a blank line says is the same for every cut', () => {
+  test('a last event without a blank line is the same for every split', () => {
     for (const { bytes } of vectors) {
       const { rest } = split([bytes])
       for (const pieces of cuts(bytes, 20)) expect(split(pieces).rest).toEqual(rest)
     }
   })
 
-  test('any stream of any lines', () => {
+  test('for random lines', () => {
     const part = fc.constantFrom(
       'data',
       'event',
@@ -61,14 +61,14 @@ describe('wherever a stream is cut, its frames are all of it, and its events are
     )
   })
 
-  test('the other parser, given a mark in Latin-1 disguise, takes it for one: the standard does not', () => {
+  test('eventsource-parser treats a Latin-1 BOM as a BOM, unlike the standard', () => {
     const bytes = new TextEncoder().encode('ï»¿data: lost\ndata: kept\n\n')
     expect(parsedElsewhere(bytes)).toEqual([{ type: 'message', data: 'lost\nkept' }])
     expect(eventsOf(split([bytes]).frames)).toEqual([{ type: 'message', data: 'kept' }])
   })
 })
 
-describe('wherever a stream is cut, it is relayed byte for byte', () => {
+describe('with every split a stream is relayed byte for byte', () => {
   for (const { name, bytes } of vectors) {
     test(name, async () => {
       for (const pieces of cuts(bytes, 200)) {
@@ -77,7 +77,7 @@ describe('wherever a stream is cut, it is relayed byte for byte', () => {
     })
   }
 
-  test('an event of ten mebibytes, in pieces that fit nothing', async () => {
+  test('for an event of ten mebibytes in uneven pieces', async () => {
     const bytes = new TextEncoder().encode(
       `: hello\n\ndata: ${'a ☃ is not ascii '.repeat(600_000)}\n\nevent: end\ndata: e\n\n`,
     )
