@@ -14,7 +14,7 @@ export interface Faces {
   /** Lifetime of new tasks, in seconds. */
   seconds: number
   /** HTTP status with which queries of a task fail; 0: they succeed. */
-  refusing: number
+  failingStatus: number
 }
 
 export interface House extends AsyncDisposable {
@@ -37,7 +37,7 @@ export const openHouse = async (options: EmulatorOptions = {}): Promise<House> =
   const store = openStore('sqlite::memory:')
   await store.migrate()
   const user = (await store.addUser({ name, password: await hash, createdAt: Date.now() })) ?? ''
-  const faces: Faces = { status: 'waiting_user', seconds: 600, refusing: 0 }
+  const faces: Faces = { status: 'waiting_user', seconds: 600, failingStatus: 0 }
   let url = ''
   const gateway = await startGateway({
     store,
@@ -96,7 +96,7 @@ const faceRoutes = (faces: Faces, store: Store, url: () => string, emulator: () 
       const user = await guard(request)
       const task = tasks.get(params.id)
       if (task?.user !== user) throw new Problem(404, 'verification not found')
-      if (faces.refusing) throw new Problem(faces.refusing, 'Seedance upstream unavailable')
+      if (faces.failingStatus) throw new Problem(faces.failingStatus, 'Seedance upstream unavailable')
       const { status } = faces
       if (status !== 'verified') return { verification_id: params.id, status }
       task.group ??= await addFace(user, store, emulator())

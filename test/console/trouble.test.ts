@@ -121,14 +121,14 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
       const { page } = visiting
       await login(page)
       await page.getByRole('link', { name: 'Face check' }).click()
-      house.faces.refusing = status
+      house.faces.failingStatus = status
       await page.clock.install()
       await page.getByRole('button', { name: 'Start face check' }).click()
       await page.getByRole('timer').waitFor()
       await page.clock.fastForward(3_000)
       await page.getByText('Seedance upstream unavailable').waitFor()
       expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(1)
-      house.faces.refusing = 0
+      house.faces.failingStatus = 0
       house.faces.status = 'failed'
       await page.clock.fastForward(60_000)
       await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()

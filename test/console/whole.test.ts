@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       expect(await page.locator('main').textContent()).not.toContain(token)
       expect(await fits(page)).toBe(true)
 
-      // A group, and an asset in it that becomes active without being asked for.
+      // A group, and an asset in it that becomes active without an action of the user.
       await page.getByRole('link', { name: 'Assets' }).click()
       await page.getByText('No groups yet').waitFor()
       await createGroup(page)

@@ -32,7 +32,7 @@ describe('a creation', () => {
   test('sends the upstream a callback address with a random state', async () => {
     const { vendor, ann } = await createTask()
     await ann.create()
-    const states = vendor.asked('CreateVisualValidateSession').map(({ body }) => {
+    const states = vendor.callsTo('CreateVisualValidateSession').map(({ body }) => {
       const url = String(body.CallbackURL)
       expect(url).toStartWith(`${publicUrl}/api/media/face-verifications/callback/`)
       return url.split('/').at(-1) ?? ''
@@ -44,7 +44,7 @@ describe('a creation', () => {
   test('forwards the caller’s fields, except callback and project', async () => {
     const { vendor, ann } = await scene()
     await ann.create('{"language":"zh","n":1.50,"CallbackURL":"https://evil.test","projectname":"p"}')
-    const [call] = vendor.asked('CreateVisualValidateSession')
+    const [call] = vendor.callsTo('CreateVisualValidateSession')
     expect(call?.body).toEqual({
       language: 'zh',
       n: 1.5,
@@ -133,7 +133,7 @@ describe('a task', () => {
     const { id, poll, vendor } = await createTask()
     expect(await poll()).toMatchObject({ status: 200, json: { verification_id: id, status: 'waiting_user' } })
     expect(Object.keys((await poll()).json)).toEqual(['verification_id', 'status'])
-    expect(vendor.asked()).toEqual([])
+    expect(vendor.callsTo()).toEqual([])
   })
 
   test('is verified by the callback, after its group is recorded for the creator', async () => {
@@ -142,7 +142,7 @@ describe('a task', () => {
     expect((await ask(callback)).status).toBe(200)
     expect((await poll()).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
     expect(await store.group(group)).toMatchObject({ user: 'ann', type: 'LivenessFace', name: 'Face 1970-01-01 00:16' })
-    expect(vendor.asked().map(({ body }) => body)).toEqual([{ BytedToken: vendor.token, ProjectName: 'default' }])
+    expect(vendor.callsTo().map(({ body }) => body)).toEqual([{ BytedToken: vendor.token, ProjectName: 'default' }])
   })
 
   test('is not verified until its group is recorded', async () => {
@@ -194,10 +194,10 @@ describe('a task', () => {
     const { poll, vendor, ask, clock } = await createTask()
     await ask(vendor.callback())
     await Promise.all([poll(), poll(), poll()])
-    expect(vendor.asked().length).toBe(1)
+    expect(vendor.callsTo().length).toBe(1)
     await clock.pass(1_000)
     await Promise.all([poll(), poll(), poll()])
-    expect(vendor.asked().length).toBe(2)
+    expect(vendor.callsTo().length).toBe(2)
   })
 
   test('expires when its time is over without a result, with a callback or without', async () => {
@@ -208,10 +208,10 @@ describe('a task', () => {
       expect((await poll()).json.status).toBe(hasCallback ? 'resolving' : 'waiting_user')
       await clock.pass(1_001)
       expect((await poll()).json.status).toBe('expired')
-      const asked = vendor.asked().length
+      const callCount = vendor.callsTo().length
       vendor.finish()
       expect((await poll()).json.status).toBe('expired')
-      expect(vendor.asked().length).toBe(asked)
+      expect(vendor.callsTo().length).toBe(callCount)
     }
   })
 
@@ -324,7 +324,7 @@ describe('a task', () => {
       [200, 'resolving'],
       [200, 'resolving'],
     ])
-    expect(vendor.asked().length).toBe(1)
+    expect(vendor.callsTo().length).toBe(1)
   })
 })
 
@@ -332,7 +332,7 @@ describe('a caller who is not the creator', () => {
   test('gets the same 404, byte for byte, for every id, without a request to the upstream', async () => {
     const { id, bob, ann, vendor, ask } = await createTask()
     await ask(vendor.callback())
-    const asked = vendor.calls.length
+    const callCount = vendor.calls.length
     const replies = [
       await bob.query(id),
       await bob.query('none'),
@@ -350,7 +350,7 @@ describe('a caller who is not the creator', () => {
       ])
       expect([...headers]).toEqual([...(replies[0]?.headers ?? [])])
     }
-    expect(vendor.calls.length).toBe(asked)
+    expect(vendor.calls.length).toBe(callCount)
   })
 
   test('gets 404 for a task of the other kind', async () => {

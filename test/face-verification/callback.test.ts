@@ -49,7 +49,7 @@ describe('a forged callback changes nothing and gets 404', () => {
       const { status, text } = await it.ask(url(it))
       expect([status, text]).toEqual([404, (await it.ask(`${base}/callback/x`)).text])
       expect(await it.statuses()).toEqual(['waiting_user', 'waiting_user'])
-      expect(it.vendor.asked()).toEqual([])
+      expect(it.vendor.callsTo()).toEqual([])
     })
   }
 
@@ -95,7 +95,7 @@ describe('a callback', () => {
       it.vendor.finish(undefined, it.token)
       await it.ask(it.good)
       expect((await it.ann.query(it.id)).json).toEqual({ verification_id: it.id, status: 'failed' })
-      expect(it.vendor.asked()).toEqual([])
+      expect(it.vendor.callsTo()).toEqual([])
     })
   }
 
@@ -117,7 +117,7 @@ describe('a callback', () => {
     const before = await it.store.verification(it.id)
     for (const url of [it.good, bad]) expect((await it.ask(url)).text).toContain('Face verified')
     expect(await it.store.verification(it.id)).toEqual(before)
-    expect(it.vendor.asked().length).toBe(2)
+    expect(it.vendor.callsTo().length).toBe(2)
   })
 
   test('after the expiry verifies the task only if the upstream has a group', async () => {

@@ -8,7 +8,7 @@ eachStore('the limit of open tasks of one user', (stores) => {
     const [one, other] = stores()
     const first = await scene({ store: one, maxOpen })
     const second = await scene({ store: other, vendor: first.vendor, clock: first.clock, maxOpen })
-    const sessions = () => first.vendor.asked('CreateVisualValidateSession').length
+    const sessions = () => first.vendor.callsTo('CreateVisualValidateSession').length
     return { sessions, clock: first.clock, create: (nth: number) => (nth % 2 ? first : second).ann.create() }
   }
 

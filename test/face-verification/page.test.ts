@@ -78,8 +78,8 @@ describe('the page contains only its own text', () => {
     }
     const urls = [`${base}/callback/${encodeURIComponent(poison)}?${query}`, `${vendor.callback()}&${query}`]
     for (const url of urls) {
-      const { text, headers: answered } = await ask(url, { headers })
-      expect(text + JSON.stringify([...answered])).not.toContain('poison')
+      const { text, headers: received } = await ask(url, { headers })
+      expect(text + JSON.stringify([...received])).not.toContain('poison')
       expect(text).not.toContain(vendor.token)
     }
   })

@@ -32,7 +32,7 @@ eachStore('concurrent requests', (stores) => {
         await first.clock.pass(1_000)
         expect((await second.ann.query(id)).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
         expect((await store.groupsOf('ann')).filter((each) => each.id === group).length).toBe(1)
-        expect(vendor.asked().filter(({ body }) => body.BytedToken === vendor.token).length).toBe(1)
+        expect(vendor.callsTo().filter(({ body }) => body.BytedToken === vendor.token).length).toBe(1)
       }
     }, 60_000)
 

@@ -41,7 +41,7 @@ describe('secrets', () => {
     record(await ask(vendor.callback(token)))
     expect(await statusOf(store, id)).toBe('verified')
     const states = vendor
-      .asked('CreateVisualValidateSession')
+      .callsTo('CreateVisualValidateSession')
       .map(({ body }) => String(body.CallbackURL).split('/').at(-1) ?? '')
     expect(lines.length).toBeGreaterThan(5)
     for (const secret of [token, link, ...states]) {

@@ -58,10 +58,10 @@ describe('background polling', () => {
     const id = (await ann.create()).json.verification_id
     await pass(clock, minutes(30) + 6_000)
     expect(await statusOf(store, id)).toBe('expired')
-    expect(vendor.asked().length).toBeLessThan(12)
-    const asked = vendor.asked().length
+    expect(vendor.callsTo().length).toBeLessThan(12)
+    const callCount = vendor.callsTo().length
     await pass(clock, minutes(60))
-    expect(vendor.asked().length).toBe(asked)
+    expect(vendor.callsTo().length).toBe(callCount)
     stop()
   })
 
@@ -73,7 +73,7 @@ describe('background polling', () => {
     await ask(vendor.callback())
     await pass(clock, minutes(60))
     expect(await statusOf(store, id)).toBe('resolving')
-    expect(vendor.asked().length).toBeLessThan(40)
+    expect(vendor.callsTo().length).toBeLessThan(40)
     vendor.instead = undefined
     await pass(clock, minutes(60))
     expect(await statusOf(store, id)).toBe('verified')
@@ -164,10 +164,10 @@ describe('background polling', () => {
     expect(await statusOf(store, id)).toBe('verified')
     expect(await store.group('g-1')).toMatchObject({ user: 'ann' })
     await pass(clock, minutes(120))
-    const asked = sibling.calls.length
+    const callCount = sibling.calls.length
     expect(await store.nextVerificationDue('rest')).toBeUndefined()
     await pass(clock, minutes(600))
-    expect(sibling.calls.length).toBe(asked)
+    expect(sibling.calls.length).toBe(callCount)
     expect((await ann.query(idle)).json.status).toBe('waiting_user')
     stop()
   })
@@ -194,7 +194,7 @@ describe('background polling', () => {
     await ann.create()
     const { token } = vendor
     await ask(vendor.callback())
-    expect(vendor.asked().at(-1)?.body.BytedToken).toBe(token)
+    expect(vendor.callsTo().at(-1)?.body.BytedToken).toBe(token)
     times.length = 0
     await pass(clock, minutes(2))
     expect(times.length).toBeGreaterThan(10)
@@ -227,7 +227,7 @@ eachStore('background polling in two processes', (stores) => {
       await Bun.sleep(1)
     }
     expect(await allVerified(other, ids)).toBeTrue()
-    const tokens = first.vendor.asked().map(({ body }) => String(body.BytedToken))
+    const tokens = first.vendor.callsTo().map(({ body }) => String(body.BytedToken))
     expect(tokens.length).toBe(new Set(tokens).size)
     first.stop()
     second.stop()

@@ -47,7 +47,7 @@ export class Vendor {
     return `${this.sessions.get(token)?.callback}?bytedToken=${token}&resultCode=${code}&${rest}`
   }
 
-  asked(action = 'GetVisualValidateResult'): readonly Call[] {
+  callsTo(action = 'GetVisualValidateResult'): readonly Call[] {
     return this.calls.filter((call) => call.action === action)
   }
 

@@ -14,37 +14,37 @@ const routes = [
   ['POST', `${library}/groups`, 'token', small, 413],
   ['PUT', `${library}/groups/${own}`, 'token', small, 413],
   ['PATCH', `${library}/groups/${own}`, 'token', small, 413],
-  ['DELETE', `${library}/groups/nobodys`, 'token', 0, 403],
+  ['DELETE', `${library}/groups/unknown`, 'token', 0, 403],
   ['POST', library, 'token', small, 413],
-  ['PUT', `${library}/nobodys`, 'token', 0, 403],
-  ['DELETE', `${library}/nobodys`, 'token', 0, 403],
+  ['PUT', `${library}/unknown`, 'token', 0, 403],
+  ['DELETE', `${library}/unknown`, 'token', 0, 403],
   ['POST', '/v1/chat/completions', 'token', large, 413],
   ['POST', '/v1/responses', 'token', large, 413],
-  ['DELETE', '/v1/responses/resp_nobodys', 'token', 0, 404],
-  ['POST', '/v1/responses/resp_nobodys/cancel', 'token', 0, 404],
+  ['DELETE', '/v1/responses/resp_unknown', 'token', 0, 404],
+  ['POST', '/v1/responses/resp_unknown/cancel', 'token', 0, 404],
   ['POST', '/v1/models', 'token', 0, 405],
   ['POST', '/v1/unknown', 'token', 0, 404],
   ['POST', '/api/session', 'session', 8_192, 413],
-  ['DELETE', '/api/session', 'nobody', 0, 401],
+  ['DELETE', '/api/session', 'none', 0, 401],
   ['POST', '/api/tokens', 'session', 8_192, 413],
-  ['DELETE', '/api/tokens/nobodys', 'session', 0, 404],
+  ['DELETE', '/api/tokens/unknown', 'session', 0, 404],
   ['POST', '/api/usage', 'session', 0, 405],
   ['POST', faces, 'session', small, 413],
-  ['POST', `${faces}/nobodys`, 'session', 0, 405],
-  ['POST', `${faces}/callback/nobodys`, 'nobody', 0, 405],
-  ['POST', `${library}/groups`, 'nobody', 0, 401],
-  ['POST', library, 'nobody', 0, 401],
-  ['POST', '/v1/chat/completions', 'nobody', 0, 401],
-  ['POST', '/v1/responses', 'nobody', 0, 401],
-  ['POST', '/api/tokens', 'nobody', 0, 401],
-  ['POST', faces, 'nobody', 0, 401],
-  ['PUT', '/console', 'nobody', 0, 405],
-  ['POST', '/healthz', 'nobody', 0, 404],
-  ['POST', '/metrics', 'nobody', 0, 404],
-  ['POST', '/openapi', 'nobody', 0, 404],
-  ['POST', '/', 'nobody', 0, 404],
-  ['POST', '/nowhere', 'nobody', 0, 404],
-  ['DELETE', '/nowhere', 'nobody', 0, 404],
+  ['POST', `${faces}/unknown`, 'session', 0, 405],
+  ['POST', `${faces}/callback/unknown`, 'none', 0, 405],
+  ['POST', `${library}/groups`, 'none', 0, 401],
+  ['POST', library, 'none', 0, 401],
+  ['POST', '/v1/chat/completions', 'none', 0, 401],
+  ['POST', '/v1/responses', 'none', 0, 401],
+  ['POST', '/api/tokens', 'none', 0, 401],
+  ['POST', faces, 'none', 0, 401],
+  ['PUT', '/console', 'none', 0, 405],
+  ['POST', '/healthz', 'none', 0, 404],
+  ['POST', '/metrics', 'none', 0, 404],
+  ['POST', '/openapi', 'none', 0, 404],
+  ['POST', '/', 'none', 0, 404],
+  ['POST', '/nowhere', 'none', 0, 404],
+  ['DELETE', '/nowhere', 'none', 0, 404],
 ] as const
 
 describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
@@ -88,7 +88,7 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       })
       socket.on('error', (error) => (text === '' ? reject(error) : finish()))
       socket.on('close', finish)
-      const credential = { token: `authorization: Bearer ${token}`, session: `cookie: ${ann.cookie}`, nobody: 'x: y' }[
+      const credential = { token: `authorization: Bearer ${token}`, session: `cookie: ${ann.cookie}`, none: 'x: y' }[
         who
       ]
       const head = [`${method} ${path.replace(own, group)} HTTP/1.1`, 'host: x', `origin: ${server.url}`, credential]
@@ -119,7 +119,7 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
   test('every documented route that takes a body is in the table', async () => {
     const documented = (await (await fetch(`${server.url}/openapi/json`)).json()) as { paths: Record<string, object> }
     const known = routes.map(
-      ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?nobodys)(?=\/|$)/, '/*')}`,
+      ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?unknown)(?=\/|$)/, '/*')}`,
     )
     const missing = Object.entries(documented.paths).flatMap(([path, methods]) =>
       Object.keys(methods)

@@ -13,12 +13,12 @@ import { arkOf, type Browser, browse, type Office, openOffice, send } from './fi
 const routes = async (): Promise<readonly (readonly [string, string])[]> => {
   const store = openStore('sqlite::memory:')
   const secrets = ['a secret of the test suite'] as const
-  const nobody = () => undefined
+  const noIdentity = () => undefined
   const publicUrl = 'http://localhost'
-  const { gateway, upstream } = assetLibrary({ kind: undefined, store, identify: nobody, secrets })
+  const { gateway, upstream } = assetLibrary({ kind: undefined, store, identify: noIdentity, secrets })
   const app = new Elysia()
     .use(gateway)
-    .use(textGeneration({ upstreams: [], identify: nobody }))
+    .use(textGeneration({ upstreams: [], identify: noIdentity }))
     .use(account({ store, secrets, publicUrl, face: { kind: 'ark', upstream }, log: silent }))
   await store.close()
   const pairs = app.routes

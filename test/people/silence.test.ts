@@ -15,7 +15,7 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     })
     const { url } = server
     const ann = await browse(server, 'ann')
-    await login(url, 'ann', {}, 'guess-of-a-stranger')
+    await login(url, 'ann', {}, 'guess-of-another-caller')
     await login(url, 'password-in-the-wrong-field', {}, 'x')
     await send(url, 'POST', '/api/session', `{"name":"ann","password":"unfinished-password`, { origin: url })
     await ann.ask('GET', `/api/session?leak=${ann.cookie}`)
@@ -49,7 +49,7 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     expect(log).toContain('"path":"/api/session"')
     const link = new URL(started.h5_url)
     const secrets = [
-      ...[password, 'guess-of-a-stranger', 'password-in-the-wrong-field', 'unfinished-password'],
+      ...[password, 'guess-of-another-caller', 'password-in-the-wrong-field', 'unfinished-password'],
       ...ann.cookie.slice('session='.length).split('.'),
       ...[token, token.slice(3), secret, bytedToken, h5, callbackUrl.split('/').at(-1) ?? ''],
       ...[...link.searchParams].filter(([, value]) => value.length > 8).map(([, value]) => value),

@@ -68,16 +68,16 @@ export const useAction = (action) => {
 }
 
 /**
- * Polls every `ms` while `wanted` is true and the page is visible. After failures the interval doubles, up to a minute; `Retry-After` extends it.
+ * Polls every `ms` while `enabled` is true and the page is visible. After failures the interval doubles, up to a minute; `Retry-After` extends it.
  * @param {() => Promise<unknown>} poll
- * @param {{ wanted: boolean, ms: number }} options
+ * @param {{ enabled: boolean, ms: number }} options
  */
-export const usePolling = (poll, { wanted, ms }) => {
+export const usePolling = (poll, { enabled, ms }) => {
   const latest = useRef(poll)
   latest.current = poll
   const pollLatest = useCallback(() => latest.current(), [])
   useEffect(() => {
-    if (!wanted) return
+    if (!enabled) return
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
     let stopped = false
@@ -109,5 +109,5 @@ export const usePolling = (poll, { wanted, ms }) => {
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', onVisibilityChange)
     }
-  }, [wanted, ms])
+  }, [enabled, ms])
 }

@@ -123,7 +123,7 @@ const usePolledStatus = (list) => {
     }
   }
   const pollAll = () => Promise.all(processing.slice(0, maxAssetsPerPoll).map(poll))
-  usePolling(pollAll, { wanted: processing.length > 0, ms: pollMs })
+  usePolling(pollAll, { enabled: processing.length > 0, ms: pollMs })
 }
 
 /** @param {Asset} asset */

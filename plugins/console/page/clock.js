@@ -17,16 +17,16 @@ export const learnTime = (date) => {
 export const serverNow = () => Date.now() + offsetMs
 
 /**
- * The server's time in milliseconds since 1970, updated every second while `wanted` is true.
- * @param {boolean} wanted
+ * The server's time in milliseconds since 1970, updated every second while `enabled` is true.
+ * @param {boolean} enabled
  */
-export const useSeconds = (wanted) => {
+export const useSeconds = (enabled) => {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
-    if (!wanted) return
+    if (!enabled) return
     setNow(serverNow())
     const timer = setInterval(() => setNow(serverNow()), 1_000)
     return () => clearInterval(timer)
-  }, [wanted])
+  }, [enabled])
   return now
 }

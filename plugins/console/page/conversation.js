@@ -35,7 +35,7 @@ export const useConversation = () => {
   const change = (id, edit) => setTurns((before) => before.map((turn) => (turn.id === id ? edit(turn) : turn)))
 
   /** @param {readonly Turn[]} history ends with the question */
-  const answer = async (history) => {
+  const requestAnswer = async (history) => {
     const controller = new AbortController()
     request.current = controller
     const { signal } = controller
@@ -68,9 +68,9 @@ export const useConversation = () => {
     model,
     setModel,
     /** @param {string} content */
-    ask: (content) => answer([...turns, { id: ++lastId.current, role: 'user', content }]),
+    ask: (content) => requestAnswer([...turns, { id: ++lastId.current, role: 'user', content }]),
     /** Sends the last question again. */
-    retry: () => answer(turns.slice(0, -1)),
+    retry: () => requestAnswer(turns.slice(0, -1)),
     stop: () => request.current?.abort(),
     clear: () => {
       request.current?.abort()

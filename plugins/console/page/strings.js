@@ -134,7 +134,7 @@ const english = {
     revoke: 'Revoke',
     revokeOf: (/** @type {string} */ name) => `Revoke ${name}`,
     revokeWhat: (/** @type {string} */ name) =>
-      `Programs that use ${name} will be refused from now on. This cannot be undone.`,
+      `Programs that use ${name} can no longer call the API. This cannot be undone.`,
     revoked: 'Token revoked',
     none: 'No tokens yet',
     noneNext: 'Create a token to call the API from your own programs.',

@@ -75,7 +75,7 @@ export const Tokens = () => {
           <h2>${t.tokens.consoles}</h2>
           <p class="lead">${t.tokens.consolesWhat}</p>
           <ul class="rows muted">
-            ${consoles.map((token) => html`<${Row} key=${token.id} token=${token} here=${token.id === api.credential.id} onRevoke=${setRevoking} />`)}
+            ${consoles.map((token) => html`<${Row} key=${token.id} token=${token} isCurrent=${token.id === api.credential.id} onRevoke=${setRevoking} />`)}
           </ul>
         </section>
       `
@@ -101,15 +101,15 @@ export const Tokens = () => {
   `
 }
 
-/** @param {{ token: Token, here?: boolean, onRevoke: (token: Token) => void }} props */
-const Row = ({ token, here, onRevoke }) => {
+/** @param {{ token: Token, isCurrent?: boolean, onRevoke: (token: Token) => void }} props */
+const Row = ({ token, isCurrent, onRevoke }) => {
   const title = token.label || t.tokens.unnamed
   const created = readTime(token.created_at)
   const ends = readTime(token.expires_at)
   return html`
     <li>
       <div class="item-text">
-        <p class="name">${title}${here && html` <span class="badge">${t.tokens.here}</span>`}</p>
+        <p class="name">${title}${isCurrent && html` <span class="badge">${t.tokens.here}</span>`}</p>
         <p class="hint">
           <code>${token.start}…</code>
           ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${showDate(created)}</time></span>`}
@@ -118,7 +118,7 @@ const Row = ({ token, here, onRevoke }) => {
       </div>
       <div class="actions">
         ${
-          !here &&
+          !isCurrent &&
           html`<button type="button" class="small danger" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
         }
       </div>

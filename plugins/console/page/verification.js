@@ -51,7 +51,7 @@ export const useVerification = () => {
       throw error
     }
   }
-  usePolling(poll, { wanted: task !== undefined && !isOver(task.status), ms: pollMs })
+  usePolling(poll, { enabled: task !== undefined && !isOver(task.status), ms: pollMs })
 
   return { task, trouble, starting, leave: () => setTask(undefined) }
 }
