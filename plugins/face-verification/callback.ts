@@ -73,7 +73,11 @@ const outcomeOf = (task: Verification | undefined): PageOutcome => {
   }
 }
 
-/** Whether two tokens are equal. A token that is missing agrees with every other. Compares hashes, so that the time reveals neither length nor content. */
+/**
+ * Whether two tokens are equal.
+ *
+ * A token that is missing agrees with every other. Compares hashes, so that the time reveals neither length nor content.
+ */
 const tokensAgree = (received: string | undefined, expected: string | undefined): boolean =>
   received === undefined || expected === undefined || timingSafeEqual(digest(received), digest(expected))
 

@@ -26,7 +26,12 @@ export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verifi
 export type { FaceGroupStore, NewVerification, Verification, VerificationKind, VerificationStore } from './store.ts'
 
 export interface FaceVerificationOptions {
-  /** The kind of `upstream`. `rest`: it serves these same paths and keeps the status of tasks. `ark`: it serves the vendor's sessions, and the gateway keeps the status. */
+  /**
+   * The kind of `upstream`.
+   *
+   * `rest`: it serves these same paths and keeps the status of tasks. `ark`: it serves the vendor's sessions, and the gateway keeps the
+   * status.
+   */
   readonly kind: VerificationKind
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
@@ -38,7 +43,11 @@ export interface FaceVerificationOptions {
   readonly requireSameOrigin?: (request: Request) => void
   /** The product word in the paths and in the type of errors. Default `media`. */
   readonly segment?: string
-  /** Lifetime of a task. With `ark`, the upstream may name a shorter one; with `rest`, its `expires_at` takes precedence. Milliseconds, default 30 minutes. */
+  /**
+   * Lifetime of a task.
+   *
+   * With `ark`, the upstream may name a shorter one; with `rest`, its `expires_at` takes precedence. Milliseconds, default 30 minutes.
+   */
   readonly taskMs?: number
   /** How long a process holds the lease of a task while it polls the upstream. Milliseconds, default 45,000. */
   readonly leaseMs?: number
@@ -50,7 +59,11 @@ export interface FaceVerificationOptions {
   readonly log?: Log
   /** Receives an event for every verification created, every group recorded and every rejected request. Default: no audit. */
   readonly audit?: Audit
-  /** Polls open tasks in the background until this signal aborts. Undefined: no background polling; then a verification is lost when the user closes the tab. */
+  /**
+   * Polls open tasks in the background until this signal aborts.
+   *
+   * Undefined: no background polling; then a verification is lost when the user closes the tab.
+   */
   readonly settleUntil?: AbortSignal
   /** Options of the background polling. */
   readonly settling?: ReconcileVerificationsOptions

@@ -12,7 +12,11 @@ import { readStatus, statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
 import { type NextLook, type OwnTask, withLease } from './task-lease.ts'
 
-/** Driver for an upstream that serves the gateway's own paths and keeps the status. The gateway records the status and the group, then forwards the response. */
+/**
+ * Driver for an upstream that serves the gateway's own paths and keeps the status.
+ *
+ * The gateway records the status and the group, then forwards the response.
+ */
 export const restDriver = (context: FaceContext): FaceDriver => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 

@@ -25,7 +25,11 @@ export type { ThrottleOptions } from './throttle.ts'
 
 export interface WebSessionOptions extends SessionOptions {
   readonly store: SessionStore & AttemptStore
-  /** The client address of a request, to count failures by network. Must not trust a header that callers can set. Default: failures are counted by name only. */
+  /**
+   * The client address of a request, to count failures by network.
+   *
+   * Must not trust a header that callers can set. Default: failures are counted by name only.
+   */
   readonly addressOf?: (request: Request) => string | undefined
   readonly throttle?: ThrottleOptions
   /** Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for hashes of `hashPassword`. */

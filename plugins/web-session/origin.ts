@@ -43,7 +43,11 @@ const siteOf = ({ headers }: Request, publicUrl: PublicUrl): 'same' | 'foreign' 
 /** Hosts of the loopback interface. A name that merely resolves to loopback does not count: only `localhost` is reserved (RFC 6761 section 6.3). */
 const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** The origin of the public address. On loopback, the origins of all loopback hosts: users type any of them, and a cookie belongs to the one they typed. */
+/**
+ * The origin of the public address.
+ *
+ * On loopback, the origins of all loopback hosts: users type any of them, and a cookie belongs to the one they typed.
+ */
 const originsOf = (publicUrl: PublicUrl): readonly string[] => {
   const { protocol, hostname, port, origin } = readPublicUrl(publicUrl)
   if (!loopbackNames.includes(hostname)) return [origin]

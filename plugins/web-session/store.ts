@@ -57,7 +57,11 @@ export interface SessionStore {
 export interface Attempt {
   /** Random id, which marks the counts of this attempt. */
   readonly id: string
-  /** One to four counters, always in the same order: the name, then the networks, the smallest first. When two attempts race, the first counters may count more. */
+  /**
+   * One to four counters, always in the same order: the name, then the networks, the smallest first.
+   *
+   * When two attempts race, the first counters may count more.
+   */
   readonly counters: readonly [Counter, ...Counter[]]
   /** Milliseconds since 1970. */
   readonly now: number

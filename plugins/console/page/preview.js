@@ -12,7 +12,11 @@ import { t } from './strings.js'
 export const webAddress = (text) =>
   typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : undefined
 
-/** The upstream signs the address anew at every read, and it is valid for hours. For this time the first one stays, so that the media is not loaded again. */
+/**
+ * The upstream signs the address anew at every read, and it is valid for hours.
+ *
+ * For this time the first one stays, so that the media is not loaded again.
+ */
 const reuseMs = 1_800_000
 
 /** @param {Asset} asset */

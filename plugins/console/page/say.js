@@ -15,7 +15,11 @@ export const say = (text, { seen = true, bad = false } = {}) => {
   messages.dispatchEvent(new CustomEvent('say', { detail: { text, seen, bad } }))
 }
 
-/** The live region of the messages. It must be in the page before its text: screen readers do not announce a region that is added together with a text. */
+/**
+ * The live region of the messages.
+ *
+ * It must be in the page before its text: screen readers do not announce a region that is added together with a text.
+ */
 export const Said = () => {
   const [{ text, seen, bad }, setMessage] = useState(noMessage)
   useEffect(() => {

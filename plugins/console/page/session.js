@@ -6,7 +6,11 @@ import { t } from './strings.js'
 /** @typedef {{ id: string, name: string }} User */
 /** @typedef {{ at: 'asking' } | { at: 'failed', message: string } | { at: 'out', notice?: string } | { at: 'in', user: User, fresh: boolean }} State */
 
-/** Remembers whether a user has logged in with this browser. Without that, the page shows the login form at once. The session itself is in an HttpOnly cookie. */
+/**
+ * Remembers whether a user has logged in with this browser.
+ *
+ * Without that, the page shows the login form at once. The session itself is in an HttpOnly cookie.
+ */
 const loginMarker = {
   key: 'sluice-console',
   /** @returns {boolean} */
