@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Absences } from '../../plugins/shared/absences.ts'
 
-test('a key is known for its time, and for no more than twice as long, whenever it came and however often it is asked for', () => {
+test('a key expires between one and two lifetimes after it was added, however often it is read', () => {
   for (const every of [1, 99, 100, 101, 250, 1_000]) {
     for (let from = 0; from < 300; from += 7) {
       const absences = new Absences(100, 10)
@@ -16,7 +16,7 @@ test('a key is known for its time, and for no more than twice as long, whenever 
   }
 })
 
-test('no more than twice its limit are kept, the newest', () => {
+test('at most twice the limit of keys are kept, the newest', () => {
   const absences = new Absences(100, 3)
   for (let nth = 0; nth < 100; nth++) absences.add(`${nth}`, 0)
   const kept = Array.from({ length: 100 }, (_, nth) => nth).filter((nth) => absences.has(`${nth}`, 0))
@@ -25,7 +25,7 @@ test('no more than twice its limit are kept, the newest', () => {
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, nth) => 100 - kept.length + nth))
 })
 
-test('what is deleted is forgotten, and all when it is cleared', () => {
+test('delete removes a key, and clear removes all', () => {
   const absences = new Absences(100, 2)
   for (const key of ['a', 'b', 'c']) absences.add(key, 0)
   absences.delete('a')

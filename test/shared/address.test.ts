@@ -9,15 +9,15 @@ const from = (peer: string | undefined, forwarded?: string, trusted?: readonly s
   return createAddressOf(trusted)(request)
 }
 
-describe('where a request comes from', () => {
-  test('is its peer, wherever that is, whatever it says: nobody is believed that is not named', () => {
+describe('the client address of a request', () => {
+  test('is the peer, unless the peer is a trusted proxy', () => {
     for (const peer of ['203.0.113.7', '2001:db8::1', '127.0.0.1', '::1', '10.1.2.3', '192.168.0.9', 'fd00::1']) {
       expect([peer, from(peer, '1.2.3.4')]).toEqual([peer, peer])
       expect([peer, from(peer, '1.2.3.4', ['198.51.100.1', '2001:db8:9::/48'])]).toEqual([peer, peer])
     }
   })
 
-  test('is what a named proxy added, and nothing that stood there before', () => {
+  test('is the last address that a trusted proxy added, not one that the client sent', () => {
     const trusted = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']
     for (const peer of ['127.0.0.1', '10.1.2.3', '::1', 'fd12::7', '::ffff:127.0.0.1', '::ffff:a01:203']) {
       expect([peer, from(peer, '1.2.3.4, 203.0.113.7', trusted)]).toEqual([peer, '203.0.113.7'])
@@ -27,7 +27,7 @@ describe('where a request comes from', () => {
     }
   })
 
-  test('behind a chain of named proxies is the first from the right that is none of them', () => {
+  test('behind several trusted proxies is the first other address from the right', () => {
     const trusted = ['10.0.0.0/8', '2001:db8:a::/48']
     expect(from('10.0.0.1', '6.6.6.6, 203.0.113.7, 10.0.0.2, 10.0.0.3', trusted)).toBe('203.0.113.7')
     expect(from('10.0.0.1', '6.6.6.6, 203.0.113.7, 2001:db8:a::5, ::ffff:10.0.0.3', trusted)).toBe('203.0.113.7')
@@ -36,7 +36,7 @@ describe('where a request comes from', () => {
     expect(from('10.0.0.1', undefined, trusted)).toBe('10.0.0.1')
   })
 
-  test('is the proxy itself where the proxy wrote no address', () => {
+  test('is the proxy itself when the proxy added no address', () => {
     for (const word of [
       'unknown',
       '',
@@ -54,7 +54,7 @@ describe('where a request comes from', () => {
     }
   })
 
-  test('is one address, however it is written and whatever port is named with it', () => {
+  test('is normalized, without port', () => {
     for (const [said, address] of [
       ['203.0.113.7:40001', '203.0.113.7'],
       ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -69,7 +69,7 @@ describe('where a request comes from', () => {
     }
   })
 
-  test('is not known where the server did not say', () => {
+  test('is unknown when the server reports no peer', () => {
     expect(from(undefined, '1.2.3.4', ['0.0.0.0/0', '::/0'])).toBeUndefined()
     expect(from('unix:', '1.2.3.4', ['0.0.0.0/0', '::/0'])).toBe('unix:')
   })

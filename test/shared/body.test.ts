@@ -6,7 +6,7 @@ import { readJson, toJson } from '../../plugins/shared/json.ts'
 const post = (body: RequestInit['body'], headers: Record<string, string> = {}) =>
   new Request('http://localhost/', { method: 'POST', body, headers })
 
-/** A body of so many chunks of ten bytes; `read` counts those that were asked for. */
+/** A body of `count` chunks of ten bytes. `read` counts the chunks that were read. */
 const dripping = (chunks: number) => {
   const state = { read: 0, cancelled: false }
   const stream = new ReadableStream<Uint8Array>(
@@ -25,23 +25,23 @@ const dripping = (chunks: number) => {
   return { state, stream }
 }
 
-test('a body that a server reads at one go has its announced length, whatever its coding', async () => {
+test('a body that a server reads at once has its Content-Length, with any Content-Encoding', async () => {
   const text = '{"a":1}'
   const request = post(null, { 'content-length': String(text.length), 'content-encoding': 'identity' })
   deliverBody(request, async () => new TextEncoder().encode(text))
   expect((await readJsonBody(request, 100)).json.get('a')?.value()).toBe(1)
   deliverBody(request, () => Promise.reject(new Error('too much, and read all the same')))
-  expect(await refusal(readJsonBody(request, text.length - 1))).toBe('413 request body is too large')
+  expect(await rejectionOf(readJsonBody(request, text.length - 1))).toBe('413 request body is too large')
 })
 
-const refusal = async (reading: Promise<unknown>) =>
+const rejectionOf = async (reading: Promise<unknown>) =>
   reading.then(
     () => 'accepted',
     (error: { status: number; message: string }) => `${error.status} ${error.message}`,
   )
 
-describe('a body is collected up to its bound', () => {
-  test('exactly the bound is fine, one byte more is not', async () => {
+describe('a body is read up to its size limit', () => {
+  test('exactly the limit is accepted, one byte more is rejected', async () => {
     for (const bytes of ['x'.repeat(100), 'é'.repeat(50)]) {
       expect((await collect(post(bytes), 100))?.length).toBe(100)
       expect(await collect(post(bytes), 99)).toBeUndefined()
@@ -50,7 +50,7 @@ describe('a body is collected up to its bound', () => {
     }
   })
 
-  test('what comes in chunks is counted as it comes, and the rest is left', async () => {
+  test('chunks are counted as they arrive, and the rest is not read', async () => {
     const { state, stream } = dripping(1000)
     expect(await collect(new Response(stream), 35)).toBeUndefined()
     expect(state.read).toBeLessThan(10)
@@ -58,13 +58,13 @@ describe('a body is collected up to its bound', () => {
     expect((await collect(new Response(dripping(3).stream), 30))?.length).toBe(30)
   })
 
-  test('what announces too much is not read at all', async () => {
+  test('a body with Content-Length above the limit is not read', async () => {
     const { state, stream } = dripping(1000)
     expect(await collect(new Response(stream, { headers: { 'content-length': '10000' } }), 35)).toBeUndefined()
     expect(state.read).toBe(0)
   })
 
-  test('a length that is none, or untrue, is no way around it', async () => {
+  test('an invalid or wrong Content-Length does not circumvent the limit', async () => {
     for (const length of ['x', '-1', '1', '0', '', '1, 1', 'Infinity']) {
       const { stream } = dripping(1000)
       const collected = await collect(new Response(stream, { headers: { 'content-length': length } }), 35)
@@ -72,13 +72,13 @@ describe('a body is collected up to its bound', () => {
     }
   })
 
-  test('no body is an empty one', async () => {
+  test('a missing body is empty', async () => {
     expect(await collect(new Response(null), 0)).toEqual(new Uint8Array())
     expect(await collect(new Request('http://localhost/'), 0)).toEqual(new Uint8Array())
   })
 })
 
-describe('a body has to be a JSON object', () => {
+describe('a body must be a JSON object', () => {
   test('and keeps its bytes', async () => {
     const text = ' {"a":1.0,"a":2} '
     const body = await readJsonBody(post(text), 100)
@@ -87,13 +87,13 @@ describe('a body has to be a JSON object', () => {
     expect(new TextDecoder().decode(body.edit((json) => json.with('b', toJson(1))).bytes)).toBe('{"a":1.0,"a":2,"b":1}')
   })
 
-  test('whatever its content type', async () => {
+  test('with any Content-Type', async () => {
     for (const type of ['', 'text/plain', 'APPLICATION/JSON', 'multipart/form-data; boundary=x']) {
       expect((await readJsonBody(post('{}', { 'content-type': type }), 10)).json.isObject).toBeTrue()
     }
   })
 
-  test('or is refused for what it is', async () => {
+  test('or is rejected with a specific message', async () => {
     for (const [text, message] of [
       ['', '400 request body is not valid JSON'],
       ['[]', '400 request body must be a JSON object'],
@@ -102,22 +102,22 @@ describe('a body has to be a JSON object', () => {
       [`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, '400 request body is nested deeper than 64 levels'],
       [`{"a":"${'x'.repeat(1000)}"}`, '413 request body is too large'],
     ] as const) {
-      expect(await refusal(readJsonBody(post(text), 1000))).toBe(message)
+      expect(await rejectionOf(readJsonBody(post(text), 1000))).toBe(message)
     }
-    expect(await refusal(readJsonBody(post(new Uint8Array([0x7b, 0xff, 0x7d])), 10))).toBe(
+    expect(await rejectionOf(readJsonBody(post(new Uint8Array([0x7b, 0xff, 0x7d])), 10))).toBe(
       '400 request body is not valid UTF-8',
     )
   })
 
-  test('made from JSON, its bytes are its text', () => {
+  test('a body created from JSON has its text as bytes', () => {
     expect(Buffer.from(new JsonBody(readJson(' {} ')).bytes).toString()).toBe('{}')
   })
 })
 
-describe('a body on GET is delivered beside the request', () => {
+describe('a GET body is attached to the request', () => {
   const get = (headers: Record<string, string>) => new Request('http://localhost/', { headers })
 
-  test('to that request alone', async () => {
+  test('and to no other request', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '7' }
     const [one, other] = [get(headers), get(headers)]
     deliverBody(one, new TextEncoder().encode('{"a":1}'))
@@ -126,7 +126,7 @@ describe('a body on GET is delivered beside the request', () => {
     expect(readQueryBody(one, 6)).rejects.toThrow('too large')
   })
 
-  test('one is announced by a length, or by chunks', () => {
+  test('Content-Length or Transfer-Encoding announces it', () => {
     for (const [headers, announced] of [
       [{}, false],
       [{ 'content-length': '0' }, false],
@@ -139,7 +139,7 @@ describe('a body on GET is delivered beside the request', () => {
     }
   })
 
-  test('JSON is told by its type', () => {
+  test('JSON is recognized by Content-Type', () => {
     const json = (type: string) => isJson(new Headers({ 'content-type': type }))
     for (const type of ['application/json', 'Application/Json;charset=x', 'application/json ;'])
       expect(json(type)).toBeTrue()

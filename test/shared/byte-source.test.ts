@@ -9,7 +9,7 @@ import {
 } from '../../plugins/shared/byte-source.ts'
 import { settled } from '../support/virtual-clock.ts'
 
-/** A source that a test fills by hand. */
+/** A source that a test fills. */
 const byHand = () => {
   const over = Promise.withResolvers<void>()
   const cancelled: unknown[] = []
@@ -34,7 +34,7 @@ const byHand = () => {
 }
 
 describe('a source as a stream', () => {
-  test('begins when it is read, and says that it has enough until it is read again', async () => {
+  test('starts with the first read, and applies backpressure until the next read', async () => {
     const { source, say, begun, over } = byHand()
     const reader = streamFrom(source).getReader()
     await settled()
@@ -55,7 +55,7 @@ describe('a source as a stream', () => {
     expect((await reader.read()).done).toBe(true)
   })
 
-  test('of which two waiting readings are two pieces', async () => {
+  test('gives two pending reads two pieces', async () => {
     const { source, say } = byHand()
     const reader = streamFrom(source).getReader()
     const readings = [reader.read(), reader.read()]
@@ -65,7 +65,7 @@ describe('a source as a stream', () => {
     expect((await Promise.all(readings)).map(({ value }) => Buffer.from(value ?? []).toString())).toEqual(['a', 'b'])
   })
 
-  test('breaks as the source breaks, and never ends as if it were whole', async () => {
+  test('breaks with the error of the source, and does not end normally', async () => {
     const { source, say, over } = byHand()
     const reader = streamFrom(source).getReader()
     const first = reader.read()
@@ -77,7 +77,7 @@ describe('a source as a stream', () => {
     await expect(reader.read()).rejects.toBe(failure)
   })
 
-  test('cancels the source with it, also one that waits to be read on', async () => {
+  test('cancels the source, also under backpressure', async () => {
     const { source, say, cancelled } = byHand()
     const reader = streamFrom(source).getReader()
     const first = reader.read()
@@ -90,7 +90,7 @@ describe('a source as a stream', () => {
   })
 })
 
-test('a stream as a source is read no faster than it is taken, and breaks as it breaks', async () => {
+test('a stream as a source keeps backpressure and errors', async () => {
   let pulled = 0
   const body = new ReadableStream<Uint8Array>(
     {
@@ -115,7 +115,7 @@ test('a stream as a source is read no faster than it is taken, and breaks as it 
   expect(heard).toEqual([1, 2])
 })
 
-test('a response knows its source, and is whole for whoever does not', async () => {
+test('a response provides its source, and is also a normal response', async () => {
   const response = responseFrom(sourceFrom(new Blob(['abc']).stream()), { status: 201, headers: { a: 'b' } })
   expect(byteSourceOf(response)).toBeDefined()
   expect(byteSourceOf(new Response('abc'))).toBeUndefined()

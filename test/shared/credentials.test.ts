@@ -12,9 +12,9 @@ const percent = (text: string) => [...bytes(text)].map((byte) => `%${byte.toStri
 
 describe('a credential is found', () => {
   const disguises: Record<string, string> = {
-    'as it is': secret,
+    unchanged: secret,
     'another one': 'other-secret',
-    'as JSON has it': JSON.stringify(secret),
+    'as a JSON string': JSON.stringify(secret),
     'with escaped slashes': JSON.stringify(secret).replaceAll('/', '\\/'),
     'in JSON within JSON': JSON.stringify(JSON.stringify(secret)),
     'in JSON within JSON, with escaped slashes': JSON.stringify(JSON.stringify(secret).replaceAll('/', '\\/')),
@@ -23,9 +23,9 @@ describe('a credential is found', () => {
       .replace(/[a-f]/g, (digit) => digit.toUpperCase())
       .replaceAll('\\U', '\\u'),
     'with every character escaped twice': JSON.stringify(unicode(secret)),
-    'in an address': encodeURIComponent(secret),
-    'in an address within an address': encodeURIComponent(encodeURIComponent(secret)),
-    'in a page': secret.replaceAll('"', '&#34;').replaceAll('/', '&#x2F;').replaceAll('+', '&#043;'),
+    'in a URL': encodeURIComponent(secret),
+    'in a URL within a URL': encodeURIComponent(encodeURIComponent(secret)),
+    'in HTML': secret.replaceAll('"', '&#34;').replaceAll('/', '&#x2F;').replaceAll('+', '&#043;'),
     'with every character as an entity': Array.from(secret, (character) => `&#${character.codePointAt(0)};`).join(''),
     'with every byte encoded': percent(secret),
     'with every byte encoded in upper case': percent(secret).toUpperCase(),
@@ -38,7 +38,7 @@ describe('a credential is found', () => {
     })
   }
 
-  test('in base64 of both alphabets, wherever in a longer text it begins', () => {
+  test('in base64 of both alphabets, at any offset of a longer text', () => {
     for (const before of ['', 'a', 'ab', 'user:', 'Bearer ']) {
       for (const after of ['', '!', '!!', ' and more']) {
         const base64 = Buffer.from(before + secret + after).toString('base64')
@@ -49,7 +49,7 @@ describe('a credential is found', () => {
     }
   })
 
-  test('with each character disguised in a way of its own', () => {
+  test('with a different escape for each character', () => {
     const forms = (character: string) => [
       character,
       unicode(character),
@@ -77,8 +77,8 @@ describe('a credential is found', () => {
   })
 })
 
-describe('nothing else is', () => {
-  test('texts that are near it, a secret that may as well be a word, and no secret at all', () => {
+describe('nothing else is found', () => {
+  test('similar texts, with a secret that is a short word, and with an empty secret', () => {
     for (const text of [
       '',
       secret.slice(1),
@@ -94,7 +94,7 @@ describe('nothing else is', () => {
     expect(findCredentials([undefined, ''])('', 'anything')).toBe(false)
   })
 
-  test('whatever stands in a body, the search ends: work grows with its length', () => {
+  test('the time of the search is linear in the length of any body', () => {
     for (const text of ['\\', '\\u00', '%', '%25', 'ark/', '\\/', 'a\\']) {
       expect(reveals(bytes(text.repeat(300_000)))).toBe(false)
     }

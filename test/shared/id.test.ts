@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readId } from '../../plugins/shared/id.ts'
 
-describe('an id is one word everywhere', () => {
-  test('what upstreams give, and any other harmless text', () => {
+describe('a valid id', () => {
+  test('is an upstream id or any other harmless text', () => {
     for (const id of [
       'group-20260318033332-abcde',
       'a',
@@ -43,16 +43,16 @@ describe('an id is one word everywhere', () => {
     '\ud800',
     'a\udc00',
   ]) {
-    test(`${JSON.stringify(id)} is nobody's`, () => {
+    test(`is not ${JSON.stringify(id)}`, () => {
       expect(readId(id)).toBeUndefined()
     })
   }
 
-  test('neither is what is no text', () => {
+  test('is not a value of another type', () => {
     for (const id of [undefined, null, 5, {}, ['a'], true]) expect(readId(id)).toBeUndefined()
   })
 
-  test('256 bytes are enough', () => {
+  test('has at most 256 bytes', () => {
     expect(readId('x'.repeat(256))).toHaveLength(256)
     expect(readId('x'.repeat(257))).toBeUndefined()
     expect(readId('é'.repeat(128))).toHaveLength(128)
@@ -60,7 +60,7 @@ describe('an id is one word everywhere', () => {
     expect(readId('x'.repeat(10_000_000))).toBeUndefined()
   })
 
-  test('an id survives a path, a list and a JSON text', () => {
+  test('is unchanged by a path, a comma-separated list and JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
         const id = readId(text)

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { JsonError, readJson, readJsonInTurns, toJson } from '../../plugins/shared/json.ts'
 import { Indexing, indexed } from '../../plugins/shared/json-index.ts'
 
-describe('the number of values is bounded, whatever they are', () => {
+describe('the number of values is limited', () => {
   const limits = { maxValues: 10 }
   const refused = 'of more than 10 values'
 
-  test('members, elements and what holds them', () => {
+  test('members, elements and their containers count', () => {
     expect(readJson(`[${'1,'.repeat(8)}1]`, limits).elements()).toHaveLength(9)
     for (const text of [
       `[${'1,'.repeat(9)}1]`,
@@ -21,7 +21,7 @@ describe('the number of values is bounded, whatever they are', () => {
     }
   })
 
-  test('to 100,000, or as told; before the rest is read, valid or not', () => {
+  test('to 100,000 by default; the rest is not read, valid or not', () => {
     expect(readJson(`[${'1,'.repeat(99_998)}1]`).elements()).toHaveLength(99_999)
     expect(() => readJson(`[${'1,'.repeat(99_999)}1]`)).toThrow('of more than 100000 values')
     const before = indexed.bytes
@@ -29,7 +29,7 @@ describe('the number of values is bounded, whatever they are', () => {
     expect(indexed.bytes - before).toBeLessThan(100)
   })
 
-  test('keys and numbers are bounded by their bytes, strings are not', () => {
+  test('keys and numbers are limited by their bytes, strings are not', () => {
     const limits = { maxKeyBytes: 100 }
     expect(readJson(`{"${'k'.repeat(98)}":"${'x'.repeat(1000)}"}`, limits).isObject).toBeTrue()
     for (const text of [
@@ -46,7 +46,7 @@ describe('the number of values is bounded, whatever they are', () => {
   })
 })
 
-describe('a document is read once', () => {
+describe('a document is parsed once', () => {
   const text = `{"a":[${`{"b":{"c":["${'x'.repeat(50)}",{"d":1}]}},`.repeat(1000)}1],"f":{"ProjectName":1}}`
   const counted = (work: () => unknown): number => {
     const before = indexed.bytes
@@ -54,7 +54,7 @@ describe('a document is read once', () => {
     return indexed.bytes - before
   }
 
-  test('however much is looked up in it', () => {
+  test('for any number of lookups', () => {
     let json = toJson(null)
     expect(counted(() => (json = readJson(text)))).toBe(text.length)
     const look = () => {
@@ -64,7 +64,7 @@ describe('a document is read once', () => {
     expect(counted(() => expect(look()).toBe(1))).toBe(0)
   })
 
-  test('however often it is edited, at several levels: only who looks into the result pays, once', () => {
+  test('for any number of edits at several levels: the result is parsed on its first lookup', () => {
     const json = readJson(text)
     let edited = json
     const edits = () => {
@@ -83,7 +83,7 @@ describe('a document is read once', () => {
     })
   })
 
-  test('in turns, one after about so many bytes, wherever that cuts it', async () => {
+  test('in several turns of the event loop, split at any byte', async () => {
     const parts = ['"é\\\\\\"\\u00e9"', '-12.5e+3', 'true', '{"\\u0061":[ ]}', '" \\n"', `"${'y'.repeat(70)}"`]
     const long = new TextEncoder().encode(` [${Array.from({ length: 300 }, (_, n) => parts[n % 6]).join(' , ')}] `)
     const whole = new Indexing(long).finish()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { JsonError, type JsonLimits, parseJson, readJson } from '../../plugins/shared/json.ts'
 
-/** What becomes of a text: a value, or how it is refused. */
+/** The value of a text, or the error. */
 const outcome = (read: () => unknown): unknown => {
   try {
     return { value: read() }
@@ -13,7 +13,7 @@ const outcome = (read: () => unknown): unknown => {
 }
 
 const expectAlike = (given: string, limits?: JsonLimits): void => {
-  // What was decoded has no lone surrogates.
+  // Decoded text has no lone surrogates.
   const text = given.toWellFormed()
   expect(outcome(() => parseJson(text, limits))).toEqual(outcome(() => readJson(text, limits).value()))
 }
@@ -26,7 +26,7 @@ const scalar = fc.oneof(
   fc.constantFrom('"\\ud800"', '"\\x"', '"\u0001"', '"[[[{{{"', '"a', "'a'"),
 )
 
-/** JSON as somebody might write it: keys repeated, blanks, and now and then something that is none. */
+/** Random JSON with duplicate keys and white space, and sometimes invalid text. */
 const { document } = fc.letrec<{ document: string; array: string; object: string }>((tie) => ({
   document: fc.oneof({ withCrossShrink: true, depthSize: 'medium' }, scalar, tie('array'), tie('object')),
   array: fc
@@ -39,15 +39,15 @@ const { document } = fc.letrec<{ document: string; array: string; object: string
     ),
 }))
 
-describe('the quick reader and the exact one', () => {
-  test('say the same of every text', () => {
+describe('the fast and the exact parser', () => {
+  test('agree on every text', () => {
     fc.assert(
       fc.property(document, (text) => expectAlike(text)),
       { numRuns: 3_000 },
     )
   })
 
-  test('also of one with a character too many, or one missing', () => {
+  test('agree on a text with an added or removed character', () => {
     const signs = fc.constantFrom(
       '{',
       '}',
@@ -75,7 +75,7 @@ describe('the quick reader and the exact one', () => {
     )
   })
 
-  test('refuse the same beyond the same limits', () => {
+  test('have the same limits and errors', () => {
     const limits = fc.record(
       { maxDepth: fc.nat(4), maxValues: fc.nat(9), maxKeyBytes: fc.nat(40) },
       { requiredKeys: [] },
@@ -83,7 +83,7 @@ describe('the quick reader and the exact one', () => {
     fc.assert(fc.property(document, limits, expectAlike), { numRuns: 3_000 })
   })
 
-  test('what is too deep is too deep, also where a later key takes its place', () => {
+  test('reject a value that is too deep, even if a later duplicate key replaces it', () => {
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     for (const levels of [63, 64, 65, 100, 200_000]) {
       expectAlike(deep(levels))
@@ -93,7 +93,7 @@ describe('the quick reader and the exact one', () => {
     expect(outcome(() => parseJson(`{"a":${deep(64)},"a":1}`))).toBe('nested deeper than 64 levels')
   })
 
-  test('and what is of too many values, or of too long keys', () => {
+  test('reject too many values and too long keys', () => {
     for (const count of [99_998, 99_999, 100_000]) expectAlike(`[${'0,'.repeat(count - 1)}0]`)
     for (const length of [2 ** 22 - 3, 2 ** 22 - 2, 2 ** 22]) expectAlike(`{"${'k'.repeat(length)}":"v"}`)
   })

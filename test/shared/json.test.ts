@@ -35,7 +35,7 @@ const scalarText = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
 )
 
-/** The text of a JSON value, with white space, escapes and repeated keys as nobody would write them. */
+/** An unusual text of a JSON value, with white space, escapes and duplicate keys. */
 const { value: valueText } = fc.letrec<{ value: string }>((tie) => {
   const spaced = fc.tuple(space, tie('value'), space).map((parts) => parts.join(''))
   const member = fc
@@ -57,7 +57,7 @@ const { value: valueText } = fc.letrec<{ value: string }>((tie) => {
 const objectText = valueText.filter((text) => text.startsWith('{'))
 const documentText = fc.tuple(space, valueText, space).map((parts) => parts.join(''))
 
-/** The value as these classes see it, put together again from its parts. */
+/** The value that results from reading all parts with the Json classes. */
 const rebuilt = (json: Json): unknown => {
   if (json.isArray) return json.elements().map(rebuilt)
   if (!json.isObject) return json.value()
@@ -67,8 +67,8 @@ const rebuilt = (json: Json): unknown => {
   return object
 }
 
-describe('what is read is what was written', () => {
-  test('every part agrees with JSON.parse', () => {
+describe('reading', () => {
+  test('agrees with JSON.parse in every part', () => {
     fc.assert(
       fc.property(documentText, (text) => {
         const json = readJson(text)
@@ -80,7 +80,7 @@ describe('what is read is what was written', () => {
     )
   })
 
-  test('members keep their order and their repetitions; the last one counts', () => {
+  test('keeps the order of members and duplicates; the last one counts', () => {
     const json = readJson('{"b":1,"2":2,"1":3,"b":4,"\\u0062":5}')
     expect(json.members().map(({ key, value }) => [key, value.raw])).toEqual([
       ['b', '1'],
@@ -94,7 +94,7 @@ describe('what is read is what was written', () => {
     expect(json.get('toString')).toBeUndefined()
   })
 
-  test('numbers, escapes and space stay as they are', () => {
+  test('keeps numbers, escapes and white space', () => {
     const text = '{"n" : 12345678901234567890.10 , "s":"\\u00e9\\/" }'
     const json = readJson(` ${text}\n`)
     expect(json.raw).toBe(text)
@@ -106,21 +106,21 @@ describe('what is read is what was written', () => {
     ])
   })
 
-  test('objects are found at every depth', () => {
+  test('finds objects at every depth', () => {
     const json = readJson('[{"a":[{"b":{}}]},[[{}]],"{}"]')
     expect([...json.objects()].map(({ raw }) => raw)).toEqual(['{"a":[{"b":{}}]}', '{"b":{}}', '{}', '{}'])
   })
 
-  test('what is no object has no members, what is no array no elements', () => {
+  test('a non-object has no members, and a non-array no elements', () => {
     for (const text of ['1', '"{"', 'null', '[]']) expect(readJson(text).members()).toEqual([])
     for (const text of ['1', '"["', 'null', '{}']) expect(readJson(text).elements()).toEqual([])
   })
 })
 
-describe('an edit touches nothing else', () => {
+describe('an edit changes nothing else', () => {
   const texts = (json: Json) => json.members().map((member) => member.raw)
 
-  test('without a member, every other one keeps its text', () => {
+  test('removing a member keeps the text of all others', () => {
     fc.assert(
       fc.property(objectText, fc.constantFrom('a', 'b', '1', '__proto__', ''), (text, key) => {
         const json = readJson(text)
@@ -138,7 +138,7 @@ describe('an edit touches nothing else', () => {
     )
   })
 
-  test('with a member, it stands once and every other one keeps its text', () => {
+  test('setting a member leaves it once and keeps the text of all others', () => {
     fc.assert(
       fc.property(
         objectText,
@@ -162,7 +162,7 @@ describe('an edit touches nothing else', () => {
     )
   })
 
-  test('a value made here is JSON like any other', () => {
+  test('a created value is ordinary JSON', () => {
     expect(
       toJson({ a: [1, 'ä'], b: undefined })
         .get('a')
@@ -172,7 +172,7 @@ describe('an edit touches nothing else', () => {
   })
 })
 
-describe('what is not JSON is refused as JSON.parse refuses it', () => {
+describe('invalid JSON is rejected as by JSON.parse', () => {
   const accepts = (read: () => unknown): boolean => {
     try {
       read()
@@ -183,7 +183,7 @@ describe('what is not JSON is refused as JSON.parse refuses it', () => {
     }
   }
 
-  test('for texts that were damaged', () => {
+  test('for damaged texts', () => {
     const damage = fc.tuple(
       fc.nat(),
       fc.nat(2),
@@ -196,7 +196,7 @@ describe('what is not JSON is refused as JSON.parse refuses it', () => {
           const from = at % (damaged.length + 1)
           damaged = damaged.slice(0, from) + added + damaged.slice(from + gone)
         }
-        // Half a surrogate pair has no UTF-8, which documents are in.
+        // A lone surrogate cannot occur in UTF-8.
         damaged = damaged.toWellFormed()
         expect(accepts(() => readJson(damaged))).toBe(accepts(() => JSON.parse(damaged)))
         if (!accepts(() => JSON.parse(damaged))) return
@@ -237,7 +237,7 @@ describe('what is not JSON is refused as JSON.parse refuses it', () => {
     })
   }
 
-  test('bytes that are not UTF-8, or begin with a mark', () => {
+  test('for invalid UTF-8 and for a BOM', () => {
     const quoted = (...bytes: number[]) => new Uint8Array([0x22, ...bytes, 0x22])
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80]]) {
       expect(() => readJson(quoted(...bytes))).toThrow('not valid UTF-8')
@@ -248,10 +248,10 @@ describe('what is not JSON is refused as JSON.parse refuses it', () => {
   })
 })
 
-describe('depth is bounded before anything recurses', () => {
+describe('the depth is limited before any recursion', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-  test('to 64, or as told', () => {
+  test('to 64 by default', () => {
     expect(readJson(nested(64)).isArray).toBeTrue()
     expect(() => readJson(nested(65))).toThrow('nested deeper than 64 levels')
     expect(() => readJson('{"a":{"b":1}}', { maxDepth: 1 })).toThrow('nested deeper than 1 levels')
@@ -263,7 +263,7 @@ describe('depth is bounded before anything recurses', () => {
     expect(readJson(`{"${'{'.repeat(1000)}":"\\\\"}`).members()).toHaveLength(1)
   })
 
-  test('a million levels are refused like sixty-five', () => {
+  test('a million levels are rejected like 65', () => {
     for (const text of [
       '['.repeat(1e6),
       '{"a":'.repeat(1e6),
@@ -275,16 +275,16 @@ describe('depth is bounded before anything recurses', () => {
   })
 })
 
-test('a key that stood twice and was replaced is there once', () => {
+test('a duplicate key that was set occurs once', () => {
   const json = readJson('{"a":1,"b":2,"a":3}').with('a', toJson(4))
   expect([...json.keys()].sort()).toEqual(['a', 'b'])
   expect([...readJson(json.bytes).keys()]).toEqual(['b', 'a'])
 })
 
-describe('hostile texts take no more than their length', () => {
+describe('hostile texts take linear time', () => {
   const million = 1_000_000
   const limits = { maxValues: 2 * million, maxKeyBytes: 1e7 }
-  // Anything quadratic would take hours here: the runner's own limit is the judge.
+  // A quadratic algorithm would take hours and fail by timeout.
   for (const [what, text] of [
     ['backslashes', `{"a":"${'\\\\'.repeat(million)}"}`],
     ['escaped quotes', `{"a":"${'\\"'.repeat(million)}"}`],

@@ -9,7 +9,7 @@ import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
 const mebibyte = 2 ** 20
 const texts = 100
 
-/** A text as a part of a megabyte that came with it, as the reader of an upstream's answer hands it out. */
+/** A substring of a text of a mebibyte, like the strings from a parsed upstream response. */
 const cutOut = (text: string): string =>
   Buffer.from(text + 'x'.repeat(mebibyte))
     .toString()
@@ -21,40 +21,37 @@ const held = (): number => {
   return heapSize + extraMemorySize
 }
 
-/** Megabytes that are held for as long as what `make` gives is. */
+/** Mebibytes of memory that the result of `make` keeps alive. */
 const heldBy = async <Kept extends object>(
   make: () => Promise<Kept> | Kept,
   look: (kept: Kept) => void,
 ): Promise<number> => {
   const before = held()
   const kept = await make()
-  // What an asynchronous function leaves on the stack goes with its turn.
+  // Objects on the stack of an asynchronous function are freed after its turn.
   await Bun.sleep(1)
   const bytes = held() - before
   look(kept)
   return bytes / mebibyte
 }
 
-/**
- * The measure is of the whole process, in which other tests leave work behind: the least of a few tries counts, as what something holds it holds in each. `make` makes all of
- * it anew, and nothing of an earlier try may be held when the next one begins.
- */
-const leastHeldBy = async <Kept extends object>(
+/** The minimum of several measurements, because other tests in this process also allocate memory. `make` must create a new result for each. */
+const minHeldBy = async <Kept extends object>(
   make: () => Promise<Kept> | Kept,
   look: (kept: Kept) => void,
 ): Promise<number> => {
-  let least = Number.POSITIVE_INFINITY
-  for (let nth = 0; nth < 5 && least >= texts / 10; nth++) least = Math.min(least, await heldBy(make, look))
-  return least
+  let min = Number.POSITIVE_INFINITY
+  for (let nth = 0; nth < 5 && min >= texts / 10; nth++) min = Math.min(min, await heldBy(make, look))
+  return min
 }
 
-describe('what is kept holds on to nothing but itself', () => {
-  test('the measure sees what would be held', async () => {
+describe('a cached value does not keep a larger object alive', () => {
+  test('the measurement detects such an object', async () => {
     const cut = () => Array.from({ length: texts }, (_, nth) => cutOut(`asset-${nth}-0123456789`))
-    expect(await leastHeldBy(cut, (kept) => expect(kept.length).toBe(texts))).toBeGreaterThan(texts / 2)
+    expect(await minHeldBy(cut, (kept) => expect(kept.length).toBe(texts))).toBeGreaterThan(texts / 2)
   })
 
-  test('an id that was learned from a list', async () => {
+  test('an id from a list', async () => {
     const learn = async () => {
       const freshness = new Freshness(async () => 0)
       await freshness.check()
@@ -64,18 +61,18 @@ describe('what is kept holds on to nothing but itself', () => {
     }
     const known = (memory: Remembered<string>) =>
       expect(memory.get('asset-7-0123456789', () => Promise.reject(new Error('it is known')))).toBe('group')
-    expect(await leastHeldBy(learn, known)).toBeLessThan(texts / 10)
+    expect(await minHeldBy(learn, known)).toBeLessThan(texts / 10)
   })
 
-  test('what a page began after', async () => {
+  test('the position before a page', async () => {
     const rows = () =>
       Array.from({ length: texts }, (_, nth) =>
         positionOf({ id: cutOut(`asset-${nth}-0123456789`), key: cutOut(`2026-11-22T00:00:${nth}.000Z`) }),
       )
-    expect(await leastHeldBy(rows, (kept) => expect(kept.length).toBe(texts))).toBeLessThan(texts / 10)
+    expect(await minHeldBy(rows, (kept) => expect(kept.length).toBe(texts))).toBeLessThan(texts / 10)
   })
 
-  test('where the cursors of a long list lead on', async () => {
+  test('the cursors of a long list', async () => {
     const source: Source<Position> = {
       ...{ id: 'one', maxPageSize: 100, maxPageDepth: 10_000 },
       page: () => Promise.reject(new Error('only walked')),
@@ -92,6 +89,6 @@ describe('what is kept holds on to nothing but itself', () => {
       return anchors
     }
     const kept = (anchors: Anchor[]) => expect(anchors.length).toBeGreaterThan(texts / 2)
-    expect(await leastHeldBy(sweep, kept)).toBeLessThan(texts / 10)
+    expect(await minHeldBy(sweep, kept)).toBeLessThan(texts / 10)
   })
 })

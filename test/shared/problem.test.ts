@@ -19,8 +19,8 @@ const get = async (app: { handle(request: Request): Promise<Response> }, path = 
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-describe('a problem renders itself', () => {
-  test('in an app that knows nothing about it, from a handler and from a hook', async () => {
+describe('a Problem renders itself', () => {
+  test('in any app, from a handler and from a hook', async () => {
     const app = new Elysia()
       .get('/', () => {
         throw problem
@@ -41,12 +41,12 @@ describe('a problem renders itself', () => {
     }
   })
 
-  test('its cause is never shown', async () => {
+  test('without its cause', async () => {
     expect(await problem.toResponse().text()).not.toContain('secret')
     expect(JSON.stringify(problemBody()(problem))).not.toContain('secret')
   })
 
-  test('in the shape that it is asked for', async () => {
+  test('in the requested error format', async () => {
     expect(await problem.toResponse(problemBody('video_proxy_error')).json()).toMatchObject({
       error: { type: 'video_proxy_error' },
     })
@@ -54,7 +54,7 @@ describe('a problem renders itself', () => {
   })
 })
 
-describe('everything that goes wrong has one shape', () => {
+describe('every error has one format', () => {
   const logged: string[] = []
   const note = (_: object, message: string) => {
     logged.push(message)
@@ -90,7 +90,7 @@ describe('everything that goes wrong has one shape', () => {
       { method: 'POST', body: '{secret', headers: { 'content-type': 'application/json' } },
     ],
   ] as const) {
-    test(`${path} answers ${status} ${message}`, async () => {
+    test(`${path} responds with ${status} ${message}`, async () => {
       const answer = await get(app, path, init)
       expect([answer.status, JSON.parse(answer.text)]).toEqual([
         status,
@@ -100,14 +100,14 @@ describe('everything that goes wrong has one shape', () => {
     })
   }
 
-  test('and what was hidden is in the log', () => {
+  test('and the cause is in the log', () => {
     expect(logged).toContain('unexpected error')
     expect(logged).toContain('short and stout')
   })
 })
 
-describe('nobody in particular is 401', () => {
-  test('with a challenge, and one answer for every reason', async () => {
+describe('an unknown caller is 401', () => {
+  test('with WWW-Authenticate, and the same response for every reason', async () => {
     const refusal = {
       name: 'Problem',
       status: 401,
@@ -122,7 +122,7 @@ describe('nobody in particular is 401', () => {
     expect(await requireIdentity(async () => ({ user: 'ann' }), request())).toEqual({ user: 'ann' })
   })
 
-  test('and whoever is known is known at once, a thenable being waited for like any promise', async () => {
+  test('but a known caller is identified synchronously, and a thenable is awaited like a promise', async () => {
     const request = new Request('http://localhost/')
     expect(requireIdentity(() => ({ user: 'ann' }), request)).toEqual({ user: 'ann' })
     const thenable = Object.fromEntries([['then', (resolve: (nobody: undefined) => void) => resolve(undefined)]])
@@ -131,8 +131,8 @@ describe('nobody in particular is 401', () => {
   })
 })
 
-describe('objects are told apart by a number', () => {
-  test('the same for the same, another for another', () => {
+describe('objects have a number as identity', () => {
+  test('the same object has the same number, and another object another one', () => {
     const [one, other] = [{}, {}]
     expect(identity(one)).toBe(identity(one))
     expect(identity(one)).not.toBe(identity(other))
@@ -140,14 +140,14 @@ describe('objects are told apart by a number', () => {
   })
 })
 
-test('hooks that are told of an answer are told its status', async () => {
-  const told = Promise.withResolvers<unknown>()
+test('onAfterResponse sees the status of the error', async () => {
+  const reported = Promise.withResolvers<unknown>()
   const app = new Elysia()
     .onError(renderProblems(problemBody()))
-    .onAfterResponse(({ set }) => told.resolve(set.status))
+    .onAfterResponse(({ set }) => reported.resolve(set.status))
     .get('/', () => {
       throw problem
     })
   expect((await get(app)).status).toBe(418)
-  expect(await told.promise).toBe(418)
+  expect(await reported.promise).toBe(418)
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
 
-/** A store of one value, which answers when it is told to. */
-const scene = () => {
+/** A store of one value whose calls wait until the test resolves them. */
+const openFixture = () => {
   const state = { value: 'old', revision: 1, readings: 0 }
   const held: (() => void)[] = []
-  const later = async <Value>(answer: Value): Promise<Value> => {
+  const later = async <Value>(resolveAll: Value): Promise<Value> => {
     await new Promise<void>((resolve) => held.push(resolve))
-    return answer
+    return resolveAll
   }
   const freshness = new Freshness(
     () => {
@@ -26,10 +26,10 @@ const scene = () => {
       state.revision = 2
       freshness.raised()
     },
-    /** Lets everything be answered, whatever is asked next. */
-    async answer<Value>(asked: Value | Promise<Value>): Promise<Value> {
+    /** Resolves all store calls, also later ones, until `pending` is settled. */
+    async resolveAll<Value>(pending: Value | Promise<Value>): Promise<Value> {
       const over = { yet: false }
-      const settled = Promise.resolve(asked).finally(() => {
+      const settled = Promise.resolve(pending).finally(() => {
         over.yet = true
       })
       while (!over.yet) {
@@ -41,73 +41,73 @@ const scene = () => {
   }
 }
 
-describe('what a process has changed itself it sees at once', () => {
-  test('the next use waits for a reading, one further does not', async () => {
-    const { get, answer, change, state } = scene()
-    expect(await answer(get())).toBe('old')
+describe('a change by this process is visible at once', () => {
+  test('the next read waits for the new revision, and further ones do not', async () => {
+    const { get, resolveAll, change, state } = openFixture()
+    expect(await resolveAll(get())).toBe('old')
     expect(get()).toBe('old')
     change()
-    expect(await answer(get())).toBe('new')
+    expect(await resolveAll(get())).toBe('new')
     expect(get()).toBe('new')
     expect(state.readings).toBe(2)
   })
 
-  test('for one that was begun afterwards', async () => {
-    const { get, answer, change, state } = scene()
+  test('to every read that starts after the change', async () => {
+    const { get, resolveAll, change, state } = openFixture()
     const first = get()
     change()
     const second = get()
-    expect(await answer(second)).toBe('new')
-    await answer(first)
+    expect(await resolveAll(second)).toBe('new')
+    await resolveAll(first)
     expect(get()).toBe('new')
     expect(state.readings).toBe(2)
   })
 
-  test('and an answer from before, which comes afterwards, does not outlive it', async () => {
-    const { get, answer, change, freshness } = scene()
-    await answer(freshness.check())
+  test('and a late result from before the change is not cached', async () => {
+    const { get, resolveAll, change, freshness } = openFixture()
+    await resolveAll(freshness.check())
     const before = get()
     change()
-    expect(await answer(before)).toBe('old')
-    expect(await answer(get())).toBe('new')
+    expect(await resolveAll(before)).toBe('old')
+    expect(await resolveAll(get())).toBe('new')
   })
 })
 
-describe('memory is bounded by the sizes of what it holds', () => {
-  const scene = async () => {
+describe('the cache is limited by the sizes of its entries', () => {
+  const openFixture = async () => {
     const freshness = new Freshness(async () => 1)
     await freshness.check()
     const memory = new Remembered<string>(freshness, { limit: 10, sizeOf: ({ length }) => length })
-    const asked: string[] = []
+    const pending: string[] = []
     const get = (key: string) =>
       memory.get(key, async () => {
-        asked.push(key)
+        pending.push(key)
         return key
       })
-    return { memory, get, asked }
+    return { memory, get, pending }
   }
 
-  test('the oldest goes first, as many as it takes', async () => {
-    const { get, asked } = await scene()
+  test('the oldest entries are evicted first', async () => {
+    const { get, pending } = await openFixture()
     for (const key of ['aaa', 'bbb', 'ccc', 'dddddd']) await get(key)
-    asked.length = 0
+    pending.length = 0
     for (const key of ['dddddd', 'ccc']) await get(key)
-    expect(asked).toEqual([])
+    expect(pending).toEqual([])
     for (const key of ['aaa', 'bbb']) await get(key)
-    expect(asked).toEqual(['aaa', 'bbb'])
+    expect(pending).toEqual(['aaa', 'bbb'])
   })
 
-  test('what is larger than all of it is not kept, and takes nobody’s place', async () => {
-    const { get, asked } = await scene()
+  test('an entry above the total limit is not cached and evicts nothing', async () => {
+    const { get, pending } = await openFixture()
     await get('aaa')
     await get('eleven eeee')
     await get('eleven eeee')
     await get('aaa')
-    expect(asked).toEqual(['aaa', 'eleven eeee', 'eleven eeee'])
+    expect(pending).toEqual(['aaa', 'eleven eeee', 'eleven eeee'])
   })
 
-  test('what is replaced or forgotten counts no longer', async () => {
-    const { memory, get, asked } = await scene()
+  test('replaced and removed entries do not count', async () => {
+    const { memory, get, pending } = await openFixture()
     await get('aaa')
     for (let nth = 0; nth < 5; nth++) {
       memory.learn('b', 'bbbbbb')
@@ -115,6 +115,6 @@ describe('memory is bounded by the sizes of what it holds', () => {
       memory.forget('c')
     }
     await get('aaa')
-    expect(asked).toEqual(['aaa'])
+    expect(pending).toEqual(['aaa'])
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
 
-/** A store whose one value can be revoked, a clock that moves by hand, and a count of what was asked. */
-const scene = (limit?: number) => {
+/** A store whose value can be revoked, a manual clock, and the number of store calls. */
+const openFixture = (limit?: number) => {
   let now = 0
   let revision = 0
   const counts = { revision: 0, loads: 0 }
@@ -42,15 +42,15 @@ const scene = (limit?: number) => {
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe('what is remembered costs nothing', () => {
-  test('one load, one question, however often it is used', async () => {
-    const { get, counts } = scene()
+describe('a cached value', () => {
+  test('needs one load and one revision check', async () => {
+    const { get, counts } = openFixture()
     for (let use = 0; use < 100; use++) expect(await get()).toBe('value')
     expect(counts).toEqual({ revision: 1, loads: 1 })
   })
 
-  test('and is an answer, not a promise of one', async () => {
-    const { get, pass } = scene()
+  test('is returned synchronously, not as a promise', async () => {
+    const { get, pass } = openFixture()
     await get()
     expect(get()).toBe('value')
     pass(899)
@@ -59,8 +59,8 @@ describe('what is remembered costs nothing', () => {
     expect(get()).toBeInstanceOf(Promise)
   })
 
-  test('a busy process asks for the revision at most twice a second', async () => {
-    const { get, counts, pass } = scene()
+  test('causes at most two revision checks per second', async () => {
+    const { get, counts, pass } = openFixture()
     for (let ms = 0; ms < 10_000; ms += 10) {
       await get()
       await settled()
@@ -71,14 +71,14 @@ describe('what is remembered costs nothing', () => {
     expect(counts.revision).toBeLessThanOrEqual(23)
   })
 
-  test('many at once wait for one question', async () => {
-    const { get, counts } = scene()
+  test('shares one revision check between concurrent reads', async () => {
+    const { get, counts } = openFixture()
     await Promise.all(Array.from({ length: 50 }, () => get()))
     expect(counts.revision).toBe(1)
   })
 
-  test('an idle process asks nothing', async () => {
-    const { get, counts, pass } = scene()
+  test('causes no revision checks without reads', async () => {
+    const { get, counts, pass } = openFixture()
     await get()
     pass(3_600_000)
     await settled()
@@ -87,10 +87,10 @@ describe('what is remembered costs nothing', () => {
 })
 
 describe('a revocation takes effect within a second', () => {
-  test('however uses and revocation fall', async () => {
+  test('with any timing of reads and revocation', async () => {
     for (let revokedAt = 0; revokedAt < 2000; revokedAt += 37) {
       for (const every of [1, 100, 449, 450, 451, 899, 900, 901]) {
-        const { get, pass, revoke } = scene()
+        const { get, pass, revoke } = openFixture()
         let time = 0
         let revoked = false
         while (time < revokedAt + 1000 + every) {
@@ -108,16 +108,16 @@ describe('a revocation takes effect within a second', () => {
     }
   })
 
-  test('after a long rest the first use already knows', async () => {
-    const { get, pass, revoke } = scene()
+  test('at the first read after a long pause', async () => {
+    const { get, pass, revoke } = openFixture()
     await get()
     pass(3_600_000)
     revoke()
     expect(await get()).toBeUndefined()
   })
 
-  test('also when the question under way was asked long before', async () => {
-    const { get, pass, revoke, reading, revision } = scene()
+  test('also when a pending revision check started long before', async () => {
+    const { get, pass, revoke, reading, revision } = openFixture()
     await get()
     pass(500)
     const slow = Promise.withResolvers<number>()
@@ -133,9 +133,9 @@ describe('a revocation takes effect within a second', () => {
   })
 })
 
-describe('an answer from before a change does not outlive it', () => {
-  test('when the change is seen while the answer is on its way', async () => {
-    const { memory, get, pass, revoke } = scene()
+describe('a load that started before a change is not cached', () => {
+  test('when the change is detected during the load', async () => {
+    const { memory, get, pass, revoke } = openFixture()
     await get('other')
     const load = Promise.withResolvers<string>()
     const late = memory.get('key', () => load.promise)
@@ -148,8 +148,8 @@ describe('an answer from before a change does not outlive it', () => {
     expect(await get()).toBeUndefined()
   })
 
-  test('when it is seen only afterwards', async () => {
-    const { memory, get, pass, revoke } = scene()
+  test('when the change is detected after the load', async () => {
+    const { memory, get, pass, revoke } = openFixture()
     await get('other')
     const load = Promise.withResolvers<string>()
     const late = memory.get('key', () => load.promise)
@@ -161,8 +161,8 @@ describe('an answer from before a change does not outlive it', () => {
     expect(await get()).toBeUndefined()
   })
 
-  test('what was learned goes with it', async () => {
-    const { memory, get, pass, revoke } = scene()
+  test('nor are values that were set before the change', async () => {
+    const { memory, get, pass, revoke } = openFixture()
     await get()
     memory.learn('learned', 'yes')
     expect(await memory.get('learned', async () => undefined)).toBe('yes')
@@ -171,24 +171,24 @@ describe('an answer from before a change does not outlive it', () => {
     expect(await memory.get('learned', async () => undefined)).toBeUndefined()
   })
 
-  test('nothing is learned before the revision is known', async () => {
-    const { memory, get } = scene()
+  test('values are not set before the revision is known', async () => {
+    const { memory, get } = openFixture()
     memory.learn('key', 'too early')
     expect(await get()).toBe('value')
   })
 })
 
-describe('what is not there may come to be', () => {
-  test('absence is never remembered', async () => {
-    const { get, counts, values } = scene()
+describe('a missing value', () => {
+  test('is never cached', async () => {
+    const { get, counts, values } = openFixture()
     expect(await get('new')).toBeUndefined()
     values.set('new', 'here')
     expect(await get('new')).toBe('here')
     expect(counts.loads).toBe(2)
   })
 
-  test('what is forgotten is asked for again', async () => {
-    const { memory, get, counts } = scene()
+  test('or a removed one is loaded again', async () => {
+    const { memory, get, counts } = openFixture()
     await get()
     memory.forget('key')
     await get()
@@ -196,11 +196,11 @@ describe('what is not there may come to be', () => {
   })
 })
 
-describe('a store that cannot be asked', () => {
+describe('a store error', () => {
   const failing = () => Promise.reject(new Error('down'))
 
-  test('is noticed when memory is too old, and only then', async () => {
-    const { get, pass, reading, revision, counts } = scene()
+  test('is thrown only when the last revision check is too old', async () => {
+    const { get, pass, reading, revision, counts } = openFixture()
     await get()
     reading(failing)
     pass(500)
@@ -214,24 +214,24 @@ describe('a store that cannot be asked', () => {
     expect(counts.loads).toBe(1)
   })
 
-  test('at first use is an error, not an empty memory', () => {
-    const { get, reading, counts } = scene()
+  test('at the first read is thrown', () => {
+    const { get, reading, counts } = openFixture()
     reading(failing)
     expect(get()).rejects.toThrow('down')
     expect(counts.loads).toBe(0)
   })
 
-  test('for an answer leaves nothing behind', async () => {
-    const { memory, get } = scene()
+  test('during a load leaves nothing in the cache', async () => {
+    const { memory, get } = openFixture()
     expect(memory.get('key', failing)).rejects.toThrow('down')
     await settled()
     expect(await get()).toBe('value')
   })
 })
 
-describe('memory is bounded', () => {
-  test('the oldest answers go first', async () => {
-    const { memory, counts } = scene(3)
+describe('the size of the cache is limited', () => {
+  test('the oldest entries are evicted first', async () => {
+    const { memory, counts } = openFixture(3)
     const load = (key: string) =>
       memory.get(key, async () => {
         counts.loads++
@@ -245,22 +245,22 @@ describe('memory is bounded', () => {
     expect(counts.loads).toBe(5)
   })
 
-  test('a thousandth of a full memory goes at a time, and no more', async () => {
-    const { memory, get } = scene(3_000)
+  test('a full cache evicts a thousandth at a time', async () => {
+    const { memory, get } = openFixture(3_000)
     await get()
     for (let key = 1; key <= 3_000; key++) memory.learn(String(key), 'learned')
     const kept = Array.from({ length: 3_000 }, (_, key) => String(key + 1)).filter(
       (key) => memory.get(key, async () => undefined) === 'learned',
     )
-    // Gone with the first of all, which `get` has left.
+    // Evicted together with the oldest entry, which `get` did not refresh.
     expect(kept).toHaveLength(2_998)
     expect(kept[0]).toBe('3')
   })
 })
 
-describe('a store that says what has changed', () => {
-  /** Two kinds of answers, and a store that names what it takes away, unless it is told to be silent about it. */
-  const telling = () => {
+describe('a store that reports the changed keys', () => {
+  /** Two caches, and a store that reports the keys of its changes, unless `silent` is set. */
+  const openReportingStore = () => {
     let now = 0
     let value = 0
     let silent = false
@@ -283,7 +283,7 @@ describe('a store that says what has changed', () => {
         now += ms
       },
       change: (kind: string, key: string) => changes.push({ at: ++value, kind, key }),
-      hush: () => {
+      stopReporting: () => {
         silent = true
       },
       async all() {
@@ -300,8 +300,8 @@ describe('a store that says what has changed', () => {
     }
   }
 
-  test('costs the rest nothing', async () => {
-    const { all, change, pass } = telling()
+  test('invalidates only these keys', async () => {
+    const { all, change, pass } = openReportingStore()
     expect(await all()).toEqual(['a', 'b', 'c', 'x', 'x', 'y'])
     change('token', 'b')
     pass(1000)
@@ -314,8 +314,8 @@ describe('a store that says what has changed', () => {
     expect(await all()).toEqual([])
   })
 
-  test('ends the absence of what it names, and no other', async () => {
-    const { tokens, change, pass } = telling()
+  test('ends the negative caching of these keys only', async () => {
+    const { tokens, change, pass } = openReportingStore()
     const asked: string[] = []
     const ask = (key: string) =>
       tokens.get(key, async () => {
@@ -334,18 +334,18 @@ describe('a store that says what has changed', () => {
     expect(asked).toEqual(['x', 'y', 'x', 'y'])
   })
 
-  test('loses everything when it cannot say', async () => {
-    const { all, change, pass, hush } = telling()
+  test('invalidates all keys when it does not report them', async () => {
+    const { all, change, pass, stopReporting } = openReportingStore()
     await all()
-    hush()
+    stopReporting()
     change('token', 'b')
     pass(1000)
     expect(await all()).toEqual(['a', 'b', 'c', 'x', 'x', 'y'])
   })
 
-  test('an answer from before a change does not outlive it, whenever the change is seen', async () => {
+  test('a load that started before a change is not cached, whenever the change is detected', async () => {
     for (const seenBefore of [true, false]) {
-      const { all, tokens, change, pass, loads } = telling()
+      const { all, tokens, change, pass, loads } = openReportingStore()
       await all()
       change('token', 'late')
       pass(1000)
@@ -367,9 +367,9 @@ describe('a store that says what has changed', () => {
   })
 })
 
-describe('what somebody else has asked for shows itself to nobody', () => {
-  test('an answer that does not fit is asked for again, every time, and not kept', async () => {
-    const { memory, counts } = scene()
+describe('a cached value that does not fit the caller', () => {
+  test('is loaded again for each read, and the result is not cached', async () => {
+    const { memory, counts } = openFixture()
     const load = async () => {
       counts.loads++
       return 'of ann'
@@ -384,9 +384,9 @@ describe('what somebody else has asked for shows itself to nobody', () => {
   })
 })
 
-describe('several memories share one freshness', () => {
-  test('one question serves them all, and a change empties them all', async () => {
-    const { freshness, get, counts, pass, revoke } = scene()
+describe('several caches with one revision clock', () => {
+  test('share its checks, and a change invalidates all of them', async () => {
+    const { freshness, get, counts, pass, revoke } = openFixture()
     const other = new Remembered<string>(freshness)
     await get()
     await other.get('x', async () => 'old')

@@ -3,16 +3,16 @@ import { createToken, Freshness, hashToken, identifyByToken } from '../../plugin
 import { RevocationWatch } from '../../plugins/shared/revocation.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
-describe('who waits for the end of a credential', () => {
-  const scene = () => {
+describe('a listener for the end of a credential', () => {
+  const openFixture = () => {
     const clock = new VirtualClock()
     const held = new Set(['a', 'b'])
-    const asked: string[] = []
+    const checks: string[] = []
     let down = false
     const watch = new RevocationWatch({
       clock,
       holds: async (key) => {
-        asked.push(key)
+        checks.push(key)
         if (down) throw new Error('down')
         return held.has(key)
       },
@@ -22,11 +22,11 @@ describe('who waits for the end of a credential', () => {
     const fail = (fails: boolean) => {
       down = fails
     }
-    return { clock, held, asked, ended, add, fail }
+    return { clock, held, checks, ended, add, fail }
   }
 
-  test('is told, once, with all others of that credential and nobody else', async () => {
-    const { clock, held, ended, add } = scene()
+  test('is called once, with all listeners of this credential only', async () => {
+    const { clock, held, ended, add } = openFixture()
     for (const [key, name] of [
       ['a', 'a1'],
       ['a', 'a2'],
@@ -40,8 +40,8 @@ describe('who waits for the end of a credential', () => {
     expect(ended).toEqual(['a1', 'a2'])
   })
 
-  test('is not told who has called it off', async () => {
-    const { clock, held, ended, add } = scene()
+  test('is not called after its removal', async () => {
+    const { clock, held, ended, add } = openFixture()
     const callOff = add('a', 'first')
     add('a', 'second')
     callOff()
@@ -51,8 +51,8 @@ describe('who waits for the end of a credential', () => {
     expect(ended).toEqual(['second'])
   })
 
-  test('goes on while nobody can be asked', async () => {
-    const { clock, held, ended, add, fail } = scene()
+  test('is not called while the check fails', async () => {
+    const { clock, held, ended, add, fail } = openFixture()
     add('a')
     held.clear()
     fail(true)
@@ -63,22 +63,22 @@ describe('who waits for the end of a credential', () => {
     expect(ended).toEqual(['a'])
   })
 
-  test('costs nothing when there is nobody', async () => {
-    const { clock, asked, add } = scene()
+  test('no timer runs without listeners', async () => {
+    const { clock, checks, add } = openFixture()
     for (let again = 0; again < 3; again++) {
       const callOff = add('a')
       await clock.pass(1_000)
       callOff()
       await clock.pass(1_000)
-      asked.length = 0
+      checks.length = 0
       await clock.pass(60_000)
-      expect([asked, clock.pending]).toEqual([[], 0])
+      expect([checks, clock.pending]).toEqual([[], 0])
     }
   })
 })
 
 describe('the streams of a token', () => {
-  const scene = () => {
+  const openFixture = () => {
     const clock = new VirtualClock()
     let revision = 1
     const counts = { revision: 0, ownerOf: [] as string[] }
@@ -113,10 +113,10 @@ describe('the streams of a token', () => {
     }
   }
 
-  test('end within a second of its revocation, whenever that is, and whoever else asks meanwhile', async () => {
+  test('end within a second of its revocation, with any timing of other requests', async () => {
     for (let after = 0; after < 1_300; after += 97) {
       for (const others of [0, 70, 449]) {
-        const { clock, issue, revoke, identify } = scene()
+        const { clock, issue, revoke, identify } = openFixture()
         const [token, other] = [issue(), issue()]
         let ended = false
         ;(await identify(token))?.whenRevoked?.(() => {
@@ -138,8 +138,8 @@ describe('the streams of a token', () => {
     }
   })
 
-  test('cost two questions a second for all of them, and one for what has changed', async () => {
-    const { clock, counts, issue, revoke, identify } = scene()
+  test('cause two revision checks per second in total, and one lookup per change', async () => {
+    const { clock, counts, issue, revoke, identify } = openFixture()
     const made = Array.from({ length: 500 }, () => issue())
     const ended: string[] = []
     for (const token of made) (await identify(token))?.whenRevoked?.(() => ended.push(token))
@@ -154,8 +154,8 @@ describe('the streams of a token', () => {
     expect(counts.ownerOf).toEqual([hashToken(made[7] ?? '')])
   })
 
-  test('end with it', async () => {
-    const { clock, issue, identify } = scene()
+  test('end when it expires', async () => {
+    const { clock, issue, identify } = openFixture()
     const token = issue(clock.now() + 5_000)
     let ended = false
     ;(await identify(token))?.whenRevoked?.(() => {

@@ -11,7 +11,7 @@ import {
 
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-test('a large document is read, and put together, a piece a turn', async () => {
+test('a large document is parsed and assembled over several turns of the event loop', async () => {
   const bytes = encode(`{"a":"${'é'.repeat(4 * bytesInTurn)}","b":1}`)
   const before = turns.count
   const json = await readJsonInTurns(bytes)
@@ -22,7 +22,7 @@ test('a large document is read, and put together, a piece a turn', async () => {
   expect(Buffer.compare(composed, changed.bytes)).toBe(0)
 })
 
-test('wherever a turn ends, a character that is not UTF-8 is found, and no other', async () => {
+test('invalid UTF-8 is detected at every boundary of turns, without false errors', async () => {
   const start = '{"a":"'
   for (const character of ['é', '中', '\u{1f600}']) {
     const whole = encode(character)
@@ -41,7 +41,7 @@ test('wherever a turn ends, a character that is not UTF-8 is found, and no other
   expect(await readJsonInTurns(late).catch((error) => error)).toBeInstanceOf(JsonError)
 })
 
-test('what is put together from nothing new is as it was', async () => {
+test('assembling an unchanged document returns its text', async () => {
   const json = readJson('{"a":[1,2]}')
   expect(new TextDecoder().decode(await composeInTurns(json))).toBe('{"a":[1,2]}')
 })
