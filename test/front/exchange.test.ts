@@ -5,8 +5,8 @@ import { front, host } from './wire.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-describe('answers come as they were given', () => {
-  test('status, headers, cookies and bytes', async () => {
+describe('a response is sent unchanged', () => {
+  test('with status, headers, cookies and bytes', async () => {
     await using served = await front(() => {
       const headers = new Headers({ 'content-type': 'text/plain', 'x-one': '1' })
       headers.append('set-cookie', 'a=1')
@@ -23,22 +23,22 @@ describe('answers come as they were given', () => {
     expect(Buffer.from(body, 'latin1').toString()).toBe('ä')
   })
 
-  test('HEAD has the headers of GET and no body', async () => {
+  test('to HEAD with the headers of GET and without a body', async () => {
     await using served = await front(() => new Response('four', { headers: { 'x-one': '1' } }))
-    const wire = served.dial()
-    wire.write(`HEAD / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
-    const head = await wire.answer(true)
+    const connection = served.dial()
+    connection.write(`HEAD / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
+    const head = await connection.answer(true)
     expect([head.status, head.headers.get('x-one'), head.headers.get('content-length')]).toEqual([200, '1', '4'])
-    expect((await wire.answer()).body).toBe('four')
+    expect((await connection.answer()).body).toBe('four')
   })
 
-  test('nothing is said where there is nothing to say', async () => {
+  test('without a body for statuses that have none', async () => {
     for (const status of [204, 304]) {
       await using served = await front(() => new Response(null, { status }))
-      const wire = served.dial()
-      wire.write(`GET / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
+      const connection = served.dial()
+      connection.write(`GET / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
       for (const _ of [1, 2]) {
-        const { status: heard, headers } = await wire.answer()
+        const { status: heard, headers } = await connection.answer()
         expect([heard, headers.get('content-length')]).toEqual([status, null])
       }
     }
@@ -47,46 +47,46 @@ describe('answers come as they were given', () => {
   })
 })
 
-describe('a connection carries many requests', () => {
-  test('one after the other, and all at once, in their order', async () => {
+describe('several requests on one connection', () => {
+  test('receive their responses in order, sequential and pipelined', async () => {
     await using served = await front(async (request) => {
       const { pathname } = new URL(request.url)
-      // The first is the slowest.
+      // The first request is the slowest.
       for (let turn = 0; turn < 20 - Number(pathname.slice(1)); turn++)
         await new Promise<void>((resolve) => setImmediate(resolve))
       return new Response(pathname)
     })
-    const wire = served.dial()
-    wire.write(Array.from({ length: 20 }, (_, at) => `GET /${at} HTTP/1.1\r\n${host}\r\n`).join(''))
-    for (let at = 0; at < 20; at++) expect((await wire.answer()).body).toBe(`/${at}`)
-    wire.write(`GET /19 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-    expect((await wire.answer()).body).toBe('/19')
-    await wire.closed
+    const connection = served.dial()
+    connection.write(Array.from({ length: 20 }, (_, at) => `GET /${at} HTTP/1.1\r\n${host}\r\n`).join(''))
+    for (let at = 0; at < 20; at++) expect((await connection.answer()).body).toBe(`/${at}`)
+    connection.write(`GET /19 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+    expect((await connection.answer()).body).toBe('/19')
+    await connection.closed
   })
 
-  test('also when the app did not care for a body', async () => {
+  test('also when the app does not read a body', async () => {
     await using served = await front(() => new Response('no', { status: 401 }))
-    const wire = served.dial()
+    const connection = served.dial()
     for (const length of [5, 500_000]) {
-      wire.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n${'x'.repeat(length)}`)
-      expect((await wire.answer()).status).toBe(401)
+      connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n${'x'.repeat(length)}`)
+      expect((await connection.answer()).status).toBe(401)
     }
-    wire.write(`DELETE / HTTP/1.1\r\n${host}\r\n`)
-    expect((await wire.answer()).status).toBe(401)
+    connection.write(`DELETE / HTTP/1.1\r\n${host}\r\n`)
+    expect((await connection.answer()).status).toBe(401)
   })
 })
 
-describe('a large body is streamed', () => {
-  test('and read in whole', async () => {
+describe('a large request body', () => {
+  test('is streamed completely', async () => {
     await using served = await front(async (request) => Response.json((await request.arrayBuffer()).byteLength))
     const length = 20_000_000
-    const wire = served.dial()
-    wire.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
-    for (let sent = 0; sent < length; sent += 1_000_000) wire.write('x'.repeat(1_000_000))
-    expect((await wire.answer()).body).toBe(String(length))
+    const connection = served.dial()
+    connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
+    for (let sent = 0; sent < length; sent += 1_000_000) connection.write('x'.repeat(1_000_000))
+    expect((await connection.answer()).body).toBe(String(length))
   })
 
-  test('beyond the app’s bound it is refused, with an answer', async () => {
+  test('above the app’s limit receives an error response', async () => {
     await using served = await front((request) =>
       readJsonBody(request, 1000).then(
         () => new Response('read'),
@@ -98,14 +98,14 @@ describe('a large body is streamed', () => {
       `Content-Length: ${large.length}\r\n\r\n${large}`,
       `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
     ]) {
-      const wire = served.dial()
-      wire.write(`POST / HTTP/1.1\r\n${host}${framing}GET / HTTP/1.1\r\n${host}\r\n`)
-      expect((await wire.answer()).status).toBe(413)
-      expect((await wire.answer()).status).toBe(400)
+      const connection = served.dial()
+      connection.write(`POST / HTTP/1.1\r\n${host}${framing}GET / HTTP/1.1\r\n${host}\r\n`)
+      expect((await connection.answer()).status).toBe(413)
+      expect((await connection.answer()).status).toBe(400)
     }
   })
 
-  test('no faster than the app reads it', async () => {
+  test('is read with backpressure', async () => {
     const begun = Promise.withResolvers<ReadableStreamDefaultReader<Uint8Array>>()
     const done = Promise.withResolvers<void>()
     await using served = await front(async (request) => {
@@ -114,9 +114,9 @@ describe('a large body is streamed', () => {
       await done.promise
       return new Response('done')
     })
-    const wire = served.dial()
+    const connection = served.dial()
     const length = 100_000_000
-    wire.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
+    connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
     let accepted = 0
     const chunk = 'x'.repeat(1_000_000)
     const stuck = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ describe('a large body is streamed', () => {
         if (accepted >= length) return resolve()
         accepted += chunk.length
         let moved = false
-        wire.socket.write(chunk, () => {
+        connection.socket.write(chunk, () => {
           moved = true
           push()
         })
@@ -141,8 +141,8 @@ describe('a large body is streamed', () => {
   })
 })
 
-describe('a caller who does not read is waited for', () => {
-  test('a stream is not drawn faster than it is taken', async () => {
+describe('a caller who does not read', () => {
+  test('causes backpressure on the response stream', async () => {
     const chunk = bytes(`data: ${'x'.repeat(100_000)}\n\n`)
     let drawn = 0
     await using served = await front(
@@ -162,10 +162,10 @@ describe('a caller who does not read is waited for', () => {
           { headers: { 'content-type': 'text/event-stream' } },
         ),
     )
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    await wire.until('data: ')
-    wire.socket.pause()
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await connection.until('data: ')
+    connection.socket.pause()
     let before = -1
     while (drawn !== before) {
       before = drawn

@@ -1,4 +1,4 @@
-/** A front with short times before a few simple routes: `fixture.ts` runs it on any runtime, and says where it listens. */
+/** A node:http listener with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
@@ -17,7 +17,10 @@ export const times: FrontTimes = {
 const encoder = new TextEncoder()
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** `/` answers, `/read` reads the body, `/later` does so after a silence, `/silent` answers after one, `/stream` is silent in the middle; for 3 s, or as many milliseconds as the query says. */
+/**
+ * `/` responds at once, `/read` reads the body, `/later` reads it after a pause, `/silent` responds after a pause, `/stream` pauses between two events.
+ * The pause is 3 s or the milliseconds of the query.
+ */
 export const handle = async (request: Request): Promise<Response> => {
   const { pathname, search } = new URL(request.url)
   const silenceMs = Number(search.slice(1)) || 3_000

@@ -6,24 +6,24 @@ const refuse = refusalIn('media')
 const five = 'Content-Length: 5\r\n'
 const chunked = 'Transfer-Encoding: chunked\r\n'
 
-/** What becomes of a request, and of the connection that it came on. */
+/** The status of a request and whether its connection closes. */
 const fate = async (request: string) => {
   let handled = 0
   await using served = await front(async (request) => new Response(`${++handled} ${(await request.text()).length}`), {
     refuse,
   })
-  const wire = served.dial()
-  wire.write(request)
-  const status = Number((await wire.until('\r\n')).split(' ')[1])
-  if (status !== 200) await wire.closed
+  const connection = served.dial()
+  connection.write(request)
+  const status = Number((await connection.until('\r\n')).split(' ')[1])
+  if (status !== 200) await connection.closed
   return { status, handled }
 }
 
-describe('a request whose framing is doubtful is refused before anybody is asked, and its connection closed', () => {
+describe('a request with ambiguous framing is rejected before the app, and its connection is closed', () => {
   for (const [what, head, status] of [
-    ['a length twice, the same', `${host}${five}${five}\r\nhello`, 400],
-    ['a length twice, in other letters', `${host}${five}cOnTeNt-LeNgTh: 5\r\n\r\nhello`, 400],
-    ['two lengths', `${host}${five}Content-Length: 6\r\n\r\nhello!`, 400],
+    ['a duplicate Content-Length', `${host}${five}${five}\r\nhello`, 400],
+    ['a duplicate Content-Length in other case', `${host}${five}cOnTeNt-LeNgTh: 5\r\n\r\nhello`, 400],
+    ['two different lengths', `${host}${five}Content-Length: 6\r\n\r\nhello!`, 400],
     ['a list of lengths', `${host}Content-Length: 5, 5\r\n\r\nhello`, 400],
     ['a signed length', `${host}Content-Length: +5\r\n\r\nhello`, 400],
     ['an empty length', `${host}Content-Length: \r\n\r\n`, 400],
@@ -31,8 +31,12 @@ describe('a request whose framing is doubtful is refused before anybody is asked
     ['chunks and a length', `${host}${chunked}${five}\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
     ['chunks twice', `${host}${chunked}${chunked}\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
     ['chunks in a list', `${host}Transfer-Encoding: chunked, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
-    ['chunks that are not last', `${host}Transfer-Encoding: chunked, gzip\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
-    ['a coding that nobody knows', `${host}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 501],
+    [
+      'chunked that is not the last coding',
+      `${host}Transfer-Encoding: chunked, gzip\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['an unknown coding', `${host}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 501],
     ['gzip', `${host}Transfer-Encoding: gzip\r\n\r\nhello`, 501],
     ['gzip in chunks', `${host}Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 501],
     ['identity', `${host}Transfer-Encoding: identity\r\n\r\n`, 501],
@@ -79,7 +83,7 @@ describe('a request whose framing is doubtful is refused before anybody is asked
   }
 })
 
-describe('what is as it should be goes on', () => {
+describe('a valid request is accepted', () => {
   for (const name of [
     'a',
     'a:80',
@@ -111,7 +115,7 @@ describe('what is as it should be goes on', () => {
   }
 })
 
-test('a refusal has the shape of the part of the server that was asked', async () => {
+test('the error has the format of the requested part of the server', async () => {
   await using served = await front(() => new Response('handled'), { refuse })
   for (const [path, shape] of [
     [
@@ -129,15 +133,15 @@ test('a refusal has the shape of the part of the server that was asked', async (
   }
 })
 
-test('nothing behind such a request is taken for another one', async () => {
+test('bytes after such a request are not parsed as another request', async () => {
   let handled = 0
   await using served = await front(() => new Response(String(++handled)), { refuse })
   for (const head of [`Host: a/b\r\n`, `${host}${five}${five}`, `${host}Transfer-Encoding: gzip, chunked\r\n`]) {
-    const wire = served.dial()
-    wire.write(
+    const connection = served.dial()
+    connection.write(
       `POST / HTTP/1.1\r\n${head}\r\nGET /smuggled HTTP/1.1\r\n${host}\r\nGET /smuggled HTTP/1.1\r\n${host}\r\n`,
     )
-    await wire.closed
+    await connection.closed
   }
   expect(handled).toBe(0)
 })

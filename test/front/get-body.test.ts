@@ -3,7 +3,7 @@ import { hasQueryBody, readQueryBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { front, host, json } from './wire.ts'
 
-/** Says what the app would read of a GET's body. */
+/** Responds with the GET body that the app reads. */
 const reading = async (request: Request): Promise<Response> => {
   try {
     const body = hasQueryBody(request) ? await readQueryBody(request, 1000) : undefined
@@ -19,8 +19,8 @@ const chunked = (...chunks: readonly string[]) =>
 
 const sized = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`
 
-describe('a body on GET reaches the app', () => {
-  test('with a length, and in chunks', async () => {
+describe('a GET body reaches the app', () => {
+  test('with Content-Length and in chunks', async () => {
     await using served = await front(reading)
     for (const body of [sized('{"PageSize":5}'), chunked('{"Page', 'Size":5}'), chunked('{"PageSize":5}')]) {
       const { status, body: heard } = await served.ask(`GET /list?a=b HTTP/1.1\r\n${host}${json}${body}`)
@@ -28,28 +28,28 @@ describe('a body on GET reaches the app', () => {
     }
   })
 
-  test('byte by byte, however slowly', async () => {
+  test('byte by byte, at any speed', async () => {
     await using served = await front(reading)
-    const wire = served.dial()
+    const connection = served.dial()
     for (const letter of `GET /list HTTP/1.1\r\n${host}${json}${sized('{"a":1}')}`) {
-      wire.write(letter)
+      connection.write(letter)
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
-    expect(JSON.parse((await wire.answer()).body)).toEqual(['', '{"a":1}'])
+    expect(JSON.parse((await connection.answer()).body)).toEqual(['', '{"a":1}'])
   })
 
-  test('and no other request gets it: the next on the connection has its own, or none', async () => {
+  test('and no later request on the connection', async () => {
     await using served = await front(reading)
-    const wire = served.dial()
-    wire.write(`GET /1 HTTP/1.1\r\n${host}${json}${sized('{"a":1}')}`)
-    wire.write(`GET /2 HTTP/1.1\r\n${host}${json}\r\n`)
-    wire.write(`GET /3 HTTP/1.1\r\n${host}${json}${chunked('{"a":3}')}`)
+    const connection = served.dial()
+    connection.write(`GET /1 HTTP/1.1\r\n${host}${json}${sized('{"a":1}')}`)
+    connection.write(`GET /2 HTTP/1.1\r\n${host}${json}\r\n`)
+    connection.write(`GET /3 HTTP/1.1\r\n${host}${json}${chunked('{"a":3}')}`)
     for (const expected of ['{"a":1}', null, '{"a":3}']) {
-      expect(JSON.parse((await wire.answer()).body)[1]).toBe(expected)
+      expect(JSON.parse((await connection.answer()).body)[1]).toBe(expected)
     }
   })
 
-  test('of the very size that is allowed', async () => {
+  test('of exactly the maximum size', async () => {
     await using served = await front(reading)
     const most = `{"a":"${'x'.repeat(1000 - 8)}"}`
     for (const [body, status] of [
@@ -62,10 +62,10 @@ describe('a body on GET reaches the app', () => {
   })
 })
 
-describe('a body on GET that is too large is answered, not cut off', () => {
+describe('a GET body that is too large receives an error response', () => {
   const large = 'x'.repeat(3_000_000)
 
-  test('with a length, and in chunks', async () => {
+  test('with Content-Length and in chunks', async () => {
     await using served = await front(reading)
     for (const body of [
       sized(large),
@@ -77,7 +77,7 @@ describe('a body on GET that is too large is answered, not cut off', () => {
     }
   })
 
-  test('before the rest has come', async () => {
+  test('before the rest has arrived', async () => {
     await using served = await front(reading)
     const { status } = await served.ask(
       `GET / HTTP/1.1\r\n${host}${json}Content-Length: 3000000\r\n\r\n${'x'.repeat(2000)}`,
@@ -85,11 +85,11 @@ describe('a body on GET that is too large is answered, not cut off', () => {
     expect(status).toBe(413)
   })
 
-  test('and the connection goes on', async () => {
+  test('and the connection stays usable', async () => {
     await using served = await front(reading)
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}${json}${sized(large)}GET /next HTTP/1.1\r\n${host}\r\n`)
-    expect((await wire.answer()).status).toBe(413)
-    expect((await wire.answer()).status).toBe(200)
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}${json}${sized(large)}GET /next HTTP/1.1\r\n${host}\r\n`)
+    expect((await connection.answer()).status).toBe(413)
+    expect((await connection.answer()).status).toBe(200)
   })
 })

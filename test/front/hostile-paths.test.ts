@@ -65,7 +65,7 @@ const traversals = [
   '%f0%9f%98%80',
 ]
 
-/** A gateway on a socket whose one user owns nothing, and the requests that its upstream got. */
+/** A gateway on a socket with one user without objects. Records the upstream requests. */
 const start = async () => {
   const calls: string[] = []
   const app = gateway({
@@ -82,16 +82,16 @@ const start = async () => {
 }
 
 const ask = async (served: Awaited<ReturnType<typeof front>>, method: string, segment: string) => {
-  const wire = served.dial()
-  wire.write(
+  const connection = served.dial()
+  connection.write(
     `${method} /api/media/proxy/assets/${segment} HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
   )
-  const line = await wire.until('\r\n')
-  wire.socket.destroy()
+  const line = await connection.until('\r\n')
+  connection.socket.destroy()
   return Number(line.split(' ')[1])
 }
 
-describe('whatever stands in a path, the upstream is asked for one asset or not at all', () => {
+describe('any path segment causes an upstream request for exactly one asset, or none', () => {
   for (const [what, segments] of [
     ['paths as an attacker writes them', traversals],
     ['naughty strings, encoded', naughty.map((text) => encodeURIComponent(text.toWellFormed()))],

@@ -20,23 +20,23 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-describe('a caller who leaves is noticed', () => {
-  test('before there is an answer', async () => {
+describe('a disconnect of the caller', () => {
+  test('before the response aborts the signal', async () => {
     const left = Promise.withResolvers<void>()
-    const wire = Promise.withResolvers<{ socket: { destroy(): void } }>()
+    const connection = Promise.withResolvers<{ socket: { destroy(): void } }>()
     await using served = await front(async ({ signal }) => {
-      ;(await wire.promise).socket.destroy()
+      ;(await connection.promise).socket.destroy()
       await aborted(signal)
       left.resolve()
       return new Response('too late')
     })
     const dialled = served.dial()
     dialled.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    wire.resolve(dialled)
+    connection.resolve(dialled)
     await left.promise
   })
 
-  test('in the middle of a stream, even one that is silent', async () => {
+  test('during a stream aborts the signal, also while the stream is silent', async () => {
     const left = Promise.withResolvers<void>()
     await using served = await front(({ signal }) => {
       aborted(signal).then(left.resolve)
@@ -45,14 +45,14 @@ describe('a caller who leaves is noticed', () => {
         events,
       )
     })
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    await wire.until('data: 1')
-    wire.socket.destroy()
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await connection.until('data: 1')
+    connection.socket.destroy()
     await left.promise
   })
 
-  test('a stream that goes on is cancelled', async () => {
+  test('cancels a running stream', async () => {
     const cancelled = Promise.withResolvers<void>()
     await using served = await front(
       () =>
@@ -67,14 +67,14 @@ describe('a caller who leaves is noticed', () => {
           events,
         ),
     )
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    await wire.until('data: 1')
-    wire.socket.destroy()
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await connection.until('data: 1')
+    connection.socket.destroy()
     await cancelled.promise
   })
 
-  /** A response with a stream that goes on for as long as it is read. */
+  /** A response with an endless stream. */
   const endless = (cancelled: () => void) =>
     new Response(
       new ReadableStream({
@@ -87,7 +87,7 @@ describe('a caller who leaves is noticed', () => {
       events,
     )
 
-  test('before its stream began: the stream is cancelled', async () => {
+  test('before the start of the stream cancels the stream', async () => {
     const cancelled = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
     await using served = await front(async ({ signal }) => {
@@ -95,23 +95,23 @@ describe('a caller who leaves is noticed', () => {
       await aborted(signal)
       return endless(cancelled.resolve)
     })
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     await asked.promise
-    wire.socket.destroy()
+    connection.socket.destroy()
     await cancelled.promise
   })
 
-  test('with the head of a stream, when that is all it asked for: the stream is cancelled', async () => {
+  test('a HEAD request cancels the stream', async () => {
     const cancelled = Promise.withResolvers<void>()
     await using served = await front(() => endless(cancelled.resolve))
-    const wire = served.dial()
-    wire.write(`HEAD / HTTP/1.1\r\n${host}\r\n`)
-    await wire.until('text/event-stream')
+    const connection = served.dial()
+    connection.write(`HEAD / HTTP/1.1\r\n${host}\r\n`)
+    await connection.until('text/event-stream')
     await cancelled.promise
   })
 
-  test('in the middle of its own request: the app reads an error, or is not asked', async () => {
+  test('during the request body makes the app’s read fail, or the app is not called', async () => {
     const failed = Promise.withResolvers<unknown>()
     await using served = await front(async (request) => {
       await request.text().catch(failed.resolve)
@@ -127,24 +127,24 @@ describe('a caller who leaves is noticed', () => {
     expect(await failed.promise).toBeInstanceOf(Error)
   })
 
-  test('who stays is told nothing of the sort', async () => {
+  test('is not reported for completed requests', async () => {
     const signals: AbortSignal[] = []
     await using served = await front((request) => {
       signals.push(request.signal)
       return Response.json(1)
     })
-    const wire = served.dial()
+    const connection = served.dial()
     for (let request = 0; request < 20; request++) {
-      wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-      await wire.answer()
+      connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+      await connection.answer()
     }
-    wire.socket.destroy()
-    await wire.closed
+    connection.socket.destroy()
+    await connection.closed
     expect(signals.filter(({ aborted }) => aborted)).toEqual([])
   })
 })
 
-describe('an answer that fails is cut off, never ended as if it were whole', () => {
+describe('a failed response is aborted and never looks complete', () => {
   test('a stream that breaks', async () => {
     await using served = await front(
       () =>
@@ -156,21 +156,21 @@ describe('an answer that fails is cut off, never ended as if it were whole', () 
           events,
         ),
     )
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    await wire.until('data: 1')
-    await wire.closed
-    expect(wire.until('0\r\n\r\n')).rejects.toThrow('ended')
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await connection.until('data: 1')
+    await connection.closed
+    expect(connection.until('0\r\n\r\n')).rejects.toThrow('ended')
   })
 
   test('a handler that throws', async () => {
     await using served = await front(() => Promise.reject(new Error('secret')))
-    const wire = served.dial()
-    wire.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    await wire.closed
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await connection.closed
   })
 
-  test('none of all this was left unhandled', async () => {
+  test('there are no unhandled rejections', async () => {
     await new Promise<void>((resolve) => setTimeout(resolve, 20))
     expect(unhandled).toEqual([])
   })

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type Listening, listenBun } from '../../src/server/listen.ts'
 import { handle } from './fixture.ts'
-import { bufferedBytes, host, json, pour, Wire } from './wire.ts'
+import { bufferedBytes, host, json, pour, RawConnection } from './wire.ts'
 
 const slow = process.env.SLUICE_SLOW !== undefined
 const huge = 'Content-Length: 60000000\r\n'
 
 let handled = 0
 let server: Listening
-const wires: Wire[] = []
+const connections: RawConnection[] = []
 const dial = (text = '') => {
-  const wire = new Wire(connect(server.port, '127.0.0.1'))
-  wires.push(wire)
-  if (text !== '') wire.write(text)
-  return wire
+  const connection = new RawConnection(connect(server.port, '127.0.0.1'))
+  connections.push(connection)
+  if (text !== '') connection.write(text)
+  return connection
 }
 
 beforeAll(async () => {
@@ -27,36 +27,36 @@ beforeAll(async () => {
   server = await listenBun(counting, { http, media: { segment: 'media' }, shared: false, times })
 })
 afterAll(async () => {
-  for (const wire of wires) wire.socket.destroy()
+  for (const connection of connections) connection.socket.destroy()
   await server.stop(0)
 })
 
-describe('Bun’s own server before the app', () => {
+describe('the listener with Bun.serve', () => {
   for (const [what, head, status] of [
-    ['a length twice', `${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`, 400],
+    ['a duplicate Content-Length', `${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`, 400],
     ['a list of lengths', `${host}Content-Length: 5, 5\r\n\r\nhello`, 400],
     [
       'a length and chunks',
       `${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
       400,
     ],
-    ['a coding that nobody knows', `${host}Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
+    ['an unknown coding', `${host}Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, 400],
     ['two hosts', `${host}${host}\r\n`, 400],
     ['no host', '\r\n', 400],
     ...['a/b', 'a,b', 'x@y', 'a?b', 'a#b', 'a b', ':80', 'a:b', 'a:99999', '[zz]', 'a%41', '\u00e4'].map(
       (name) => [`a Host of ${name}`, `Host: ${name}\r\n\r\n`, 400] as const,
     ),
   ] as const) {
-    test(`${what} is refused before anybody is asked, and the connection closed`, async () => {
+    test(`${what} is rejected before the app, and the connection is closed`, async () => {
       const before = handled
-      const wire = dial(`POST / HTTP/1.1\r\n${head}`)
-      expect(await wire.until('\r\n')).toStartWith(`HTTP/1.1 ${status}`)
-      await wire.closed
+      const connection = dial(`POST / HTTP/1.1\r\n${head}`)
+      expect(await connection.until('\r\n')).toStartWith(`HTTP/1.1 ${status}`)
+      await connection.closed
       expect(handled).toBe(before)
     })
   }
 
-  test('a refusal has the shape of the part that was asked', async () => {
+  test('an error has the format of the requested part', async () => {
     for (const [path, member] of [
       ['/v1/models', 'error'],
       ['/api/media/proxy/assets', 'success'],
@@ -67,49 +67,49 @@ describe('Bun’s own server before the app', () => {
     }
   })
 
-  test('bodies are read when they are wanted, in whole, with a length and in chunks', async () => {
-    const wire = dial()
+  test('a body is read completely when the app reads it, with Content-Length and in chunks', async () => {
+    const connection = dial()
     for (const framed of [
       'Content-Length: 5\r\n\r\nhello',
       'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
     ]) {
-      wire.write(`POST /read HTTP/1.1\r\n${host}${framed}`)
-      expect((await wire.answer()).body).toBe('5')
+      connection.write(`POST /read HTTP/1.1\r\n${host}${framed}`)
+      expect((await connection.answer()).body).toBe('5')
     }
     const large = 'x'.repeat(900_000)
-    wire.write(`POST /read HTTP/1.1\r\n${host}Content-Length: ${large.length}\r\n\r\n${large}`)
-    expect((await wire.answer()).body).toBe('900000')
-    wire.write(`POST /read HTTP/1.1\r\n${host}Content-Length: 1000001\r\n\r\n${'x'.repeat(1_000_001)}`)
-    expect((await wire.answer()).body).toBe('null')
+    connection.write(`POST /read HTTP/1.1\r\n${host}Content-Length: ${large.length}\r\n\r\n${large}`)
+    expect((await connection.answer()).body).toBe('900000')
+    connection.write(`POST /read HTTP/1.1\r\n${host}Content-Length: 1000001\r\n\r\n${'x'.repeat(1_000_001)}`)
+    expect((await connection.answer()).body).toBe('null')
   })
 
-  test('of a body that is not wanted yet no more comes than the kernel keeps', async () => {
-    const wire = dial(`POST /silent?3000 HTTP/1.1\r\n${host}${json}${huge}\r\n`)
-    expect(await pour(wire, 60_000_000)).toBeLessThan(bufferedBytes)
-    expect((await wire.answer()).headers.get('connection')).toBe('close')
+  test('an unread body is limited to the kernel’s buffers', async () => {
+    const connection = dial(`POST /silent?3000 HTTP/1.1\r\n${host}${json}${huge}\r\n`)
+    expect(await pour(connection, 60_000_000)).toBeLessThan(bufferedBytes)
+    expect((await connection.answer()).headers.get('connection')).toBe('close')
   })
 
   for (const method of ['GET', 'POST']) {
-    test(`a huge body of a ${method} that nobody wanted ends the connection after the answer`, async () => {
-      const wire = dial(`${method} / HTTP/1.1\r\n${host}${json}${huge}\r\n{`)
-      const { body, headers } = await wire.answer()
+    test(`an unread huge body of a ${method} ends the connection after the response`, async () => {
+      const connection = dial(`${method} / HTTP/1.1\r\n${host}${json}${huge}\r\n{`)
+      const { body, headers } = await connection.answer()
       expect([body, headers.get('connection')]).toEqual(['answered', 'close'])
-      await wire.closed
+      await connection.closed
     })
   }
 
-  // The runtime looks at its timers every four seconds.
+  // Bun checks its timeouts every four seconds.
   describe.skipIf(!slow)('in real time', () => {
-    test.concurrent('nothing is kept for ever: no request, half of one, half a body, after an answer, after a stream', async () => {
+    test.concurrent('every idle connection is closed: without a request, with half a request or body, after a response, after a stream', async () => {
       const silent = [dial(), dial('GET / HT'), dial(`GET / HTTP/1.1\r\n${host}\r\n`)]
       const half = `Content-Length: 100\r\n\r\n{"a":`
       const stalled = dial(`POST /read HTTP/1.1\r\n${host}${half}`)
       const unwanted = dial(`POST / HTTP/1.1\r\n${host}${half}`)
       const streamed = dial(`GET /stream HTTP/1.1\r\n${host}\r\n`)
-      await Promise.all([...silent, stalled, unwanted, streamed].map((wire) => wire.closed))
+      await Promise.all([...silent, stalled, unwanted, streamed].map((connection) => connection.closed))
     }, 40_000)
 
-    test.concurrent('a call and a stream may be silent for longer than any of these times', async () => {
+    test.concurrent('a response and a stream may be silent for longer than these timeouts', async () => {
       const call = dial(`POST /silent?13000 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}`)
       const stream = dial(`GET /stream?13000 HTTP/1.1\r\n${host}\r\n`)
       expect((await call.answer()).body).toBe('answered')
@@ -120,10 +120,12 @@ describe('Bun’s own server before the app', () => {
       ['short', 0],
       ['long', 100_000],
     ] as const) {
-      test.concurrent(`a ${size} body that keeps coming is read for as long as it takes`, async () => {
-        const wire = dial(`POST /read HTTP/1.1\r\n${host}Content-Length: ${atOnce + 24}\r\n\r\n${'x'.repeat(atOnce)}`)
-        const dripping = setInterval(() => wire.write('x'), 500)
-        expect((await wire.answer()).body).toBe(String(atOnce + 24))
+      test.concurrent(`a ${size} body that keeps arriving has no total timeout`, async () => {
+        const connection = dial(
+          `POST /read HTTP/1.1\r\n${host}Content-Length: ${atOnce + 24}\r\n\r\n${'x'.repeat(atOnce)}`,
+        )
+        const dripping = setInterval(() => connection.write('x'), 500)
+        expect((await connection.answer()).body).toBe(String(atOnce + 24))
         clearInterval(dripping)
       }, 40_000)
     }

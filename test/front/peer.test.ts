@@ -5,7 +5,7 @@ import { type Listening, listenBun, listenFront } from '../../src/server/listen.
 const addressOf = createAddressOf()
 let left = Promise.withResolvers<string | undefined>()
 
-/** Asks for the address at once, a while later, or only when the caller has left. */
+/** Reads the peer address at once, later, or after the caller has disconnected. */
 const handle = (request: Request): Response | Promise<Response> => {
   const said = () => new Response(addressOf(request))
   const { pathname } = new URL(request.url)
@@ -24,7 +24,7 @@ const handle = (request: Request): Response | Promise<Response> => {
 describe.each([
   ['node:http', listenFront],
   ['Bun.serve', listenBun],
-])('where a request comes from, on %s', (_, listen) => {
+])('the peer address of a request, on %s', (_, listen) => {
   let server: Listening
   beforeAll(async () => {
     const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 20 }
@@ -32,7 +32,7 @@ describe.each([
   })
   afterAll(() => server.stop(0))
 
-  test('is known at once and later on, for each of many requests of a connection', async () => {
+  test('is available at once and later, for every request of a connection', async () => {
     for (let round = 0; round < 3; round++) {
       for (const path of ['/now', '/soon', '/later']) {
         const answers = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}${path}`))
@@ -41,7 +41,7 @@ describe.each([
     }
   })
 
-  test('is still known when the caller has left', async () => {
+  test('is available after the caller has disconnected', async () => {
     left = Promise.withResolvers()
     const gone = new AbortController()
     const asking = fetch(`http://127.0.0.1:${server.port}/left`, { signal: gone.signal })

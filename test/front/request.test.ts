@@ -4,8 +4,8 @@ import { createRequest } from '../../src/front/request.ts'
 const made = (target: string, more: Partial<Parameters<typeof createRequest>[0]> = {}) =>
   createRequest({ method: 'GET', target, rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'], ...more })
 
-describe('a request of the front is what the runtime would have made', () => {
-  test('its address, of whatever characters the target is made', () => {
+describe('the lazy Request equals one of the runtime', () => {
+  test('in its URL, for any characters of the target', () => {
     const parts = [
       ...[
         '/',
@@ -66,14 +66,14 @@ describe('a request of the front is what the runtime would have made', () => {
     }
   })
 
-  test('its headers, joined where they are repeated', () => {
+  test('in its headers, with repeated ones joined', () => {
     expect([...made('/').headers]).toEqual([
       ['host', 'a'],
       ['x-a', '1, 2'],
     ])
   })
 
-  test('what else it has, and to instanceof', async () => {
+  test('in its other properties and for instanceof', async () => {
     const body = {
       stream: () => new Response('{"a":1}').body as ReadableStream<Uint8Array<ArrayBuffer>>,
       whole: () => new Response('{"a":1}').bytes(),
@@ -88,14 +88,14 @@ describe('a request of the front is what the runtime would have made', () => {
     expect(new TextDecoder().decode(await made('/', { method: 'POST', body }).bytes())).toBe('{"a":1}')
   })
 
-  test('bytes of a body that somebody has asked for as a stream are those of the stream', async () => {
+  test('in its bytes after the stream was accessed', async () => {
     const body = { stream: () => new Blob(['stream']).stream(), whole: () => new Response('whole').bytes() }
     const request = made('/', { method: 'POST', body })
     expect(request.body).not.toBeNull()
     expect(new TextDecoder().decode(await request.bytes())).toBe('stream')
   })
 
-  test('a body that was copied can be read in every way, and says when it was read', async () => {
+  test('in a copy, with all body methods and bodyUsed', async () => {
     const body = { stream: () => new Blob(['body']).stream(), whole: () => new Response('body').bytes() }
     const post = () => made('/', { method: 'POST', body })
     type Body = Pick<Request, 'bytes' | 'text' | 'body'>
@@ -128,7 +128,7 @@ describe('a request of the front is what the runtime would have made', () => {
   })
 })
 
-describe('nothing of it comes into being before it is asked for', () => {
+describe('its parts are created on access only', () => {
   test('no body', () => {
     let opened = 0
     const body = {
@@ -152,7 +152,7 @@ describe('nothing of it comes into being before it is asked for', () => {
     expect([request.body === stream, opened]).toEqual([true, 1])
   })
 
-  test('and a signal says that the caller has left, whenever it is asked for', () => {
+  test('and the signal reports a disconnect, also one before the access', () => {
     for (const before of [true, false]) {
       const request = made('/')
       if (before) expect(request.signal.aborted).toBe(false)

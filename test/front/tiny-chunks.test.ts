@@ -11,8 +11,8 @@ const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
 const each = '1\r\nx\r\n'
 const last = '0\r\n\r\n'
 
-describe('a body of which each byte is a chunk of its own', () => {
-  test('reaches the app in a few', async () => {
+describe('a body with one chunk per byte', () => {
+  test('reaches the app in few chunks', async () => {
     let chunks = 0
     let bytes = 0
     await using served = await front(async (request) => {
@@ -27,7 +27,7 @@ describe('a body of which each byte is a chunk of its own', () => {
     expect(chunks).toBeLessThan(2_000)
   })
 
-  test('is not taken in one turn, however fast it comes', async () => {
+  test('is not read in a single turn of the event loop', async () => {
     let turn = 0
     let over = false
     void (async () => {
@@ -43,7 +43,7 @@ describe('a body of which each byte is a chunk of its own', () => {
     expect(turns.size).toBeGreaterThan(100)
   })
 
-  test('is not kept chunk by chunk', async () => {
+  test('is not buffered as single chunks', async () => {
     let first: WeakRef<Uint8Array> | undefined
     let kept: boolean | undefined
     let given = 0
@@ -67,18 +67,18 @@ describe('a body of which each byte is a chunk of its own', () => {
     expect(kept).toBe(false)
   })
 
-  test('ends its connection early where nobody wanted it', async () => {
+  test('ends its connection early when the app does not read it', async () => {
     await using served = await front(() => new Response('no', { status: 401 }))
-    const wire = served.dial()
-    wire.write(`${chunked}${each.repeat(20_000)}`)
-    expect((await wire.answer()).status).toBe(401)
-    await wire.closed
+    const connection = served.dial()
+    connection.write(`${chunked}${each.repeat(20_000)}`)
+    expect((await connection.answer()).status).toBe(401)
+    await connection.closed
   })
 })
 
-describe('what has arrived in this turn and was not passed on yet', () => {
-  /** A body of which one chunk has come this very moment. */
-  const begun = async () => {
+describe('a chunk that has arrived in this turn', () => {
+  /** A body with one chunk that has just arrived. */
+  const withPendingChunk = async () => {
     const incoming = new IncomingMessage(new Socket())
     const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
     const reader = createBody(incoming, limits, createWaits(1_000), () => {})
@@ -90,24 +90,24 @@ describe('what has arrived in this turn and was not passed on yet', () => {
     return { incoming, reader, read }
   }
 
-  test('is dropped when the caller leaves', async () => {
-    const { incoming, read } = await begun()
+  test('is dropped when the caller disconnects', async () => {
+    const { incoming, read } = await withPendingChunk()
     incoming.emit('close')
     incoming.emit('data', new Uint8Array(1))
     await expect(read).rejects.toThrow('the caller left')
-    // What is thrown in a turn of its own would end the process, and fails the test here.
+    // An error in a later turn would end the process and fail this test.
     await setImmediate()
   })
 
-  test('is dropped when the app wants no more', async () => {
-    const { reader, read } = await begun()
+  test('is dropped when the app cancels the body', async () => {
+    const { reader, read } = await withPendingChunk()
     await reader.cancel()
     expect((await read).done).toBe(true)
     await setImmediate()
   })
 
-  test('is there when that was all', async () => {
-    const { incoming, reader, read } = await begun()
+  test('is delivered when the body ends', async () => {
+    const { incoming, reader, read } = await withPendingChunk()
     incoming.emit('end')
     expect((await read).value).toHaveLength(1)
     expect((await reader.read()).done).toBe(true)
@@ -116,13 +116,13 @@ describe('what has arrived in this turn and was not passed on yet', () => {
 
 describe('a body that is read as a whole', () => {
   const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
-  const asked = () => {
+  const openBody = () => {
     const incoming = new IncomingMessage(new Socket())
     return { incoming, body: createBody(incoming, limits, createWaits(1_000), () => {}) }
   }
 
-  test('is all that has come, in its order, over several turns', async () => {
-    const { incoming, body } = asked()
+  test('contains all bytes in order, over several turns', async () => {
+    const { incoming, body } = openBody()
     const read = body.whole()
     for (let nth = 0; nth < 5_000; nth++) {
       incoming.emit('data', Uint8Array.of(nth % 251))
@@ -132,8 +132,8 @@ describe('a body that is read as a whole', () => {
     expect(await read).toEqual(Uint8Array.from({ length: 5_000 }, (_, nth) => nth % 251))
   })
 
-  test('is not taken in one turn, however fast it comes', async () => {
-    const { incoming, body } = asked()
+  test('is not read in a single turn of the event loop', async () => {
+    const { incoming, body } = openBody()
     const read = body.whole()
     for (let nth = 0; nth < 255; nth++) incoming.emit('data', new Uint8Array(1))
     expect(incoming.isPaused()).toBe(false)
@@ -146,9 +146,9 @@ describe('a body that is read as a whole', () => {
     expect(await read).toHaveLength(256)
   })
 
-  test('is none when the caller leaves, before it was asked for or meanwhile', async () => {
+  test('rejects when the caller disconnects before or during the read', async () => {
     for (const meanwhile of [true, false]) {
-      const { incoming, body } = asked()
+      const { incoming, body } = openBody()
       const read = meanwhile ? body.whole() : undefined
       incoming.emit('data', new Uint8Array(1))
       incoming.emit('close')
@@ -157,8 +157,8 @@ describe('a body that is read as a whole', () => {
     }
   })
 
-  test('is there once: whoever asks again is told so, instead of waiting for ever', async () => {
-    const { incoming, body } = asked()
+  test('can be read once: a second read rejects instead of hanging', async () => {
+    const { incoming, body } = openBody()
     const read = body.whole()
     await expect(body.whole()).rejects.toThrow(TypeError)
     expect(() => body.stream()).toThrow(TypeError)

@@ -12,12 +12,12 @@ const hugeBytes = 200_000_000
 const head = (method: string, path: string, more = '') =>
   `${method} ${path} HTTP/1.1\r\n${host}${json}Content-Length: ${hugeBytes}\r\n${more}\r\n`
 
-/** The default server's app, in which nobody is known before `proceed`. */
-const strangers = async (): Promise<Front & { proceed(): void; asked(): number }> => {
+/** The default server's app. Authentication waits until `proceed` and then fails. */
+const unauthenticated = async (): Promise<Front & { proceed(): void; identified(): number }> => {
   const known = Promise.withResolvers<undefined>()
-  let asked = 0
+  let identified = 0
   const identify = () => {
-    asked++
+    identified++
     return known.promise
   }
   const store = openStore('sqlite::memory:')
@@ -31,29 +31,29 @@ const strangers = async (): Promise<Front & { proceed(): void; asked(): number }
     metricsToken: 'token',
     log: silent,
   })
-  return { ...(await front(app)), asked: () => asked, proceed: () => known.resolve(undefined) }
+  return { ...(await front(app)), identified: () => identified, proceed: () => known.resolve(undefined) }
 }
 
-describe('nothing of a body is read before it is known who asks', () => {
+describe('no body is read before authentication', () => {
   for (const method of ['GET', 'POST']) {
     for (const path of ['/api/media/proxy/assets', '/api/media/proxy/assets/groups']) {
       test(`${method} ${path}: of twenty huge ones no more than the kernel keeps, and all are told at once`, async () => {
-        await using served = await strangers()
-        const wires = Array.from({ length: 20 }, () => served.dial())
-        for (const wire of wires) wire.write(head(method, path))
+        await using served = await unauthenticated()
+        const connections = Array.from({ length: 20 }, () => served.dial())
+        for (const connection of connections) connection.write(head(method, path))
         const before = process.memoryUsage().rss
-        const taken = await Promise.all(wires.map((wire) => pour(wire, hugeBytes)))
+        const taken = await Promise.all(connections.map((connection) => pour(connection, hugeBytes)))
         for (const bytes of taken) expect(bytes).toBeLessThan(bufferedBytes)
         expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000)
-        expect(served.asked()).toBe(20)
+        expect(served.identified()).toBe(20)
         served.proceed()
-        for (const wire of wires) expect((await wire.answer()).status).toBe(401)
+        for (const connection of connections) expect((await connection.answer()).status).toBe(401)
       }, 30_000)
     }
   }
 
-  test('on every route a stranger is answered who has sent nothing of the body that was announced', async () => {
-    await using served = await strangers()
+  test('on every route an unknown caller receives 401 before he sends his announced body', async () => {
+    await using served = await unauthenticated()
     served.proceed()
     const login = await served.ask(`POST /api/session HTTP/1.1\r\n${host}${json}Content-Length: 8193\r\n\r\n`)
     expect(login.status).toBe(413)
@@ -75,50 +75,50 @@ describe('nothing of a body is read before it is known who asks', () => {
     }
   }, 30_000)
 
-  test('who waits to be told to send the body is not told', async () => {
-    await using served = await strangers()
+  test('an unknown caller with Expect: 100-continue receives no 100', async () => {
+    await using served = await unauthenticated()
     served.proceed()
-    const wire = served.dial()
-    wire.write(head('POST', '/v1/chat/completions', 'Expect: 100-continue\r\n'))
-    expect(await wire.until('\r\n')).toBe('HTTP/1.1 401 Unauthorized\r\n')
+    const connection = served.dial()
+    connection.write(head('POST', '/v1/chat/completions', 'Expect: 100-continue\r\n'))
+    expect(await connection.until('\r\n')).toBe('HTTP/1.1 401 Unauthorized\r\n')
   })
 })
 
-describe('who may send a body', () => {
-  test('is told to when it is wanted', async () => {
+describe('an authenticated caller with Expect: 100-continue', () => {
+  test('receives 100 when the app reads the body', async () => {
     await using served = await front(async (request) => new Response(String((await readBytes(request, 10))?.length)))
-    const wire = served.dial()
-    wire.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
-    expect(await wire.until('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
-    wire.write('abc')
-    expect((await wire.answer()).body).toBe('3')
+    const connection = served.dial()
+    connection.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
+    expect(await connection.until('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    connection.write('abc')
+    expect((await connection.answer()).body).toBe('3')
   })
 })
 
-describe('a body that nobody wanted is not read for as long as it comes', () => {
+describe('an unread body is not drained', () => {
   for (const method of ['GET', 'POST']) {
-    test(`${method}: the answer goes out, and then the connection ends`, async () => {
+    test(`${method}: the response is sent, then the connection ends`, async () => {
       await using served = await front(() => new Response('no', { status: 401 }))
-      const wire = served.dial()
-      wire.write(head(method, '/'))
-      const taken = await pour(wire, hugeBytes)
+      const connection = served.dial()
+      connection.write(head(method, '/'))
+      const taken = await pour(connection, hugeBytes)
       expect(taken).toBeLessThan(bufferedBytes + 2 ** 22)
-      expect((await wire.answer()).status).toBe(401)
-      await wire.closed
+      expect((await connection.answer()).status).toBe(401)
+      await connection.closed
     })
   }
 
-  test('also when the app has read a part of it', async () => {
+  test('also after the app has read a part of it', async () => {
     await using served = await front(async (request) => new Response(String(await readBytes(request, 1_000_000))))
-    const wire = served.dial()
-    wire.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${hugeBytes.toString(16)}\r\n`)
-    expect(await pour(wire, hugeBytes)).toBeLessThan(bufferedBytes + 2 ** 22)
-    expect((await wire.answer()).body).toBe('undefined')
-    await wire.closed
+    const connection = served.dial()
+    connection.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${hugeBytes.toString(16)}\r\n`)
+    expect(await pour(connection, hugeBytes)).toBeLessThan(bufferedBytes + 2 ** 22)
+    expect((await connection.answer()).body).toBe('undefined')
+    await connection.closed
   })
 })
 
-test('an embedding app whose routes do not care gets bodies as before', async () => {
+test('an embedding app without authentication hooks receives bodies', async () => {
   const server = createFront({ handle: async (request) => new Response(await request.text()) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -3,13 +3,13 @@ import { createFront, type FrontOptions } from '../../src/front.ts'
 
 export interface Front extends AsyncDisposable {
   readonly port: number
-  /** A bare connection. */
-  dial(): Wire
-  /** Writes a request on a connection of its own and reads one answer. */
-  ask(request: string): Promise<Heard>
+  /** Opens a raw connection. */
+  dial(): RawConnection
+  /** Sends a request on a new connection and reads one response. */
+  ask(request: string): Promise<RawResponse>
 }
 
-/** A front before a handler, on a real socket. */
+/** A node:http listener with a handler, on a real socket. */
 export const front = async (
   handle: (request: Request) => Response | Promise<Response>,
   options: Omit<FrontOptions, 'handle'> = {},
@@ -17,38 +17,38 @@ export const front = async (
   const server = createFront({ handle, ...options })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const wires: Wire[] = []
+  const connections: RawConnection[] = []
   const dial = () => {
-    const wire = new Wire(connect(port, '127.0.0.1'))
-    wires.push(wire)
-    return wire
+    const connection = new RawConnection(connect(port, '127.0.0.1'))
+    connections.push(connection)
+    return connection
   }
   return {
     port,
     dial,
     ask: (request) => {
-      const wire = dial()
-      wire.write(request)
-      return wire.answer(request.startsWith('HEAD '))
+      const connection = dial()
+      connection.write(request)
+      return connection.answer(request.startsWith('HEAD '))
     },
     [Symbol.asyncDispose]: async () => {
-      for (const wire of wires) wire.socket.destroy()
+      for (const connection of connections) connection.socket.destroy()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
 }
 
-export interface Heard {
+export interface RawResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: string
 }
 
-/** One side of a connection, read answer by answer. */
-export class Wire {
+/** The client side of a connection. */
+export class RawConnection {
   readonly socket: Socket
-  /** Resolves when the other side has closed, to whether it did so by a reset. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>
   #text = ''
   #over = false
@@ -75,7 +75,7 @@ export class Wire {
     this.socket.write(text)
   }
 
-  /** Text up to and including the mark. */
+  /** Reads up to and including `mark`. */
   async until(mark: string): Promise<string> {
     const text = await this.#when(() => {
       const at = this.#text.indexOf(mark)
@@ -84,8 +84,8 @@ export class Wire {
     return text
   }
 
-  /** The next answer; with its body, unless it answers a HEAD. */
-  async answer(headOnly = false): Promise<Heard> {
+  /** Reads the next response, without a body when it responds to HEAD. */
+  async answer(headOnly = false): Promise<RawResponse> {
     const [line = '', ...fields] = (await this.until('\r\n\r\n')).trimEnd().split('\r\n')
     const headers = new Headers(
       fields.map((field) => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)]),
@@ -129,21 +129,21 @@ export class Wire {
 export const host = 'Host: gateway\r\n'
 export const json = 'Content-Type: application/json\r\n'
 
-/** More than a kernel keeps on both sides of a connection between a program that does not read and one that writes. */
+/** More bytes than the kernel buffers on both sides of a connection. */
 export const bufferedBytes = 16_000_000
 
-/** Writes until nothing more is taken, or `most` has been. */
-export const pour = (wire: Wire, most: number): Promise<number> =>
+/** Writes until the socket accepts no more, or up to `maxBytes`. */
+export const pour = (connection: RawConnection, maxBytes: number): Promise<number> =>
   new Promise((resolve) => {
     const chunk = 'x'.repeat(1_000_000)
     let taken = 0
     const push = () => {
       const timer = setTimeout(() => resolve(taken), 500)
-      wire.socket.write(chunk, (error) => {
+      connection.socket.write(chunk, (error) => {
         clearTimeout(timer)
         if (error) return resolve(taken)
         taken += chunk.length
-        if (taken < most) push()
+        if (taken < maxBytes) push()
         else resolve(taken)
       })
     }
