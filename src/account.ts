@@ -2,12 +2,12 @@ import { Elysia } from 'elysia'
 import { consoleTokens } from '../plugins/api-token/index.ts'
 import { consolePages } from '../plugins/console/index.ts'
 import { type FaceVerificationOptions, faceVerification } from '../plugins/face-verification/index.ts'
-import { type AddressOf, createAddressOf } from '../plugins/shared/address.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
-import { identity } from '../plugins/shared/identity.ts'
+import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
+import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
+import { noStore } from '../plugins/shared/no-store.ts'
 import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
-import { unkept } from '../plugins/shared/unkept.ts'
-import { refuseUnknown } from '../plugins/shared/unknown.ts'
+import { seedOf } from '../plugins/shared/seed.ts'
 import {
   identifyBySession,
   type PublicUrl,
@@ -26,7 +26,7 @@ export interface AccountOptions
   /** The address that browsers use. */
   readonly publicUrl: PublicUrl
   /** The client address of a request. Default: the address of the connection's peer. */
-  readonly addressOf?: AddressOf
+  readonly addressOf?: ClientAddressOf
   /** The upstream for face verification, and its options. */
   readonly face: Pick<
     FaceVerificationOptions,
@@ -41,7 +41,7 @@ export interface AccountOptions
 
 /** The routes for people with a browser: login, API tokens, their usage, face verification, and the console. */
 export const account = (options: AccountOptions) => {
-  const { store, publicUrl, addressOf = createAddressOf(), segment = 'media', log, audit = noAudit } = options
+  const { store, publicUrl, addressOf = createClientAddressOf(), segment = 'media', log, audit = noAudit } = options
   const session = {
     ...{ store, publicUrl },
     ...{ secrets: options.secrets, cookieName: options.cookieName },
@@ -49,18 +49,18 @@ export const account = (options: AccountOptions) => {
   }
   const identify = identifyBySession(session)
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
-  return new Elysia({ name: 'sluice/account', seed: identity(options) })
+  return new Elysia({ name: 'sluice/account', seed: seedOf(options) })
     .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log, audit }))
     .use(
       new Elysia({ prefix: '/api/tokens' }).use(
-        consoleTokens({ store, identify, publicUrl, mostTokens: options.maxTokens, segment, log, audit }),
+        consoleTokens({ store, identify, publicUrl, maxTokens: options.maxTokens, segment, log, audit }),
       ),
     )
     .use(
       new Elysia({ prefix: '/api/usage' })
-        .onError(({ error, code, request }) => unkept(render({ error, code, request })))
+        .onError(({ error, code, request }) => noStore(render({ error, code, request })))
         .get('', listUsage(store, identify), { detail: { hide: true } })
-        .use(refuseUnknown),
+        .use(fallbackRoutes),
     )
     .use(
       faceVerification({

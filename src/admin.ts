@@ -30,7 +30,7 @@ With PASSWORD -, the password is read from standard input. ISO is a date (2030-0
 DATE is a day; both days are included.`
 
 /** The dependencies of a command. */
-export interface Surroundings {
+export interface AdminContext {
   readonly store: Store
   /** Prints a line of the result. */
   readonly out: (line: string) => void
@@ -46,10 +46,10 @@ export interface Surroundings {
 
 type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
 type Flags = Readonly<Partial<Record<Flag, string>>>
-type Command = (positionals: readonly string[], flags: Flags, on: Surroundings) => Promise<void>
+type Command = (positionals: readonly string[], flags: Flags, on: AdminContext) => Promise<void>
 
 /** Migrates the store, runs one command, and returns the exit status: 0, 1 when the command failed, 2 for wrong usage. Never rejects. */
-export const runAdmin = async (args: readonly string[], surroundings: Surroundings): Promise<number> => {
+export const runAdmin = async (args: readonly string[], surroundings: AdminContext): Promise<number> => {
   try {
     const { command, positionals, flags } = parseCommand(args)
     await surroundings.store.migrate()
@@ -89,7 +89,7 @@ const parseFlags = (
 }
 
 /** Commands call it before they print a result: no id or token is printed without an audit entry. */
-const record = async ({ store, now, audit = true }: Surroundings, event: AuditEvent): Promise<void> => {
+const record = async ({ store, now, audit = true }: AdminContext, event: AuditEvent): Promise<void> => {
   if (audit) await store.recordAudit([byAdmin(event, now())])
 }
 

@@ -5,10 +5,10 @@ import {
   hostName,
   integer,
   key,
-  limits,
   networks,
   oneOf,
-  printable,
+  printableForm,
+  rateLimits,
   seconds,
   secondsAbove0,
   secondsFrom0,
@@ -21,7 +21,7 @@ import {
 } from './config/parsers.ts'
 
 /** Rate limits: calls per second by action. An action without an entry has no limit. */
-export type Limits = Readonly<Record<string, number>>
+export type RateLimitSettings = Readonly<Record<string, number>>
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
 export interface Config {
@@ -69,7 +69,7 @@ export interface Config {
     /** Undefined: no upstream; the asset library responds with 502. */
     readonly upstream?: MediaUpstream
     readonly timeoutMs: number
-    readonly limits: Limits
+    readonly limits: RateLimitSettings
     readonly queueMs: number
   }
   readonly face: { readonly taskMs: number }
@@ -122,7 +122,7 @@ const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']
 export type LogLevel = (typeof logLevels)[number]
 
 /** The vendor's documented limits of the asset library, in calls per second (CreateAsset: 300 a minute). */
-export const arkLimits: Limits = {
+export const arkLimits: RateLimitSettings = {
   CreateAssetGroup: 10,
   CreateAsset: 5,
   ListAssetGroups: 10,
@@ -154,12 +154,12 @@ export const readConfig = (env: Environment): Config | Problems => {
     read('MEDIA_UPSTREAM_KIND', 'must be rest or ark', oneOf<MediaUpstream['kind']>(['rest', 'ark'])) ?? 'rest'
   const upstream = readMediaUpstream(kind, env, read, addProblem)
   const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
-  const textKey = read('TEXT_UPSTREAM_KEY', printable, key)
+  const textKey = read('TEXT_UPSTREAM_KEY', printableForm, key)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
   const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
   const sessionSecrets =
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
-  const metricsToken = read('METRICS_TOKEN', printable, key)
+  const metricsToken = read('METRICS_TOKEN', printableForm, key)
 
   const maxBodyBytes = read('MAX_BODY_BYTES', bytesForm, bytes) ?? 67_108_864
   const maxSmallBodyBytes = read('MAX_SMALL_BODY_BYTES', bytesForm, bytes) ?? Math.min(1_048_576, maxBodyBytes)
@@ -200,8 +200,11 @@ export const readConfig = (env: Environment): Config | Problems => {
       upstream,
       timeoutMs: read('MEDIA_UPSTREAM_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 30_000,
       limits:
-        read('MEDIA_UPSTREAM_LIMITS', 'must be a JSON object of action names and calls per second above 0', limits) ??
-        (kind === 'ark' ? arkLimits : {}),
+        read(
+          'MEDIA_UPSTREAM_LIMITS',
+          'must be a JSON object of action names and calls per second above 0',
+          rateLimits,
+        ) ?? (kind === 'ark' ? arkLimits : {}),
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
@@ -261,7 +264,7 @@ const readMediaUpstream = (
   const url = read('MEDIA_UPSTREAM_URL', webAddress, address)
   const required = (name: string): string => {
     if (env.MEDIA_UPSTREAM_URL && !env[name]) addProblem(`${name} is required for a MEDIA_UPSTREAM_URL of kind ${kind}`)
-    return read(name, printable, key) ?? ''
+    return read(name, printableForm, key) ?? ''
   }
   if (kind === 'rest') {
     const upstream = { kind, key: required('MEDIA_UPSTREAM_KEY') } as const
@@ -272,7 +275,7 @@ const readMediaUpstream = (
     accessKey: required('MEDIA_UPSTREAM_ACCESS_KEY'),
     secretKey: required('MEDIA_UPSTREAM_SECRET_KEY'),
     region: read('MEDIA_UPSTREAM_REGION', segmentForm, segment) ?? 'cn-beijing',
-    project: read('MEDIA_UPSTREAM_PROJECT', printable, key) ?? 'default',
+    project: read('MEDIA_UPSTREAM_PROJECT', printableForm, key) ?? 'default',
   } as const
   return url === undefined ? undefined : { ...upstream, url }
 }

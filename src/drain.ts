@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
  * Returns a function that stops a server gracefully. It closes the listener, lets responses in flight finish for at most `timeoutMs`, and
  * resolves when all connections are closed.
  */
-export const drainable = (server: Server): ((timeoutMs: number) => Promise<void>) => {
+export const createGracefulStop = (server: Server): ((timeoutMs: number) => Promise<void>) => {
   let openRequests = 0
   let finish: (() => void) | undefined
   server.on('request', (_request, response) => {

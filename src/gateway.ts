@@ -2,30 +2,30 @@ import { Elysia } from 'elysia'
 import {
   type ClaimStore,
   createOwnership,
-  type Freshness,
   type Identify,
   type OwnershipStore,
   ownership,
+  type RevisionClock,
 } from '../plugins/ownership/index.ts'
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
+import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
-import { identity } from '../plugins/shared/identity.ts'
-import { problemBody, renderProblems, silent } from '../plugins/shared/problem.ts'
-import { refuseUnknown } from '../plugins/shared/unknown.ts'
+import { noLog, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { seedOf } from '../plugins/shared/seed.ts'
 import {
   callerOf,
   createUpstream,
-  longestWait,
   type MediaKind,
-  Unreachable,
+  maxQueueMs,
   type UpstreamOptions,
+  UpstreamUnreachableError,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
-import { settleGroups } from './routes/settling.ts'
+import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { openapi } from './schema/openapi.ts'
 
@@ -46,7 +46,7 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   /** Told of every change and refusal. Default: nobody is. */
   readonly audit?: Audit
   /** Shared with `identifyByToken`, one question to the store serves both. */
-  readonly freshness?: Freshness
+  readonly revisionClock?: RevisionClock
   /** Settles open claims at once and every minute until it is aborted. Undefined: left to the caller, see `settleGroups`. */
   readonly settleUntil?: AbortSignal
 }
@@ -58,20 +58,20 @@ export const gateway = (options: GatewayOptions) => assetLibrary(options).gatewa
  * The gateway; whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others; and the `upstream` itself, for `faceVerification`.
  */
 export const assetLibrary = (options: GatewayOptions) => {
-  const { segment = 'media', log = silent, audit = noAudit, maxBodyBytes = 2 ** 20, now = Date.now, store } = options
+  const { segment = 'media', log = noLog, audit = noAudit, maxBodyBytes = 2 ** 20, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
   const identify = options.kind ? options.identify : refuseAfter(options.identify)
   const rules = createOwnership<Evidence>({
     store,
-    freshness: options.freshness,
+    revisionClock: options.revisionClock,
     locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
   })
-  const claimMs = 2 * (options.timeoutMs ?? 30_000) + longestWait(options.limits)
+  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log, audit }
-  if (options.settleUntil) void settleGroups(library, store, options.settleUntil)
+  if (options.settleUntil) void reconcileGroups(library, store, options.settleUntil)
 
   // The chain reads as the table of contents of the document.
-  const routes = new Elysia({ name: 'sluice/gateway', seed: identity(options), prefix: `/api/${segment}/proxy` })
+  const routes = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix: `/api/${segment}/proxy` })
     .onError(renderProblems(problemBody(`${segment}_proxy_error`), log, audit))
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
@@ -84,11 +84,11 @@ export const assetLibrary = (options: GatewayOptions) => {
     .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...openapi.deleteGroup })
     .post('/assets', createAsset(library), { caller: true, ...openapi.createAsset })
     .get('/assets', listAssets(library), { caller: true, lists: assetList, ...openapi.listAssets })
-    .get('/assets/:asset_id', getAsset, { examinesAsset: 'asset_id', ...openapi.getAsset })
+    .get('/assets/:asset_id', getAsset, { locatesAsset: 'asset_id', ...openapi.getAsset })
     .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
     .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
     .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...openapi.deleteAsset })
-    .use(refuseUnknown)
+    .use(fallbackRoutes)
   const assets: Pick<Owners, 'asset'> = rules
   return { gateway: routes, upstream, assets: options.kind && assets }
 }
@@ -99,7 +99,7 @@ const userOf = (request: Request): string | undefined => identityOf(request)?.us
 const unconfigured: MediaKind = {
   secrets: [],
   outgoing() {
-    throw new Unreachable(new Error('no upstream is configured'), false)
+    throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   },
 }
 
@@ -107,6 +107,6 @@ const unconfigured: MediaKind = {
 const refuseAfter =
   (identify: Identify): Identify =>
   async (request) => {
-    if (await identify(request)) throw new Unreachable(new Error('no upstream is configured'), false)
+    if (await identify(request)) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
     return undefined
   }

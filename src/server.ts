@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
-import { Freshness } from '../plugins/ownership/index.ts'
-import { type AddressOf, createAddressOf } from '../plugins/shared/address.ts'
+import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
+import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
 import { ark, type Fetch, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
 import { createApp, createWaitingApp, type Handle } from './app.ts'
 import { createAudit } from './audit/index.ts'
@@ -30,7 +30,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   const log = createLog({ level: config.logLevel, secrets: config.secrets })
   const store = openStore(config.store.url, { log })
   const ending = new AbortController()
-  const addressOf = createAddressOf(config.http.trustedProxies)
+  const addressOf = createClientAddressOf(config.http.trustedProxies)
   const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, log })
   const health = { database: () => store.ready(), draining: () => ending.signal.aborted }
 
@@ -71,7 +71,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 interface Surroundings {
   readonly health: Parameters<typeof createApp>[0]['health']
   readonly publicUrl: () => string
-  readonly addressOf: AddressOf
+  readonly addressOf: ClientAddressOf
   readonly settleUntil: AbortSignal
   readonly log: LeveledLog
   readonly audit: Audit
@@ -82,20 +82,20 @@ const openApp = async (
   store: Store,
   { health, publicUrl, addressOf, settleUntil, log, audit }: Surroundings,
 ): Promise<Handle> => {
-  const freshness = new Freshness((since) => store.revision(since))
+  const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
-  const identify = identifyByToken({ store, freshness, audit })
+  const identify = identifyByToken({ store, revisionClock: revisionClock, audit })
   const secrets = [first, ...others] as const
   return createApp({
     gateway: {
       kind: config.media.upstream && kindOf(config.media.upstream),
       store,
       identify,
-      freshness,
+      revisionClock,
       secrets,
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
-      limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, places: store.places },
+      limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
       fetch: sendOnce(),
       settleUntil,

@@ -1,13 +1,13 @@
 import type { AnyElysia } from 'elysia'
-import { type Audit, noAudit, refused } from '../shared/audit.ts'
+import { type Audit, accessRefused, noAudit } from '../shared/audit.ts'
 import { announcesBody, isJson, readJsonBody } from '../shared/body.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import type { Json } from '../shared/json.ts'
+import { noStore, noStoreJson } from '../shared/no-store.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
-import { unkept, unkeptJson } from '../shared/unkept.ts'
-import { refuseUnknown } from '../shared/unknown.ts'
 import { type PublicUrl, requireSameOrigin } from '../web-session/index.ts'
 import { createToken, hashToken } from './token.ts'
 
@@ -45,7 +45,7 @@ export interface ConsoleTokensOptions {
   /** The address that browsers use: what changes something must come from a page of it. */
   readonly publicUrl: PublicUrl
   /** Working tokens that a user may have at once. Default 100. */
-  readonly mostTokens?: number
+  readonly maxTokens?: number
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
   readonly log?: Log
@@ -61,11 +61,11 @@ export interface ConsoleTokensOptions {
  *     new Elysia({ prefix: '/api/tokens' }).use(consoleTokens(options))
  *
  * GET `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`: those that work, oldest first. POST takes
- * `{"label"?,"expires_at"?}` and answers `{"success":true,"token":{…,"token"}}` with the secret, this once; 409 beyond `mostTokens`, 429 for too many within a day. DELETE of an id
+ * `{"label"?,"expires_at"?}` and answers `{"success":true,"token":{…,"token"}}` with the secret, this once; 409 beyond `maxTokens`, 429 for too many within a day. DELETE of an id
  * answers `{"success":true}`, and 404 alike for one that is somebody else's and one that is nobody's. Times are ISO 8601; null: never.
  */
 export const consoleTokens = (options: ConsoleTokensOptions) => {
-  const { store, mostTokens = 100, now = Date.now, audit = noAudit } = options
+  const { store, maxTokens = 100, now = Date.now, audit = noAudit } = options
   const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
 
   const changing = async (request: Request): Promise<Identity> => {
@@ -91,8 +91,8 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
     const wanted = await readWanted(request, createdAt)
     const token = createToken()
     const kept = { ...wanted, start: token.slice(0, 9), createdAt }
-    const id = await asked(store.addToken({ ...kept, user, hash: hashToken(token) }, mostTokens))
-    if (id === undefined) throw (await working(user)).length < mostTokens ? tooOften() : tooMany(mostTokens)
+    const id = await asked(store.addToken({ ...kept, user, hash: hashToken(token) }, maxTokens))
+    if (id === undefined) throw (await working(user)).length < maxTokens ? tooOften() : tooMany(maxTokens)
     // Before anybody has the token: none works without a trace.
     await audit.record({ action: 'token.create', target: { kind: 'token', id } }, request)
     return answer({ token: { ...shown({ ...kept, id }), token } })
@@ -102,7 +102,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
     const { user } = await changing(request)
     const [known, time] = [readId(id), now()]
     const since = known === undefined ? undefined : await asked(store.revokeToken(known, time, user))
-    if (since === undefined) throw new Problem(404, 'token not found', { event: refused('token', known) })
+    if (since === undefined) throw new Problem(404, 'token not found', { event: accessRefused('token', known) })
     // Not once more for one that was revoked already, which could go on for ever.
     if (since === time) await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)
     return answer({})
@@ -110,21 +110,21 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
   return <App extends AnyElysia>(app: App): App => {
     app
-      .onError(({ error, code, request }) => unkept(render({ error, code, request })))
+      .onError(({ error, code, request }) => noStore(render({ error, code, request })))
       .get('', ({ request }) => list(request))
       .post('', ({ request }) => create(request), { parse: 'none' })
       .delete('/:id', ({ request, params }) => revoke(request, params.id), { parse: 'none' })
-    return refuseUnknown(app)
+    return fallbackRoutes(app)
   }
 }
 
-const mostBodyBytes = 8_192
+const maxBodyBytes = 8_192
 
 /** The fields of a body, which may be absent. */
 const readWanted = async (request: Request, now: number): Promise<Pick<KeptToken, 'label' | 'expiresAt'>> => {
   if (!announcesBody(request.headers) && !request.headers.has('content-type')) return {}
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, mostBodyBytes)
+  const { json } = await readJsonBody(request, maxBodyBytes)
   return { label: readLabel(given(json, 'label')), expiresAt: readExpiry(given(json, 'expires_at'), now) }
 }
 
@@ -177,7 +177,7 @@ const tooOften = () =>
     event: { action: 'limit.reach', target: { kind: 'token' } },
   })
 
-const answer = (content: object): Response => unkeptJson({ success: true, ...content })
+const answer = (content: object): Response => noStoreJson({ success: true, ...content })
 
 /** Throws Problem 500 for what a store throws. */
 const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {

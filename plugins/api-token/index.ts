@@ -3,16 +3,16 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
 import type { Clock } from '../shared/clock.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
 import { Problem } from '../shared/problem.ts'
-import { Freshness, Remembered } from '../shared/remembered.ts'
+import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
+import { seedOf } from '../shared/seed.ts'
 import type { TokenOwner, TokenStore } from './store.ts'
 import { bearerToken, hashToken } from './token.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
-export { Freshness } from '../shared/remembered.ts'
+export { RevisionClock } from '../shared/revision-cache.ts'
 export { type ConsoleTokenStore, type ConsoleTokensOptions, consoleTokens, type KeptToken } from './console-tokens.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
 export { createToken, hashToken } from './token.ts'
@@ -20,7 +20,7 @@ export { createToken, hashToken } from './token.ts'
 export interface ApiTokenOptions {
   readonly store: TokenStore
   /** When remembered answers are used. Default: checked against the store's revision twice a second. */
-  readonly freshness?: Freshness
+  readonly revisionClock?: RevisionClock
   /** Milliseconds since 1970. Default the system's clock. */
   readonly now?: () => number
   /** When streams are looked after whose token may have been revoked. Default the system's. */
@@ -36,8 +36,8 @@ export interface ApiTokenOptions {
  * The result throws Problem 500 when the store cannot be asked.
  */
 export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...options }: ApiTokenOptions): Identify => {
-  const freshness = options.freshness ?? new Freshness((since) => store.revision(since))
-  const owners = new Remembered<TokenIdentity>(freshness, { kind: 'token', absentMs: refusedMs })
+  const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
+  const owners = new RevisionCache<TokenIdentity>(revisionClock, { kind: 'token', absentMs: refusedMs })
   const find = (hash: string) =>
     owners.get(hash, async () => {
       const owner = await store.ownerOf(hash)
@@ -46,11 +46,11 @@ export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...opt
   const working = (owner: TokenIdentity | undefined): owner is TokenIdentity =>
     owner !== undefined && (owner.expiresAt === undefined || now() < owner.expiresAt)
   const watch = new RevocationWatch({
-    refresh: () => freshness.check(),
+    refresh: () => revisionClock.check(),
     holds: (hash) => andThen(find(hash), working),
     clock: options.clock,
   })
-  freshness.onChange(() => void watch.look())
+  revisionClock.onChange(() => void watch.look())
   return (request) => {
     const token = bearerToken(request.headers.get('authorization'))
     if (token === undefined) return undefined
@@ -95,7 +95,7 @@ class TokenIdentity implements TokenOwner, Identity {
 /** Macro `token: true`: the route needs a valid token and gets `identity`, else 401. */
 export const apiToken = (options: ApiTokenOptions) => {
   const identify = identifyByToken(options)
-  return new Elysia({ name: 'sluice/api-token', seed: identity(options) }).macro({
+  return new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({
     token: (_required: true) => ({
       resolve: async ({ request }) => ({ identity: await requireIdentity(identify, request) }),
     }),

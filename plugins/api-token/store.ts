@@ -1,4 +1,4 @@
-import type { ReadRevision } from '../shared/remembered.ts'
+import type { ReadRevision } from '../shared/revision-cache.ts'
 
 /** What a token says about who is calling. */
 export interface TokenOwner {

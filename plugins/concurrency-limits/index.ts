@@ -1,9 +1,9 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { Problem } from '../shared/problem.ts'
-import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './limits.ts'
+import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './limiter.ts'
 
 export { type InFlight, inFlightOf } from '../shared/in-flight.ts'
-export type { Concurrency, MaxConcurrency } from './limits.ts'
+export type { Concurrency, MaxConcurrency } from './limiter.ts'
 
 export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
   /** Most of one user. Default 128 requests, 64 streams, 128 MiB of bodies. */

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import { identity } from '../shared/identity.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { Problem, problemBody, renderProblems } from '../shared/problem.ts'
-import { refuseUnknown } from '../shared/unknown.ts'
+import { seedOf } from '../shared/seed.ts'
 import { documentOf, securityHeaders } from './document.ts'
 import { type File, fileOf, readFiles } from './files.ts'
 
@@ -34,13 +34,13 @@ export const consolePages = (options: ConsolePagesOptions = {}) => {
     return fileResponse(file, request)
   }
 
-  return new Elysia({ name: 'sluice/console', seed: identity(options), prefix: '/console' })
+  return new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix: '/console' })
     .onError(({ error, code, request }) => withSecurityHeaders(render({ error, code, request })))
     .get('', showPage, hidden)
     .head('', showPage, hidden)
     .get('/:file', showFile, hidden)
     .head('/:file', showFile, hidden)
-    .use(refuseUnknown)
+    .use(fallbackRoutes)
 }
 
 /** Reads the page and its files at the first request, so that the start of the server does not wait for them. */

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { unkeptJson } from '../shared/unkept.ts'
-import { Unsent } from '../upstream-proxy/index.ts'
-import { afterFailure, firstDue, lookAgain } from './backoff.ts'
+import { noStoreJson } from '../shared/no-store.ts'
+import { UpstreamBusyError } from '../upstream-proxy/index.ts'
+import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
 import { createState, hashState } from './callback.ts'
-import { type FaceContext, fromStore, unrecorded } from './context.ts'
+import { type FaceContext, fromStore, notRecorded } from './context.ts'
 import type { FaceDriver } from './driver.ts'
 import { ForeignGroup, recordGroup } from './group.ts'
 import { readTaskBody } from './parse.ts'
-import { discreet, readValidateResult, readValidateSession } from './result.ts'
+import { readValidateResult, readValidateSession, withoutSecrets } from './result.ts'
 import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
 import type { Verification } from './store.ts'
-import { type OwnTask, ownTask, withLease } from './task-lease.ts'
+import { findOwnTask, type OwnedTask, withLease } from './task-lease.ts'
 
 /**
  * Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself.
@@ -23,19 +23,19 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
   /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
   const move = async <Task extends Verification>(task: Task, to: VerificationStatus, group?: string): Promise<Task> => {
     const path = statusPathTo(task.status, to)
-    if (path) await fromStore(store.moveVerification(task.id, path, { group }), unrecorded)
+    if (path) await fromStore(store.moveVerification(task.id, path, { group }), notRecorded)
     return path ? { ...task, status: to } : task
   }
 
-  const requestResult = ({ verification, user }: OwnTask, signal: AbortSignal, headers?: Headers) =>
+  const requestResult = ({ verification, user }: OwnedTask, signal: AbortSignal, headers?: Headers) =>
     readValidateResult(
-      discreet(upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal }), [
+      withoutSecrets(upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal }), [
         verification.id,
       ]),
     )
 
   /** Records the group, then the status `verified`: no response may name a group that is not recorded. */
-  const verify = async (task: OwnTask, group: string, isExpired: boolean): Promise<void> => {
+  const verify = async (task: OwnedTask, group: string, isExpired: boolean): Promise<void> => {
     // The task may still be `waiting_user`: when the callback was lost, the result proves that the person has finished.
     const resolving = await move(task, 'resolving')
     try {
@@ -61,9 +61,9 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
         if (typeof result === 'object') await verify(task, result.group, isExpired)
         else if (result === 'gone' && task.status === 'resolving') await move(task, 'failed')
         else if (isExpired) await move(task, 'expired')
-        return lookAgain(task, clock.now())
+        return nextPoll(task, clock.now())
       },
-      afterFailure(clock.now),
+      nextPollAfterError(clock.now),
     )
 
   return {
@@ -72,7 +72,7 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
       const createdAt = clock.now()
       const state = createState()
       // No abort signal: when the caller disconnects, the session is created and recorded all the same.
-      const response = await discreet(
+      const response = await withoutSecrets(
         upstream.send(
           { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl()}/${state}` },
           { user, headers: request.headers },
@@ -82,14 +82,14 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
       const { token, link, expiresAt: end = Number.POSITIVE_INFINITY } = readValidateSession(response, createdAt)
       const expiresAt = Math.min(end, createdAt + taskMs)
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
-      const dueAt = firstDue(createdAt, expiresAt)
+      const dueAt = firstPollAt(createdAt, expiresAt)
       const added = await fromStore(
         store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
-        unrecorded,
+        notRecorded,
       )
       if (!added) throw new Error('the generated verification id exists already')
       audit.note({ action: 'verification.create', target: { kind: 'verification', id: task.id } }, request)
-      return unkeptJson({
+      return noStoreJson({
         verification_id: task.id,
         status: task.status,
         h5_url: link,
@@ -104,9 +104,9 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
         await resolve(id, request.signal, request.headers)
       } catch (error) {
         // The rate limiter did not let the request through to the upstream: the caller gets the task as it is stored.
-        if (!(error instanceof Unsent && error.status === 429)) throw error
+        if (!(error instanceof UpstreamBusyError && error.status === 429)) throw error
       }
-      return taskResponse(await ownTask(context, 'ark', user, id))
+      return taskResponse(await findOwnTask(context, 'ark', user, id))
     },
 
     look: (id, signal) => resolve(id, signal),
@@ -114,4 +114,4 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
 }
 
 const taskResponse = ({ id, status, group }: Verification): Response =>
-  unkeptJson({ verification_id: id, status, group_id: group })
+  noStoreJson({ verification_id: id, status, group_id: group })

@@ -1,5 +1,5 @@
 import type { Verification } from './store.ts'
-import type { NextLook } from './task-lease.ts'
+import type { PollSchedule } from './task-lease.ts'
 
 const minute = 60_000
 /** After the callback a person waits for the result. Before the callback, a poll only covers the case that the callback was lost. */
@@ -10,11 +10,11 @@ const maxAfterExpiryMs = 60 * minute
 const minIntervalMs = 1_000
 
 /** Time of the first poll (milliseconds since 1970): soon after the creation, and at the expiry at the latest. */
-export const firstDue = (createdAt: number, expiresAt: number): number =>
+export const firstPollAt = (createdAt: number, expiresAt: number): number =>
   Math.min(createdAt + firstMs('waiting_user'), expiresAt)
 
 /** Schedule after a poll without a result: the delay doubles; the poll at the expiry is never skipped. */
-export const lookAgain = ({ status, expiresAt, asks }: Verification, now: number): NextLook => {
+export const nextPoll = ({ status, expiresAt, asks }: Verification, now: number): PollSchedule => {
   const maxDelayMs = now < expiresAt ? maxMs(status) : maxAfterExpiryMs
   const ms = Math.min(firstMs(status) * 2 ** Math.min(asks + 1, 20), maxDelayMs)
   const dueAt = now < expiresAt ? Math.min(now + ms, expiresAt) : now + ms
@@ -22,6 +22,6 @@ export const lookAgain = ({ status, expiresAt, asks }: Verification, now: number
 }
 
 /** Schedule after a failed poll: the same, but the caller may request the status again at once. */
-export const afterFailure =
+export const nextPollAfterError =
   (now: () => number) =>
-  (task: Verification): NextLook => ({ ...lookAgain(task, now()), restUntil: 0 })
+  (task: Verification): PollSchedule => ({ ...nextPoll(task, now()), restUntil: 0 })

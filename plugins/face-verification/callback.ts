@@ -40,7 +40,7 @@ export const isPrefetch = (headers: Headers): boolean =>
  *
  * When the check succeeded, it calls `resolve` with the task, and waits for it.
  */
-export const takeCallback = async (
+export const processCallback = async (
   { store, clock }: Pick<FaceContext, 'store' | 'clock'>,
   state: string,
   parameters: URLSearchParams,

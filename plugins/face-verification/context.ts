@@ -34,4 +34,4 @@ export const fromStore = async <Value>(
 }
 
 /** The message when a task cannot be stored. */
-export const unrecorded = 'failed to record face verification'
+export const notRecorded = 'failed to record face verification'

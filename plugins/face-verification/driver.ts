@@ -1,11 +1,11 @@
-import type { OwnTask } from './task-lease.ts'
+import type { OwnedTask } from './task-lease.ts'
 
 /** How one kind of upstream serves the routes and the background polling. */
 export interface FaceDriver {
   /** Serves the POST route. `reserved` is the id of the reservation that the new task replaces. */
   create(request: Request, user: string, reserved: string): Promise<Response>
   /** Serves the GET route of a task. */
-  query(task: OwnTask, request: Request): Promise<Response>
+  query(task: OwnedTask, request: Request): Promise<Response>
   /** Polls the upstream for a task, as the task's creator. False when another process holds the lease, or the task has ended. */
   look(id: string, signal?: AbortSignal): Promise<boolean>
 }

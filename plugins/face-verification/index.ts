@@ -1,23 +1,23 @@
 import { Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
-import { type Log, problemBody, renderProblems, silent } from '../shared/problem.ts'
-import { unkept } from '../shared/unkept.ts'
-import { refuseUnknown } from '../shared/unknown.ts'
+import { noStore } from '../shared/no-store.ts'
+import { type Log, noLog, problemBody, renderProblems } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import { arkDriver } from './ark.ts'
-import { isPrefetch, takeCallback } from './callback.ts'
+import { isPrefetch, processCallback } from './callback.ts'
 import type { FaceContext } from './context.ts'
 import { openapi } from './openapi.ts'
-import { notYet, type PageOutcome, pageOf } from './page.ts'
+import { type PageOutcome, pageOf, prefetchResponse } from './page.ts'
 import { type ReconcileVerificationsOptions, reconcileVerifications } from './reconcile.ts'
 import { withReservation } from './reservation.ts'
 import { restDriver } from './rest.ts'
 import type { FaceGroupStore, VerificationKind, VerificationStore } from './store.ts'
-import { ownTask } from './task-lease.ts'
+import { findOwnTask } from './task-lease.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
@@ -80,7 +80,7 @@ const maxPageWaitMs = 3_000
  * Throws TypeError when `taskMs` or `leaseMs` is not above 0.
  */
 export const faceVerification = (options: FaceVerificationOptions) => {
-  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = silent, audit = noAudit } = options
+  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
   if (!(taskMs > 0 && leaseMs > 0)) throw new TypeError('taskMs and leaseMs must be above 0')
   const prefix = `/api/${segment}/face-verifications`
@@ -115,9 +115,9 @@ export const faceVerification = (options: FaceVerificationOptions) => {
 
   const callback = async (request: Request, state: string): Promise<Response> => {
     // Elysia routes HEAD to the GET handler. A HEAD request must not use up the state either.
-    if (request.method !== 'GET' || isPrefetch(request.headers)) return notYet()
+    if (request.method !== 'GET' || isPrefetch(request.headers)) return prefetchResponse()
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
-    const outcome = await takeCallback(context, state, query, ({ id }) => poll(id)).catch(
+    const outcome = await processCallback(context, state, query, ({ id }) => poll(id)).catch(
       (err: unknown): PageOutcome => {
         log.error({ err }, 'the callback of a face verification could not be processed')
         return 'trouble'
@@ -127,8 +127,8 @@ export const faceVerification = (options: FaceVerificationOptions) => {
   }
 
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
-  const routes = new Elysia({ name: 'sluice/face-verification', seed: identity(options), prefix })
-    .onError(({ error, code, request }) => asText(unkept(render({ error, code, request }))))
+  const routes = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
+    .onError(({ error, code, request }) => asText(noStore(render({ error, code, request }))))
     .post(
       '',
       async ({ request }) => {
@@ -142,11 +142,11 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       '/:verification_id',
       async ({ request, params }) => {
         const { user } = await requireIdentity(identify, request)
-        return asText(await driver.query(await ownTask(context, kind, user, params.verification_id), request))
+        return asText(await driver.query(await findOwnTask(context, kind, user, params.verification_id), request))
       },
       openapi.query,
     )
   if (kind === 'ark')
     routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), openapi.callback)
-  return routes.use(refuseUnknown)
+  return routes.use(fallbackRoutes)
 }

@@ -89,4 +89,5 @@ export const pageOf = (outcome: PageOutcome, acceptLanguage: string | null): Res
 }
 
 /** The response to a prefetch: 503, so that the browser requests the page again when the person opens it (RFC 9110 section 15.6.4). */
-export const notYet = (): Response => new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } })
+export const prefetchResponse = (): Response =>
+  new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } })

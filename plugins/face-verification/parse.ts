@@ -2,7 +2,7 @@ import { JsonBody, readBytes, readJsonBody } from '../shared/body.ts'
 import { readId } from '../shared/id.ts'
 import { type Json, toJson } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
-import { type Answer, Invalid } from '../upstream-proxy/index.ts'
+import { UpstreamInvalidError, type UpstreamResponse } from '../upstream-proxy/index.ts'
 
 /** Reads the body of the POST route; an empty body counts as `{}`. Throws Problem 400 and 413 as `readJsonBody` does. */
 export const readTaskBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
@@ -13,7 +13,7 @@ export const readTaskBody = async (request: Request, maxBytes: number): Promise<
 }
 
 /** The result in an upstream's response: its `Result` object where there is one, else the whole body. Upstreams send both shapes. */
-export const resultOf = ({ json }: Answer): Json => {
+export const resultOf = ({ json }: UpstreamResponse): Json => {
   const whole = json ?? toJson({})
   const inner = whole.get('Result')
   return inner?.isObject ? inner : whole
@@ -23,6 +23,6 @@ export const resultOf = ({ json }: Answer): Json => {
 export const readGroup = (value: Json | undefined): string | undefined => {
   if (value === undefined || value.is('null') || value.string() === '') return undefined
   const id = readId(value.string())
-  if (id === undefined) throw new Invalid('a group without a usable id')
+  if (id === undefined) throw new UpstreamInvalidError('a group without a usable id')
   return id
 }

@@ -1,4 +1,4 @@
-import { pause } from '../shared/pause.ts'
+import { delay } from '../shared/delay.ts'
 import type { FaceContext } from './context.ts'
 import type { FaceDriver } from './driver.ts'
 import type { VerificationKind } from './store.ts'
@@ -29,7 +29,7 @@ export const reconcileVerifications = async (
   kind: VerificationKind,
   look: FaceDriver['look'],
   signal: AbortSignal,
-  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = pause }: ReconcileVerificationsOptions = {},
+  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = delay }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {
   let cleanedUpAt = Number.NEGATIVE_INFINITY
 

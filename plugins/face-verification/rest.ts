@@ -1,16 +1,21 @@
 import { readId } from '../shared/id.ts'
 import type { Json } from '../shared/json.ts'
+import { noStore } from '../shared/no-store.ts'
 import { Problem } from '../shared/problem.ts'
-import { unkept } from '../shared/unkept.ts'
-import { type Answer, Invalid, Refusal, toResponse } from '../upstream-proxy/index.ts'
-import { afterFailure, firstDue, lookAgain } from './backoff.ts'
-import { type FaceContext, fromStore, unrecorded } from './context.ts'
+import {
+  toResponse,
+  UpstreamInvalidError,
+  UpstreamRefusedError,
+  type UpstreamResponse,
+} from '../upstream-proxy/index.ts'
+import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
+import { type FaceContext, fromStore, notRecorded } from './context.ts'
 import type { FaceDriver } from './driver.ts'
 import { recordGroup } from './group.ts'
 import { readGroup, readTaskBody, resultOf } from './parse.ts'
 import { readStatus, statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
-import { type NextLook, type OwnTask, withLease } from './task-lease.ts'
+import { type OwnedTask, type PollSchedule, withLease } from './task-lease.ts'
 
 /**
  * Driver for an upstream that serves the gateway's own paths and keeps the status.
@@ -21,28 +26,30 @@ export const restDriver = (context: FaceContext): FaceDriver => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
   /** Records what a response reports about a task. The group comes first: no task may be `verified` before its group is recorded. */
-  const record = async (task: Verification, response: Answer): Promise<void> => {
+  const record = async (task: Verification, response: UpstreamResponse): Promise<void> => {
     const result = resultOf(response)
     const id = result.get('verification_id')
     // The group of another task may belong to another user.
-    if (id && id.string() !== task.id) throw new Invalid('a response about another task than the requested one')
+    if (id && id.string() !== task.id)
+      throw new UpstreamInvalidError('a response about another task than the requested one')
     const status = readStatus(result.get('status')?.string())
     const group = readGroup(result.get('group_id'))
-    if (status === 'verified' && group === undefined) throw new Invalid('a verified task without group_id')
+    if (status === 'verified' && group === undefined) throw new UpstreamInvalidError('a verified task without group_id')
     if (group !== undefined && group !== task.group) await recordGroup(context, task, group)
     const path = status && statusPathTo(task.status, status)
-    if (path) await fromStore(store.moveVerification(task.id, path, { group }), unrecorded)
+    if (path) await fromStore(store.moveVerification(task.id, path, { group }), notRecorded)
   }
 
   const requestStatus = (
-    { verification, user }: OwnTask,
+    { verification, user }: OwnedTask,
     headers: Headers | undefined,
     signal: AbortSignal,
-  ): Promise<Answer> => upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal })
+  ): Promise<UpstreamResponse> =>
+    upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal })
 
   /** When the task is polled next. Never, once it has expired and the grace period is over. */
-  const nextPoll = (task: Verification): NextLook => {
-    const next = lookAgain(task, clock.now())
+  const nextAfterRefusal = (task: Verification): PollSchedule => {
+    const next = nextPoll(task, clock.now())
     return clock.now() > task.expiresAt + graceMs ? { ...next, dueAt: undefined } : next
   }
 
@@ -57,25 +64,25 @@ export const restDriver = (context: FaceContext): FaceDriver => {
       )
       const result = resultOf(response)
       const id = readId(result.get('verification_id')?.string())
-      if (id === undefined) throw new Invalid('a face verification without verification_id')
+      if (id === undefined) throw new UpstreamInvalidError('a face verification without verification_id')
       const expiresAt = readExpiry(result.get('expires_at'), createdAt) ?? createdAt + taskMs
       const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, asks: 0 } as const
       const added = await fromStore(
-        store.addVerification({ ...task, dueAt: firstDue(createdAt, expiresAt) }, reserved),
-        unrecorded,
+        store.addVerification({ ...task, dueAt: firstPollAt(createdAt, expiresAt) }, reserved),
+        notRecorded,
       )
       if (!added) {
-        throw new Problem(500, unrecorded, { cause: new Error(`the verification ${id} belongs to another user`) })
+        throw new Problem(500, notRecorded, { cause: new Error(`the verification ${id} belongs to another user`) })
       }
       audit.note({ action: 'verification.create', target: { kind: 'verification', id } }, request)
       await record(task, response)
-      return unkept(toResponse(response))
+      return noStore(toResponse(response))
     },
 
     async query(task, request) {
       const response = await requestStatus(task, request.headers, request.signal)
       await record(task, response)
-      return unkept(toResponse(response))
+      return noStore(toResponse(response))
     },
 
     look: (id, signal) =>
@@ -87,11 +94,11 @@ export const restDriver = (context: FaceContext): FaceDriver => {
           try {
             await record(task, await requestStatus(task, undefined, signal))
           } catch (error) {
-            if (!(error instanceof Refusal && isUnknown(error.status))) throw error
+            if (!(error instanceof UpstreamRefusedError && isUnknown(error.status))) throw error
           }
-          return nextPoll(task)
+          return nextAfterRefusal(task)
         },
-        afterFailure(clock.now),
+        nextPollAfterError(clock.now),
       ),
   }
 }

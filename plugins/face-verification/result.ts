@@ -1,6 +1,6 @@
-import { findCredentials } from '../shared/credentials.ts'
+import { createCredentialSearch } from '../shared/credentials.ts'
 import type { Json } from '../shared/json.ts'
-import { type Answer, Invalid, Refusal } from '../upstream-proxy/index.ts'
+import { UpstreamInvalidError, UpstreamRefusedError, type UpstreamResponse } from '../upstream-proxy/index.ts'
 import { readGroup, resultOf } from './parse.ts'
 
 /** A verification session that the upstream has created. */
@@ -16,12 +16,12 @@ export interface ValidateSession {
 const maxSecretLength = 8_192
 
 /** Reads the response to CreateVisualValidateSession. Throws Invalid when it contains no session. */
-export const readValidateSession = (response: Answer, now: number): ValidateSession => {
+export const readValidateSession = (response: UpstreamResponse, now: number): ValidateSession => {
   const result = resultOf(response)
   const token = result.get('BytedToken')?.string() ?? ''
   const link = result.get('H5Link')?.string() ?? ''
   if (!isStorable(token) || !isStorable(link) || !/^https?:\/\//i.test(link)) {
-    throw new Invalid('a session without a usable BytedToken and H5Link')
+    throw new UpstreamInvalidError('a session without a usable BytedToken and H5Link')
   }
   return { token, link, expiresAt: readExpiry(result, now) }
 }
@@ -53,13 +53,13 @@ export type ValidateResult = { readonly group: string } | 'none' | 'gone'
  * Reads the response to GetVisualValidateResult. Before the person has finished, and after the expiry, the upstream either names no group or
  * responds 400 or 404. Rethrows every other error, because it says nothing about the session.
  */
-export const readValidateResult = async (call: Promise<Answer>): Promise<ValidateResult> => {
+export const readValidateResult = async (call: Promise<UpstreamResponse>): Promise<ValidateResult> => {
   try {
     const group = readGroup(resultOf(await call).get('GroupId'))
     return group === undefined ? 'none' : { group }
   } catch (error) {
-    if (error instanceof Refusal && unknownSession.has(error.status)) return 'none'
-    if (error instanceof Refusal && error.status === 410) return 'gone'
+    if (error instanceof UpstreamRefusedError && unknownSession.has(error.status)) return 'none'
+    if (error instanceof UpstreamRefusedError && error.status === 410) return 'gone'
     throw error
   }
 }
@@ -67,16 +67,16 @@ export const readValidateResult = async (call: Promise<Answer>): Promise<Validat
 const unknownSession: ReadonlySet<number> = new Set([400, 404])
 
 /** Awaits an upstream call. Throws Invalid instead of the upstream's own error when that error contains one of the secrets. */
-export const discreet = async <Value>(
+export const withoutSecrets = async <Value>(
   call: Promise<Value>,
   secrets: readonly (string | undefined)[],
 ): Promise<Value> => {
   try {
     return await call
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const { headers, bytes } = error.answer
-    const containsSecret = findCredentials(secrets)
-    throw containsSecret(bytes, headers) ? new Invalid('an error that contains a secret') : error
+    if (!(error instanceof UpstreamRefusedError)) throw error
+    const { headers, bytes } = error.response
+    const containsSecret = createCredentialSearch(secrets)
+    throw containsSecret(bytes, headers) ? new UpstreamInvalidError('an error that contains a secret') : error
   }
 }

@@ -1,33 +1,33 @@
-import { refused } from '../shared/audit.ts'
+import { accessRefused } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
-import type { Owned } from '../shared/owned.ts'
+import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { type FaceContext, fromStore } from './context.ts'
 import type { Verification, VerificationKind } from './store.ts'
 
 /** A task on which the code acts for its creator. */
-export interface OwnTask extends Verification {
+export interface OwnedTask extends Verification {
   /** The id to send to the upstream: the upstream client accepts only owned ids. */
-  readonly verification: Owned<'verification'>
+  readonly verification: OwnedId<'verification'>
 }
 
 /** The caller's task with that id. Throws Problem 404 when the caller has none of that kind, and Problem 500 when the store fails. */
-export const ownTask = async (
+export const findOwnTask = async (
   { store }: Pick<FaceContext, 'store'>,
   kind: VerificationKind,
   user: string,
   id: unknown,
-): Promise<OwnTask> => {
+): Promise<OwnedTask> => {
   const validId = readId(id)
   const task = validId === undefined ? undefined : await fromStore(store.verification(validId))
   if (task?.user !== user || task.kind !== kind) {
-    throw new Problem(404, 'verification not found', { event: refused('verification', validId) })
+    throw new Problem(404, 'verification not found', { event: accessRefused('verification', validId) })
   }
   return declareOwn(task)
 }
 
 /** When a task may be polled again. Times are milliseconds since 1970. */
-export interface NextLook {
+export interface PollSchedule {
   /** Before this time the task cannot be leased. */
   readonly restUntil: number
   /** When the background polling polls it; undefined: never. */
@@ -45,8 +45,8 @@ export const withLease = async (
   { store, clock, leaseMs, log }: FaceContext,
   id: string,
   signal: AbortSignal | undefined,
-  look: (task: OwnTask, signal: AbortSignal) => Promise<NextLook>,
-  afterFailure: (task: Verification) => NextLook,
+  look: (task: OwnedTask, signal: AbortSignal) => Promise<PollSchedule>,
+  afterFailure: (task: Verification) => PollSchedule,
 ): Promise<boolean> => {
   const now = clock.now()
   const until = now + leaseMs
@@ -54,7 +54,7 @@ export const withLease = async (
   if (!leased) return false
   const task = declareOwn(leased)
   const deadline = AbortSignal.timeout(Math.ceil(leaseMs * 0.8))
-  let next: NextLook | undefined
+  let next: PollSchedule | undefined
   try {
     next = await look(task, signal ? AbortSignal.any([signal, deadline]) : deadline)
     return true
@@ -66,7 +66,7 @@ export const withLease = async (
 }
 
 /** The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased the task for its creator. */
-const declareOwn = (task: Verification): OwnTask => ({
+const declareOwn = (task: Verification): OwnedTask => ({
   ...task,
-  verification: { id: task.token ?? task.id } as Owned<'verification'>,
+  verification: { id: task.token ?? task.id } as OwnedId<'verification'>,
 })

@@ -147,7 +147,7 @@ export const createMetrics = (): Metrics => {
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** How many models have a label of their own, the first that an upstream has taken a call for; all others, and what is no model, share one. */
-const mostModels = 200
+const maxModels = 200
 
 /** Without control characters and lone surrogates, which could spoil the whole text that Prometheus reads, or make one label of two. */
 const plainName = /^[^\p{Cc}\p{Cs}]{1,256}$/u
@@ -156,7 +156,7 @@ const boundedLabel = () => {
   const known = new Set<string>()
   return (name: string, exists: boolean): string => {
     if (known.has(name)) return name
-    if (!exists || known.size === mostModels || !plainName.test(name)) return 'other'
+    if (!exists || known.size === maxModels || !plainName.test(name)) return 'other'
     known.add(name)
     return name
   }

@@ -1,27 +1,27 @@
 import { Elysia } from 'elysia'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
+import { seedOf } from '../shared/seed.ts'
 import { createOwnership, type Ownership, type OwnershipOptions } from './rules.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
-export type { Owned } from '../shared/owned.ts'
-export { Freshness } from '../shared/remembered.ts'
-export { type ClaimedOptions, claimed, type Effect } from './claim.ts'
+export type { OwnedId } from '../shared/owned-id.ts'
+export { RevisionClock } from '../shared/revision-cache.ts'
+export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
+export { type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
 export {
+  type AssetLocation,
   createOwnership,
-  type Located,
   type OwnedAsset,
   type OwnedGroup,
   type Ownership,
   type OwnershipOptions,
 } from './rules.ts'
-export { type SettleOptions, settle, settleRegularly } from './settle.ts'
 export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
 
 /**
  * Macros that guard routes: `caller: true` lets nobody in who is not identified and gives `user`; `ownsGroup: 'param'` and `ownsAsset: 'param'` also
- * check the id in that path parameter and give `group` or `asset`; `examinesAsset` does so on `locate`'s word and gives its evidence.
+ * check the id in that path parameter and give `group` or `asset`; `locatesAsset` does so on `locate`'s word and gives its evidence.
  *
  * Refusals render themselves: 401, 403, and 500 when the store cannot be asked. `rules`: those of `createOwnership`, shared with whoever else asks them.
  *
@@ -32,7 +32,7 @@ export const ownership = <Evidence>(
 ) => {
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
-  return new Elysia({ name: 'sluice/ownership', seed: identity(options) }).macro({
+  return new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({
     caller: (_required: true) => ({
       resolve: async ({ request }) => {
         const { user } = await identify(request)
@@ -51,7 +51,7 @@ export const ownership = <Evidence>(
         return { user, owners: rules, asset: await rules.asset(user, segment(params, param), request) }
       },
     }),
-    examinesAsset: (param: string) => ({
+    locatesAsset: (param: string) => ({
       resolve: async ({ request, params }) => {
         const { user } = await identify(request)
         return { user, owners: rules, asset: await rules.examine(user, segment(params, param), request) }

@@ -1,14 +1,14 @@
-import { refused } from '../shared/audit.ts'
+import { accessRefused } from '../shared/audit.ts'
 import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
 import { readId } from '../shared/id.ts'
-import type { Owned } from '../shared/owned.ts'
+import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
-import { Freshness, Remembered } from '../shared/remembered.ts'
+import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { GroupList } from './group-list.ts'
 import type { Group, OwnershipStore } from './store.ts'
 
 /** What somebody who knows more than the store says of an asset. */
-export interface Located<Evidence> {
+export interface AssetLocation<Evidence> {
   /** The group it lies in; undefined when there is no such asset. */
   readonly group: string | undefined
   /** Whatever was learned on the way, for example the upstream's answer; handed on with the asset. */
@@ -18,19 +18,19 @@ export interface Located<Evidence> {
 export interface OwnershipOptions<Evidence = unknown> {
   readonly store: OwnershipStore
   /** Asks about an asset. Without it only assets known to the store exist. `request` ends the question when its caller goes away. */
-  readonly locate?: (asset: string, request?: Request) => Promise<Located<Evidence>>
+  readonly locate?: (asset: string, request?: Request) => Promise<AssetLocation<Evidence>>
   /** When remembered answers are used. Default: checked against the store's revision twice a second. */
-  readonly freshness?: Freshness
+  readonly revisionClock?: RevisionClock
 }
 
 /** An asset of the caller's. */
-export interface OwnedAsset<Evidence> extends Owned<'asset'> {
+export interface OwnedAsset<Evidence> extends OwnedId<'asset'> {
   /** Undefined when nobody had to be asked. */
   readonly evidence: Evidence | undefined
 }
 
 /** A group of the caller's, with its record. */
-export type OwnedGroup = Group & Owned<'group'>
+export type OwnedGroup = Group & OwnedId<'group'>
 
 /** The group that an asset lies in, and whose that is. */
 type Place = Pick<Group, 'id' | 'user'>
@@ -46,13 +46,13 @@ type Type = string | undefined
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) => {
   type Examined = { readonly id: string; readonly evidence: Evidence | undefined }
   const { store, locate } = options
-  const freshness = options.freshness ?? new Freshness((since) => store.revision(since))
-  store.onRaise?.(() => freshness.raised())
-  const groups = new Remembered<OwnedGroup>(freshness, { kind: 'group' })
+  const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
+  store.onRaise?.(() => revisionClock.raised())
+  const groups = new RevisionCache<OwnedGroup>(revisionClock, { kind: 'group' })
   /** By user. As many groups as anything else that is remembered, whoever's they are. */
-  const lists = new Remembered<GroupList>(freshness, { kind: 'groups', sizeOf: ({ all }) => all.length })
+  const lists = new RevisionCache<GroupList>(revisionClock, { kind: 'groups', sizeOf: ({ all }) => all.length })
   /** Asset to group. Assets never change hands: a group has one owner for life. */
-  const places = new Remembered<Place>(freshness, { kind: 'group', namedBy: ({ id }) => id })
+  const places = new RevisionCache<Place>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
   const forget = ({ id, user }: Place): void => {
     groups.forget(id)
@@ -111,7 +111,9 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     const found = await select()
     if (found.length === wanted.size) return found
     const foreign = ids.find((id) => !found.some((group) => group.id === id))
-    throw new Problem(403, 'GroupIds contain asset groups not belonging to you', { event: refused('group', foreign) })
+    throw new Problem(403, 'GroupIds contain asset groups not belonging to you', {
+      event: accessRefused('group', foreign),
+    })
   }
 
   return {
@@ -128,7 +130,9 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       const readable = readId(id)
       const group = readable === undefined ? undefined : await groupOf(user, readable, type)
       if (group) return group
-      throw new Problem(403, 'group_id does not belong to your asset groups', { event: refused('group', readable) })
+      throw new Problem(403, 'group_id does not belong to your asset groups', {
+        event: accessRefused('group', readable),
+      })
     },
 
     /** An asset in one of the user's groups, of any type. Asks `locate` only where neither memory nor store knows it. */
@@ -166,7 +170,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     },
 
     /** Forgets where an asset lies, after it may have moved. */
-    moved(asset: Owned<'asset'>): void {
+    moved(asset: OwnedId<'asset'>): void {
       places.forget(asset.id)
     },
 
@@ -204,10 +208,10 @@ export type Ownership<Evidence = unknown> = ReturnType<typeof createOwnership<Ev
 
 /** The only place where something becomes owned. */
 const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(checked: Checked) =>
-  checked as Checked & Owned<Kind>
+  checked as Checked & OwnedId<Kind>
 
 const foreignAsset = (id?: string) =>
-  new Problem(403, 'asset not found in your asset group', { event: refused('asset', id) })
+  new Problem(403, 'asset not found in your asset group', { event: accessRefused('asset', id) })
 
 /** Without an answer from the store nobody owns anything. */
 const unchecked = (cause: unknown): never => {

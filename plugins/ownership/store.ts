@@ -1,4 +1,4 @@
-import type { ReadRevision } from '../shared/remembered.ts'
+import type { ReadRevision } from '../shared/revision-cache.ts'
 
 /**
  * The port: the few questions that ownership asks of a store. Any store that answers them will do; `sluice/store` does for PostgreSQL and
@@ -74,7 +74,7 @@ export interface ClaimStore {
   /** Takes the name. Undefined when the user has a group, or a pending claim, of that type and name. */
   claim(wanted: Omit<Claim, 'id' | 'state' | 'endedAt'>): Promise<Claim | undefined>
   /** Whether a claim whose call ended without an answer holds that name. */
-  isUnsettled(wanted: Pick<Claim, 'user' | 'type' | 'name'>): Promise<boolean>
+  hasUnresolved(wanted: Pick<Claim, 'user' | 'type' | 'name'>): Promise<boolean>
   /**
    * Ends a claim well: the group is the user's, with `id` and `createdAt`; or, for a rename, its record carries the new name and, where the
    * claim has one, the new description.
@@ -88,7 +88,7 @@ export interface ClaimStore {
   /** Keeps an open claim as it is, name and all: its call ended at `endedAt` without an answer, and it is to be looked at from `dueAt` on. */
   keep(claim: Claim, endedAt: number, dueAt: number): Promise<void>
   /** Frees the name but keeps the claim as unresolved, to be looked at again from `dueAt` on. */
-  doubt(claim: Claim, dueAt: number): Promise<void>
+  markUnresolved(claim: Claim, dueAt: number): Promise<void>
   /** Claims that are due at `now`, moved to `until` so that of several processes one looks at each. Oldest first, at most 100. */
   lease(now: number, until: number): Promise<readonly Claim[]>
   /**

@@ -9,18 +9,18 @@ export interface Cursors {
    *
    * @param places where to look for the position, left out where there is no room for it
    */
-  issue(request: ListRequest, caller: string, after: Position, places?: readonly Place[]): string
+  issue(request: ListRequest, caller: string, after: Position, places?: readonly SourceOffset[]): string
   /** What the request's token says; undefined when it has none, or one that was not issued for just this caller and list. */
-  redeem(request: ListRequest, caller: string): Redeemed | undefined
+  redeem(request: ListRequest, caller: string): RedeemedCursor | undefined
 }
 
 /** How many rows of a source have an earlier key than a position, and how many of its key come up to it. */
-export type Place = readonly [before: number, level: number]
+export type SourceOffset = readonly [before: number, level: number]
 
-export interface Redeemed {
+export interface RedeemedCursor {
   readonly after: Position
   /** By source; empty when the token had no room for them. */
-  readonly places: readonly Place[]
+  readonly places: readonly SourceOffset[]
 }
 
 const macBytes = 16
@@ -57,7 +57,9 @@ export const createCursors = (secrets: readonly [string, ...string[]]): Cursors 
       const bound = bindingOf(request, caller)
       if (!secrets.some((secret) => timingSafeEqual(sign(secret, text, bound), mac))) return undefined
       const [key, id, ...numbers] = JSON.parse(text) as [string, string, ...number[]]
-      const places = numbers.flatMap((before, nth): Place[] => (nth % 2 === 0 ? [[before, numbers[nth + 1] ?? 0]] : []))
+      const places = numbers.flatMap((before, nth): SourceOffset[] =>
+        nth % 2 === 0 ? [[before, numbers[nth + 1] ?? 0]] : [],
+      )
       return { after: { key, id }, places }
     },
   }

@@ -1,20 +1,19 @@
 import { Elysia } from 'elysia'
 import { hasQueryBody, readQueryBody } from '../shared/body.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
+import { seedOf } from '../shared/seed.ts'
 import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
-import { Trails } from './memory.ts'
 import type { Position } from './order.ts'
 import { cutPage, type Ordered, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
 import { queryOf } from './query.ts'
 import type { Source } from './source.ts'
+import { WalkCache } from './walk-cache.ts'
 
 export { deliverBody } from '../shared/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
 export { type ListOptions, listPage } from './list.ts'
-export { Trails } from './memory.ts'
 export { comparePositions, instantKey, instantKeyOf, instantOf, type Position } from './order.ts'
 export { cutPage, Ordered, type Page } from './page.ts'
 export {
@@ -26,7 +25,8 @@ export {
   type WordRule,
 } from './parameters.ts'
 export type { Query } from './query.ts'
-export { type Fingerprint, type Source, type SourcePage, type SourceStretch, Unsteady } from './source.ts'
+export { type Fingerprint, ListChangedError, type Source, type SourcePage, type SourceSegment } from './source.ts'
+export { WalkCache } from './walk-cache.ts'
 
 export interface PaginationOptions {
   /** Sign the tokens: the first signs, all verify. Give the same ones to every process. */
@@ -57,13 +57,13 @@ export interface Listing extends ListRequest {
  */
 export const paginationNormalizer = (options: PaginationOptions) => {
   const cursors = createCursors(options.secrets)
-  const trails = new Trails()
+  const trails = new WalkCache()
   const { identify, maxBodyBytes = 2 ** 20 } = options
   const bodyOf = async (request: Request) => {
     if (identify) await requireIdentity(identify, request)
     return readQueryBody(request, maxBodyBytes)
   }
-  return new Elysia({ name: 'sluice/pagination-normalizer', seed: identity(options) }).macro({
+  return new Elysia({ name: 'sluice/pagination-normalizer', seed: seedOf(options) }).macro({
     lists: (rules: ListRules) => ({
       resolve: async ({ request }) => {
         const body = hasQueryBody(request) ? await bodyOf(request) : undefined

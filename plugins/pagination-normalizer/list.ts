@@ -1,12 +1,12 @@
 import { bindingOf, type Cursors } from './cursor.ts'
-import { type Bookmark, remember, type Trails } from './memory.ts'
 import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { createPageReader } from './page-reader.ts'
 import type { ListRequest } from './parameters.ts'
-import { behind, from, type Portion, readPortion, readPortionAt, type Start } from './portion.ts'
-import { type Order, orderOf, prove, type Source, Unsteady } from './source.ts'
-import { sweepAll, sweepPortion } from './sweep.ts'
+import { behind, from, type RowRange, readRange, readRangeAt, type Start } from './range.ts'
+import { scanAll, scanRange } from './scan.ts'
+import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
+import { type Bookmark, remember, type WalkCache } from './walk-cache.ts'
 
 export interface ListOptions<Row extends Position> {
   /** What the list is made of, each row in one of them. Their number and order is the same for every page. */
@@ -15,7 +15,7 @@ export interface ListOptions<Row extends Position> {
   /** Whose list it is: a token works for nobody else. */
   readonly caller: string
   readonly cursors: Cursors
-  readonly trails: Trails
+  readonly trails: WalkCache
   /**
    * What the sources' own filters let through too much; undefined when they are exact. With it everything has to be read for every page: how many rows
    * match, and which comes first, nobody else knows.
@@ -43,11 +43,11 @@ export const listPage = async <Row extends Position>(options: ListOptions<Row>):
     try {
       return await readPage(options)
     } catch (error) {
-      if (!(error instanceof Unsteady)) throw error
+      if (!(error instanceof ListChangedError)) throw error
     }
   }
   const order = orderOf(request.sortOrder)
-  const all = await Promise.all(sources.map((source) => sweepAll(source, order)))
+  const all = await Promise.all(sources.map((source) => scanAll(source, order)))
   const rows = all.flat()
   return cutPage(matches ? rows.filter(matches) : rows, request, caller, cursors)
 }
@@ -91,36 +91,36 @@ const createReader = <Row extends Position>(
    * Leads a cursor after a walk that is about to leave the reach of pages, twice as fast as the walk from half way on: so that beyond it the walk goes on where
    * it stands, and not from the front.
    */
-  const keepUp = async (source: Source<Row>, { skipped, total }: Portion<Row>): Promise<void> => {
+  const keepUp = async (source: Source<Row>, { skipped, total }: RowRange<Row>): Promise<void> => {
     const { maxPageDepth, maxPageSize } = source
     if (skipped < maxPageDepth / 2 || total <= 2 * maxPageDepth) return
     const anchors = anchorsOf(source)
     const tip = anchors.reduce((most, { place, fingerprint }) => (fingerprint === '' && place > most ? place : most), 0)
     const place = Math.min(2 * skipped - maxPageDepth, maxPageDepth)
-    if (place - tip >= maxPageSize) await sweepPortion(source, order, { place }, 1, anchors, true, { total, text: '' })
+    if (place - tip >= maxPageSize) await scanRange(source, order, { place }, 1, anchors, true, { total, text: '' })
   }
 
   /** What a source has behind a start: by page mode where it reaches, else by cursor. */
-  const read = async (source: Source<Row>, start: Start, need: number, counted: boolean): Promise<Portion<Row>> => {
+  const read = async (source: Source<Row>, start: Start, need: number, counted: boolean): Promise<RowRange<Row>> => {
     const { after } = start
     const aim = behind(order, after)
-    const found = await near(source, aim, need, (how, many) => readPortion(how, start, many))
+    const found = await near(source, aim, need, (how, many) => readRange(how, start, many))
     if (found && after) await keepUp(source, found)
     if (found) return found
     const seen = await source.fingerprint()
-    const far = await readPortion(reading(source, { backwards: true, total: seen.total }), start, need)
-    return far ? aim.of(far) : sweepPortion(source, order, { after }, need, anchorsOf(source), counted, seen)
+    const far = await readRange(reading(source, { backwards: true, total: seen.total }), start, need)
+    return far ? aim.of(far) : scanRange(source, order, { after }, need, anchorsOf(source), counted, seen)
   }
 
   const pageOf = async (
-    portions: readonly Portion<Row>[],
+    portions: readonly RowRange<Row>[],
     starts: readonly Start[],
     skip: number,
   ): Promise<Page<Row>> => {
     const rows = merge(portions, order).slice(skip, skip + pageSize)
     const last = rows.at(-1)
     // Elsewhere the rows of the page bear out what is counted with them.
-    if (!last) await Promise.all(sources.map((source, nth) => prove(source, portions[nth]?.total ?? 0)))
+    if (!last) await Promise.all(sources.map((source, nth) => verifyTotal(source, portions[nth]?.total ?? 0)))
     const left = sum(portions.map((portion) => portion.total - portion.skipped)) - skip
     const places = (row: Row) => portions.map((portion, nth) => placeOf(portion, starts[nth], row, order))
     return {
@@ -142,8 +142,8 @@ const createReader = <Row extends Position>(
     /** By number, out of one source. */
     async pageAt(place: number): Promise<Page<Row>> {
       const [source] = sources
-      if (!source) throw new Unsteady('no source')
-      const found = await near(source, from(place), pageSize, (how, many) => readPortionAt(how, place, many))
+      if (!source) throw new ListChangedError('no source')
+      const found = await near(source, from(place), pageSize, (how, many) => readRangeAt(how, place, many))
       const portion = found ?? (await farPortion(source, place))
       return pageOf([portion], [startAt(undefined)], 0)
     },
@@ -175,7 +175,7 @@ const createReader = <Row extends Position>(
         }
         const step = Math.min(rows.length, place - rank)
         const last = rows[step - 1]
-        if (!last) throw new Unsteady('a list that does not go on')
+        if (!last) throw new ListChangedError('a list that does not go on')
         bookmark = bookmarkAt(portions, starts, last, rank + step)
         keep(bookmark)
       }
@@ -183,18 +183,18 @@ const createReader = <Row extends Position>(
   }
 
   /** From a place that page mode does not reach from the front. */
-  async function farPortion(source: Source<Row>, place: number): Promise<Portion<Row>> {
+  async function farPortion(source: Source<Row>, place: number): Promise<RowRange<Row>> {
     const seen = await source.fingerprint()
     if (place >= seen.total) return { rows: [], complete: true, skipped: seen.total, total: seen.total }
-    const far = await readPortionAt(reading(source, { backwards: true, total: seen.total }), place, pageSize)
-    return far ? from(place).of(far) : sweepPortion(source, order, { place }, pageSize, anchorsOf(source), true, seen)
+    const far = await readRangeAt(reading(source, { backwards: true, total: seen.total }), place, pageSize)
+    return far ? from(place).of(far) : scanRange(source, order, { place }, pageSize, anchorsOf(source), true, seen)
   }
 
   function keep(bookmark: Bookmark): void {
     remember(trail.bookmarks, bookmark, (other) => other.rank === bookmark.rank)
   }
 
-  function bookmarkAt(portions: readonly Portion<Row>[], starts: readonly Start[], row: Row, rank: number): Bookmark {
+  function bookmarkAt(portions: readonly RowRange<Row>[], starts: readonly Start[], row: Row, rank: number): Bookmark {
     const after = positionOf(row)
     return {
       after,
@@ -210,7 +210,7 @@ const longestStep = 97
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 /** The rows of all portions in exact order, as far as no portion could still have one in between. */
-const merge = <Row extends Position>(portions: readonly Portion<Row>[], order: Order): readonly Row[] => {
+const merge = <Row extends Position>(portions: readonly RowRange<Row>[], order: Order): readonly Row[] => {
   const [only, ...others] = portions
   if (only && others.length === 0) return only.rows
   const ends = portions.flatMap((portion) => (portion.complete ? [] : portion.rows.slice(-1)))
@@ -221,7 +221,7 @@ const merge = <Row extends Position>(portions: readonly Portion<Row>[], order: O
 
 /** How many rows of a portion's source have an earlier key than `row`, and how many of that key come up to it. */
 const placeOf = <Row extends Position>(
-  portion: Portion<Row>,
+  portion: RowRange<Row>,
   start: Start | undefined,
   row: Position,
   order: Order,

@@ -1,4 +1,4 @@
-import { ownText } from '../shared/text.ts'
+import { copyText } from '../shared/text.ts'
 
 /** What a list is ordered by: `key` by code units, then `id` likewise, both in one direction. */
 export interface Position {
@@ -7,7 +7,7 @@ export interface Position {
 }
 
 /** The position of a row, for what outlasts the answer that the row came in. */
-export const positionOf = ({ key, id }: Position): Position => ({ key: ownText(key), id: ownText(id) })
+export const positionOf = ({ key, id }: Position): Position => ({ key: copyText(key), id: copyText(id) })
 
 /** Ascending order of positions; negative when `a` comes first. */
 export const comparePositions = (a: Position, b: Position): number => compare(a.key, b.key) || compare(a.id, b.id)

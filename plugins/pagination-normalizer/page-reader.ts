@@ -1,22 +1,22 @@
-import type { Trails } from './memory.ts'
 import type { Position } from './order.ts'
-import { type Aim, longestRun, type Portion, type Reading, TooLong } from './portion.ts'
+import { longestRun, type RangeTarget, type Reading, type RowRange, RunTooLongError } from './range.ts'
 import type { Order, Side, Source } from './source.ts'
+import type { WalkCache } from './walk-cache.ts'
 
 /** A page of so many rows gets two calls before it counts as long; a larger one, or the first of a list, three. */
 const smallPage = 30
 
 /** Less than the half of a page, which any call can bring behind a given row. */
-const mostMargin = 40
+const maxMargin = 40
 
 const forwards = { backwards: false } as const
 
 /** Reads portions of one list's sources by page mode. */
-export const createPageReader = <Row extends Position>(order: Order, list: string, trails: Trails) => {
+export const createPageReader = <Row extends Position>(order: Order, list: string, trails: WalkCache) => {
   const trail = trails.of(list)
 
   const reading = (source: Source<Row>, side: Side = forwards, additions = Number.POSITIVE_INFINITY): Reading<Row> => ({
-    ...{ source, order, side, additions, margin: Math.min(mostMargin, trail.longestRun - 1) },
+    ...{ source, order, side, additions, margin: Math.min(maxMargin, trail.longestRun - 1) },
   })
 
   /**
@@ -25,10 +25,10 @@ export const createPageReader = <Row extends Position>(order: Order, list: strin
    */
   const near = async (
     source: Source<Row>,
-    aim: Aim,
+    aim: RangeTarget,
     need: number,
-    readFor: (source: Reading<Row>, need: number) => Promise<Portion<Row> | undefined>,
-  ): Promise<Portion<Row> | undefined> => {
+    readFor: (source: Reading<Row>, need: number) => Promise<RowRange<Row> | undefined>,
+  ): Promise<RowRange<Row> | undefined> => {
     const key = `${list}\n${source.id}`
     const kept = trails.kept<Row>(key)
     const known = kept && aim.isIn(kept.portion) ? aim.of(kept.portion) : undefined
@@ -42,12 +42,12 @@ export const createPageReader = <Row extends Position>(order: Order, list: strin
       if (portion) trail.longestRun = Math.max(longestRun(portion), trail.longestRun - 1, 1)
       return portion && aim.of(portion)
     } catch (error) {
-      if (!(error instanceof TooLong)) throw error
+      if (!(error instanceof RunTooLongError)) throw error
     }
     const readAt = performance.now()
     const { text: fingerprint, total } = await source.fingerprint()
     const portion = await readFor(reading(source), need + Math.max(source.maxPageSize, 4 * need))
-    trail.longestRun = mostMargin
+    trail.longestRun = maxMargin
     if (portion?.total === total) trails.keep(key, { portion, fingerprint, readAt })
     return portion && aim.of(portion)
   }

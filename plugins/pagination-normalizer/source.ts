@@ -14,7 +14,7 @@ export interface Source<Row extends Position> {
    */
   page(number: number, size: number, backwards: boolean): Promise<SourcePage<Row>>
   /** The rows behind a cursor, or the first ones. At the end the next cursor is undefined. Throws Unsteady for a cursor that has gone stale. */
-  walk(cursor: string | undefined, size: number): Promise<SourceStretch<Row>>
+  walk(cursor: string | undefined, size: number): Promise<SourceSegment<Row>>
   /** Something that changes, in all likelihood, whenever the list does. Throws Unsteady as `page` does. */
   fingerprint(): Promise<Fingerprint>
   /** Most rows in a page or stretch. */
@@ -28,7 +28,7 @@ export interface SourcePage<Row> {
   readonly total: number
 }
 
-export interface SourceStretch<Row> {
+export interface SourceSegment<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | undefined
   /** Whether there were rows that were not asked for. They are left out. */
@@ -41,7 +41,7 @@ export interface Fingerprint {
 }
 
 /** The list changed under the reader's hands, or is not what was asked for. Met by reading anew; a caller sees it as a 502 when that does not help. */
-export class Unsteady extends Problem {
+export class ListChangedError extends Problem {
   constructor(cause: string) {
     super(502, 'the upstream’s list makes no sense', { cause })
   }
@@ -139,11 +139,11 @@ const gridOf = (
 const checked = <Row extends Position>(run: Run<Row>, size: number, order: Order): Run<Row> => {
   let before: Row | undefined
   for (const row of run.rows) {
-    if (before && order.keys(before.key, row.key) > 0) throw new Unsteady('rows are not in the order asked for')
+    if (before && order.keys(before.key, row.key) > 0) throw new ListChangedError('rows are not in the order asked for')
     before = row
   }
   if (run.rows.length < size && run.start + run.rows.length < run.total)
-    throw new Unsteady('rows that are promised are missing')
+    throw new ListChangedError('rows that are promised are missing')
   return run
 }
 
@@ -151,12 +151,12 @@ const checked = <Row extends Position>(run: Run<Row>, size: number, order: Order
  * Throws Unsteady unless the rows at both ends of a source are there and the total is as it was said to be: for a total that no row stands beside. One that
  * counts what was not asked for shows in such rows.
  */
-export const prove = async <Row extends Position>(source: Source<Row>, total: number): Promise<void> => {
+export const verifyTotal = async <Row extends Position>(source: Source<Row>, total: number): Promise<void> => {
   if (total === 0) return
   const size = Math.min(total, source.maxPageSize)
   const ends = total <= source.maxPageSize ? [false] : [false, true]
   const pages = await Promise.all(ends.map((backwards) => source.page(1, size, backwards)))
   if (pages.some((page) => page.total !== total || page.rows.length !== size)) {
-    throw new Unsteady('a total that the rows do not bear out')
+    throw new ListChangedError('a total that the rows do not bear out')
   }
 }

@@ -1,7 +1,7 @@
-import { collect, collectWhole, type Readable } from './bytes.ts'
 import { inFlightOf } from './in-flight.ts'
 import { bytesInTurn, type Json, JsonError, readJson, readJsonInTurns, readUtf8 } from './json.ts'
 import { Problem } from './problem.ts'
+import { type BodySource, readAtMost, readKnownLength } from './read-body.ts'
 import { decodeText } from './text.ts'
 
 /** A stream, bytes, or what reads a body of announced length at one go, once it is wanted. */
@@ -29,12 +29,12 @@ export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Ar
   const inFlight = inFlightOf(request)
   // A coding of its content is left in it, and so its length is the one announced.
   if (typeof body === 'function') {
-    return collectWhole(Number(request.headers.get('content-length')), body, maxBytes, inFlight)
+    return readKnownLength(Number(request.headers.get('content-length')), body, maxBytes, inFlight)
   }
-  return collect(body ? readableOf(body, request) : request, maxBytes, inFlight)
+  return readAtMost(body ? readableOf(body, request) : request, maxBytes, inFlight)
 }
 
-const readableOf = (body: Exclude<DeliveredBody, () => unknown>, { headers }: Request): Readable => {
+const readableOf = (body: Exclude<DeliveredBody, () => unknown>, { headers }: Request): BodySource => {
   const response = new Response(body)
   return { headers, body: response.body, bytes: () => response.bytes() }
 }

@@ -1,5 +1,5 @@
 /** Whether parts of a response contain a credential. */
-export type Reveals = (...parts: readonly (Uint8Array | string | Headers)[]) => boolean
+export type ContainsCredential = (...parts: readonly (Uint8Array | string | Headers)[]) => boolean
 
 /** A shorter secret is not searched: it may occur as a word in any text. */
 const minLength = 8
@@ -10,7 +10,7 @@ const minLength = 8
  * It finds a secret as plain text; escaped as in JSON (`\uXXXX`, `\/`), URLs (`%XX`) and HTML (`&#XX;`); and in base64 of both
  * alphabets, at any offset in a longer text. It searches each part separately; of headers, the values.
  */
-export const findCredentials = (secrets: readonly (string | undefined)[]): Reveals => {
+export const createCredentialSearch = (secrets: readonly (string | undefined)[]): ContainsCredential => {
   const longEnough = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= minLength)
   if (longEnough.length === 0) return () => false
   // One search for all forms costs a quarter of one search for each form.

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { Characters } from './json-characters.ts'
-import { hasEscapes, Indexing, stride } from './json-index.ts'
+import { hasEscapes, JsonIndexer, stride } from './json-index.ts'
+import { JsonStringReader } from './json-string-reader.ts'
 import { brace, bracket } from './json-tokens.ts'
 
 const unlimited = { maxDepth: Infinity, maxValues: Infinity, maxKeyBytes: Infinity }
-const mostText = 2 ** 20
-const mostDecoded = 4_096
+const maxText = 2 ** 20
+const maxDecoded = 4_096
 
 /** The bytes of a document, and where everything stands in them. A place is one in the index. */
-export class Document {
+export class JsonDocument {
   readonly bytes: Uint8Array
   #index: Int32Array | undefined
   #buffer: Buffer | undefined
@@ -25,7 +25,7 @@ export class Document {
   }
 
   get index(): Int32Array {
-    this.#index ??= new Indexing(this.bytes, unlimited).finish()
+    this.#index ??= new JsonIndexer(this.bytes, unlimited).finish()
     return this.#index
   }
 
@@ -51,7 +51,7 @@ export class Document {
   text(start: number, end: number): string {
     const { bytes } = this
     // To cut a string is ten times cheaper than to decode bytes. In a text of as many characters as bytes, everything stands at the same place.
-    this.#text ??= bytes.length <= mostText ? this.#decoded(0, bytes.length) : ''
+    this.#text ??= bytes.length <= maxText ? this.#decoded(0, bytes.length) : ''
     return this.#text.length === bytes.length ? this.#text.slice(start, end) : this.#decoded(start, end)
   }
 
@@ -99,13 +99,13 @@ export class Document {
 
   /** The same for a key with escapes or letters beyond ASCII, without decoding all of it: there may be many, and each is asked for several keys. */
   #says(start: number, end: number, key: string): boolean {
-    const text = new Characters(this.bytes, start, end)
+    const text = new JsonStringReader(this.bytes, start, end)
     for (const character of key) if (text.next() !== character.codePointAt(0)) return false
     return text.next() === -1
   }
 
   /** A part of the text to put into another: a short one, of which there may be many, decoded; a long one as it is. */
   piece(start: number, end: number): string | Uint8Array {
-    return end - start <= mostDecoded ? this.text(start, end) : this.bytes.subarray(start, end)
+    return end - start <= maxDecoded ? this.text(start, end) : this.bytes.subarray(start, end)
   }
 }

@@ -57,7 +57,7 @@ const nothing = 6
  *
  * Nothing recurses, and reading can rest at any byte, so that a large document need not hold up everything else.
  */
-export class Indexing {
+export class JsonIndexer {
   readonly #bytes: Uint8Array
   readonly #limits: Required<JsonLimits>
   #index: Int32Array

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Document } from './json-document.ts'
+import type { JsonDocument } from './json-document.ts'
 import { stride } from './json-index.ts'
 
 /** Part of a text that is put together. */
@@ -37,7 +37,7 @@ export const partsOf = (pieces: readonly Piece[]): readonly Uint8Array[] => {
  * The pieces of an object with changes: a value instead of the last one of a key, undefined for a key that goes, and members that are added. Everything between two changes is one piece.
  */
 export const rewrite = (
-  document: Document,
+  document: JsonDocument,
   place: number,
   changes: ReadonlyMap<string, Composite | undefined>,
   added: ReadonlyMap<string, Composite>,

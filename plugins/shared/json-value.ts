@@ -1,20 +1,20 @@
-import { Document } from './json-document.ts'
+import { JsonDocument } from './json-document.ts'
 import { stride } from './json-index.ts'
 import { join, type Piece, rewrite } from './json-pieces.ts'
 import { brace, bracket, isNumeric, quote } from './json-tokens.ts'
 
 /** A JSON value as it was written: a light view of a document, into which it looks when it is asked. Made by `readJson`. */
 export class Json {
-  readonly #document: Document | undefined
+  readonly #document: JsonDocument | undefined
   readonly #place: number
 
-  constructor(document: Document | undefined, place = 0) {
+  constructor(document: JsonDocument | undefined, place = 0) {
     this.#document = document
     this.#place = place
   }
 
-  protected get document(): Document {
-    return this.#document as Document
+  protected get document(): JsonDocument {
+    return this.#document as JsonDocument
   }
 
   /** The value's text, without surrounding white space. Costs what it is long. */
@@ -130,7 +130,7 @@ export class Json {
   }
 
   /** The same object with values replaced or added; undefined ones are taken out. Every other byte stays. Itself when nothing changes. */
-  edit(changes: readonly Change[]): Json {
+  edit(changes: readonly MemberChange[]): Json {
     if (changes.length === 0) return this
     const wanted = new Map(changes)
     const now = this.valuesOf(wanted)
@@ -165,7 +165,7 @@ const isChange = ([now, ...more]: readonly Json[] = [], wanted: Json | undefined
 }
 
 /** A key and its new value; undefined: the object is to be without. */
-export type Change = readonly [key: string, value: Json | undefined]
+export type MemberChange = readonly [key: string, value: Json | undefined]
 
 type Changes = ReadonlyMap<string, Json | undefined>
 
@@ -181,17 +181,17 @@ const split = (wanted: Changes, now: ReadonlyMap<string, unknown>): readonly [Ch
 }
 
 /** What is put together from pieces of a valid text, once somebody looks into it or sends it. */
-export class Composed extends Json {
+export class ComposedJson extends Json {
   #pieces: readonly Piece[] | undefined
-  #made: Document | undefined
+  #made: JsonDocument | undefined
 
   constructor(pieces?: readonly Piece[]) {
     super(undefined)
     this.#pieces = pieces
   }
 
-  protected override get document(): Document {
-    this.#made ??= new Document(join(this.pieces))
+  protected override get document(): JsonDocument {
+    this.#made ??= new JsonDocument(join(this.pieces))
     return this.#made
   }
 
@@ -220,15 +220,15 @@ export class Composed extends Json {
 }
 
 /** An object with changes. Further ones join them: however often it is edited, the text is copied once. */
-class Edited extends Composed {
-  readonly #document: Document
+class Edited extends ComposedJson {
+  readonly #document: JsonDocument
   readonly #place: number
   /** New values of members that it had. Undefined: taken out. */
   readonly #changes: Changes
   /** Members that it had not, or no more. */
   readonly #added: ReadonlyMap<string, Json>
 
-  constructor(document: Document, place: number, changes: Changes, added: ReadonlyMap<string, Json>) {
+  constructor(document: JsonDocument, place: number, changes: Changes, added: ReadonlyMap<string, Json>) {
     super()
     this.#document = document
     this.#place = place
@@ -285,10 +285,10 @@ class Edited extends Composed {
 
 /** A member of an object. */
 export class Member {
-  readonly #document: Document
+  readonly #document: JsonDocument
   readonly #place: number
 
-  constructor(document: Document, place: number) {
+  constructor(document: JsonDocument, place: number) {
     this.#document = document
     this.#place = place
   }

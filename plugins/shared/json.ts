@@ -1,16 +1,16 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
-import { Document } from './json-document.ts'
-import { Indexing, type JsonLimits, limitsOf } from './json-index.ts'
+import { JsonDocument } from './json-document.ts'
+import { JsonIndexer, type JsonLimits, limitsOf } from './json-index.ts'
 import { type Piece, partsOf } from './json-pieces.ts'
 import { invalid, JsonError } from './json-tokens.ts'
-import { Composed, Json } from './json-value.ts'
+import { ComposedJson, Json } from './json-value.ts'
 
-export { Characters } from './json-characters.ts'
 export type { JsonLimits } from './json-index.ts'
 export type { Piece } from './json-pieces.ts'
+export { JsonStringReader } from './json-string-reader.ts'
 export { JsonError } from './json-tokens.ts'
-export type { Change, Json, Member } from './json-value.ts'
+export type { Json, Member, MemberChange } from './json-value.ts'
 
 /**
  * Reads JSON (RFC 8259) without losing a byte: `JSON.parse` rounds numbers, drops repeated keys and re-orders some, so what has to be
@@ -26,7 +26,7 @@ export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json
 
 /** The same of bytes that are UTF-8, and perhaps were decoded already. */
 export const readUtf8 = (bytes: Uint8Array, text: string | undefined, limits?: JsonLimits): Json =>
-  new Json(new Document(bytes, new Indexing(bytes, limits).finish(), text))
+  new Json(new JsonDocument(bytes, new JsonIndexer(bytes, limits).finish(), text))
 
 /**
  * What `readJson` reads, as JavaScript sees it: numbers rounded, of repeated keys the last one. To look into, in a quarter of the time; not to be sent on. Throws
@@ -45,11 +45,11 @@ export const parseJson = (text: string, limits?: JsonLimits): unknown => {
 }
 
 /** An object of JSON. */
-export type Fields = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The value, if it is an object; undefined for anything else. */
-export const asFields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+export const asJsonObject = (value: unknown): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
 
 /** Whether there are more than so many brackets and braces that open. */
 const holdsMore = (text: string, most: number): boolean => {
@@ -62,7 +62,7 @@ const holdsMore = (text: string, most: number): boolean => {
 
 /** The same, in turns with whatever else the process has to do: one turn takes some milliseconds, however large the document. */
 export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): Promise<Json> => {
-  const indexing = new Indexing(bytes, limits)
+  const indexing = new JsonIndexer(bytes, limits)
   let checked = 0
   for (;;) {
     const end = endOfCharacter(bytes, checked + bytesInTurn)
@@ -73,7 +73,7 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
   }
   // What is read ends where what is checked ends, or somewhat behind it.
   if (!isUtf8(bytes.subarray(checked))) throw notUtf8()
-  return new Json(new Document(bytes, indexing.finish()))
+  return new Json(new JsonDocument(bytes, indexing.finish()))
 }
 
 /** Bytes of a value, put together in turns likewise. */
@@ -123,7 +123,7 @@ const endOfCharacter = (bytes: Uint8Array, place: number): number => {
 }
 
 /** Pieces of a valid text as one value. */
-export const composeJson = (pieces: readonly Piece[]): Json => new Composed(pieces)
+export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
 
 /** The JSON of a JavaScript value. */
 export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])

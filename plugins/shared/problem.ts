@@ -60,7 +60,7 @@ export interface Log {
 
 const ignore = () => {}
 /** A log that discards all lines: the default of every `log` option. */
-export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+export const noLog: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 const problemOfCode: Readonly<Record<string, [number, string]>> = {
   NOT_FOUND: [404, 'not found'],
@@ -83,7 +83,7 @@ interface ErrorContext {
  * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected), and notes a problem's audit event.
  */
 export const renderProblems =
-  (body: ProblemBody, log: Log = silent, audit: Audit = noAudit) =>
+  (body: ProblemBody, log: Log = noLog, audit: Audit = noAudit) =>
   ({ error, code, request, set }: ErrorContext): Response => {
     const clientDisconnected = () => request?.signal.aborted === true
     if (error instanceof Problem) {

@@ -24,4 +24,4 @@ export const decodeText = (bytes: Uint8Array): string | undefined => {
 }
 
 /** Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every runtime. */
-export const ownText = (text: string): string => JSON.parse(JSON.stringify(text))
+export const copyText = (text: string): string => JSON.parse(JSON.stringify(text))

@@ -1,5 +1,5 @@
-import { numberIn, parseExact } from '../shared/exact.ts'
 import { responseHeaders } from '../shared/headers.ts'
+import { numberOf, parseLossless } from '../shared/lossless-json.ts'
 import type { SseEvent } from './event.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export const errorOf = ({ type, data }: SseEvent, json: unknown = jsonIn(data)):
 
 const jsonIn = (data: string): unknown => {
   try {
-    return parseExact(data)
+    return parseLossless(data)
   } catch {
     return undefined
   }
@@ -31,7 +31,7 @@ export const errorStatus = (said: object): number => {
   const { error = said } = said as Members
   const members = typeof error === 'object' && error !== null ? (error as Members) : {}
   for (const value of [members.status, members.status_code, members.code]) {
-    const status = typeof value === 'string' ? Number(value) : numberIn(value)
+    const status = typeof value === 'string' ? Number(value) : numberOf(value)
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status
   }
   for (const word of [members.code, members.type]) {

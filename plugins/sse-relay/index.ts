@@ -1,22 +1,22 @@
 import { Elysia } from 'elysia'
 import { responseFrom } from '../shared/byte-source.ts'
 import { responseHeaders } from '../shared/headers.ts'
-import { identity } from '../shared/identity.ts'
+import { seedOf } from '../shared/seed.ts'
 import type { SseEvent } from './event.ts'
-import type { FramesOptions } from './events.ts'
-import { type First, type FirstOptions, readFirst } from './first.ts'
-import { type Ask, asProblem, openStream } from './open.ts'
+import { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
+import type { FramesOptions } from './frames.ts'
+import { openStream, type StartRequest, upstreamProblem } from './open.ts'
 import type { FrameReader } from './reader.ts'
 import { checkTimes, type RelayOptions, relaySource } from './relay.ts'
 
 export { responseHeaders } from '../shared/headers.ts'
 export { answerError, errorOf, errorStatus } from './error.ts'
 export { parseEvent, type SseEvent } from './event.ts'
-export { createFrames, EventTooLarge, type Frame, type Frames, type FramesOptions } from './events.ts'
-export { type First, type FirstOptions, readFirst } from './first.ts'
-export { type Ask, type Opened, type OpenOptions, openStream } from './open.ts'
+export { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
+export { createFrames, EventTooLargeError, type Frame, type Frames, type FramesOptions } from './frames.ts'
+export { type OpenedStream, type OpenOptions, openStream, type StartRequest } from './open.ts'
 export { type FrameReader, readFrames } from './reader.ts'
-export { type End, type RelayOptions, relayFrames, relaySource } from './relay.ts'
+export { type RelayOptions, relayFrames, relaySource, type StreamEnd } from './relay.ts'
 
 /** What a plugin relays by, unless a call says otherwise. The client's signal is the request's own. */
 export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {
@@ -28,7 +28,7 @@ export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'sign
 }
 
 /** Relays what an upstream answers. Throws Problem 502 when there is no answer. */
-export type Relay = (ask: Ask, options?: SseRelayOptions) => Promise<Response>
+export type Relay = (ask: StartRequest, options?: SseRelayOptions) => Promise<Response>
 
 /**
  * Puts `relay` into the context: `relay((signal) => fetch(url, { signal }))` answers with what the upstream answers, a stream of events as it comes. The
@@ -36,14 +36,14 @@ export type Relay = (ask: Ask, options?: SseRelayOptions) => Promise<Response>
  */
 export const sseRelay = (options: SseRelayOptions = {}) => {
   checkTimes(options)
-  return new Elysia({ name: 'sluice/sse-relay', seed: identity(options) }).derive({ as: 'scoped' }, ({ request }) => {
+  return new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) }).derive({ as: 'scoped' }, ({ request }) => {
     const relay: Relay = (ask, also) => relayAnswer(ask, { ...options, ...also, signal: request.signal })
     return { relay }
   })
 }
 
 const relayAnswer = async (
-  ask: Ask,
+  ask: StartRequest,
   options: SseRelayOptions & { readonly signal: AbortSignal },
 ): Promise<Response> => {
   const { signal, maxEventBytes, firstEvent, heartbeatMs, clock } = options
@@ -60,12 +60,12 @@ const relayAnswer = async (
 }
 
 /** An upstream that breaks before it has said anything has not answered. */
-const firstOf = async (reader: FrameReader, options: FirstOptions): Promise<First> => {
+const firstOf = async (reader: FrameReader, options: FirstEventOptions): Promise<FirstEvent> => {
   try {
-    return await readFirst(reader, options)
+    return await readFirstEvent(reader, options)
   } catch (cause) {
     await reader.cancel(cause)
-    throw asProblem(cause)
+    throw upstreamProblem(cause)
   }
 }
 

@@ -1,12 +1,12 @@
 import { Problem } from '../shared/problem.ts'
-import type { FramesOptions } from './events.ts'
+import type { FramesOptions } from './frames.ts'
 import { type FrameReader, readFrames } from './reader.ts'
 
 /** Asks an upstream, and lets itself be called off by the signal: most often a `fetch` that is given it. */
-export type Ask = (signal: AbortSignal) => Promise<Response>
+export type StartRequest = (signal: AbortSignal) => Promise<Response>
 
 /** An answer that has begun. */
-export interface Opened {
+export interface OpenedStream {
   readonly response: Response
   /** Its body, frame by frame, where it is a successful answer with a stream of events; else the response's body is untouched. */
   readonly reader: FrameReader | undefined
@@ -24,7 +24,10 @@ export interface OpenOptions extends FramesOptions {
  *
  * Throws Problem 502 when there is no answer, and the Problem that `ask` throws.
  */
-export const openStream = async (ask: Ask, { signal, ...options }: OpenOptions = {}): Promise<Opened> => {
+export const openStream = async (
+  ask: StartRequest,
+  { signal, ...options }: OpenOptions = {},
+): Promise<OpenedStream> => {
   const call = new AbortController()
   let reader: FrameReader | undefined
   const leave = async (reason: unknown = new Error('the client left')) => {
@@ -43,7 +46,7 @@ export const openStream = async (ask: Ask, { signal, ...options }: OpenOptions =
     return { response, reader: reader && leavable(reader, leave), leave }
   } catch (cause) {
     await leave(cause)
-    throw asProblem(cause)
+    throw upstreamProblem(cause)
   }
 }
 
@@ -52,7 +55,7 @@ const leavable = (reader: FrameReader, leave: FrameReader['cancel']): FrameReade
   cancel: leave,
 })
 
-const unlessAborted = (ask: Ask, signal: AbortSignal): Promise<Response> =>
+const unlessAborted = (ask: StartRequest, signal: AbortSignal): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const onAbort = () => reject(signal.reason)
@@ -70,5 +73,5 @@ const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && status !== 204 && status !== 205 && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
 
 /** There was no answer, or none that had begun. */
-export const asProblem = (cause: unknown): Problem =>
+export const upstreamProblem = (cause: unknown): Problem =>
   cause instanceof Problem ? cause : new Problem(502, 'upstream unavailable', { cause })

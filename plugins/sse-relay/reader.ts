@@ -1,4 +1,4 @@
-import { createFrames, type Frame, type Frames, type FramesOptions } from './events.ts'
+import { createFrames, type Frame, type Frames, type FramesOptions } from './frames.ts'
 
 /** Frames of a body, no faster than they are asked for. */
 export interface FrameReader {

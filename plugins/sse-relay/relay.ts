@@ -1,12 +1,12 @@
 import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import type { Frame } from './events.ts'
+import { FrameTransform } from './frame-transform.ts'
+import type { Frame } from './frames.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { Passage } from './passage.ts'
 import type { FrameReader } from './reader.ts'
 
 /** How an upstream's stream ended. */
-export type End =
+export type StreamEnd =
   /** It was closed properly. */
   | { readonly kind: 'complete' }
   /** It was reset or cut, an event was too large, it was silent for too long, or `onFrame` threw. */
@@ -22,9 +22,9 @@ export interface RelayOptions {
    * Told once how the upstream ended. What it gives is appended, at the end of an event, and the stream closes. If it gives undefined, or is absent, the stream
    * ends as the upstream did: it closes, or breaks with the same error. What it throws breaks the stream too.
    */
-  readonly onEnd?: (end: End) => Uint8Array | undefined | Promise<Uint8Array | undefined>
+  readonly onEnd?: (end: StreamEnd) => Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** Called once, instead of `onEnd`, when the client left before the end. It cannot fail: what it throws is ignored. */
-  readonly onLeave?: () => void
+  readonly onDisconnect?: () => void
   /** The client's, if it has one: where it aborts, the client has left. A cancelled stream means the same, without any signal. */
   readonly signal?: AbortSignal
   /** More than 0. Milliseconds in which the client, waiting, heard nothing until a comment is sent to it. Default: none is sent. */
@@ -59,7 +59,7 @@ class FrameRelay implements ByteSource {
   readonly #reader: FrameReader
   readonly #options: RelayOptions
   readonly #clock: Clock
-  readonly #passage: Passage
+  readonly #passage: FrameTransform
   readonly #heartbeat: Heartbeat | undefined
   #write: Write = () => undefined
   /** A heartbeat that has not been taken yet: one is enough. */
@@ -76,7 +76,7 @@ class FrameRelay implements ByteSource {
     this.#reader = reader
     this.#options = options
     this.#clock = clock
-    this.#passage = new Passage(options)
+    this.#passage = new FrameTransform(options)
     if (heartbeatMs !== undefined) this.#heartbeat = new Heartbeat(clock, heartbeatMs, () => this.#beat())
     if (signal?.aborted) this.handleEvent()
     else signal?.addEventListener('abort', this, { once: true })
@@ -136,7 +136,7 @@ class FrameRelay implements ByteSource {
     })
   }
 
-  async #end(how: End): Promise<void> {
+  async #end(how: StreamEnd): Promise<void> {
     this.#ended = true
     this.#heartbeat?.stop()
     if (how.kind === 'broken') void this.#reader.cancel(how.error)
@@ -156,7 +156,7 @@ class FrameRelay implements ByteSource {
     if (this.#left) return
     this.#left = true
     try {
-      if (!this.#ended) this.#options.onLeave?.()
+      if (!this.#ended) this.#options.onDisconnect?.()
     } catch {}
     await this.#reader.cancel(reason)
   }

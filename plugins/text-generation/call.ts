@@ -6,25 +6,25 @@ import { bytesInTurn, composeInTurns, type Json } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { type FrameReader, type FramesOptions, readFrames } from '../sse-relay/index.ts'
-import { Refusal } from '../upstream-proxy/index.ts'
-import { type Addition, refusedAddition } from './additions.ts'
-import type { Answered, Connection } from './connection.ts'
-import type { Given } from './given.ts'
+import { UpstreamRefusedError } from '../upstream-proxy/index.ts'
+import type { IssuedObjects } from './objects/issued.ts'
 import type { Exchange } from './protocol.ts'
-import { problemOf } from './refusal.ts'
-import type { Served } from './upstreams.ts'
-import type { Withheld } from './withheld.ts'
+import { type Addition, refusedAddition } from './upstream/additions.ts'
+import type { TextResponse, UpstreamClient } from './upstream/client.ts'
+import type { ModelRoute } from './upstream/model-routing.ts'
+import { problemOf } from './upstream/problem.ts'
+import type { RefusedAdditions } from './upstream/refused-additions.ts'
 
 /** One generation, on its way to one upstream. */
 export interface Call {
   /** Id of the user who calls. */
   readonly user: string
   readonly exchange: Exchange
-  readonly served: Served
+  readonly served: ModelRoute
   /** As it came. Undefined: a GET. */
   readonly body?: JsonBody
   /** Sees to it that what the answer names is known as the caller's first. Undefined: it names nothing that the upstream keeps. */
-  readonly given?: Given
+  readonly given?: IssuedObjects
   /** The caller's, and its leaving. */
   readonly request: Request
   /** Milliseconds since 1970: the time limit counts from here. */
@@ -38,16 +38,16 @@ export interface Call {
 }
 
 /** What every generation works with. */
-export interface Machinery {
-  readonly connection: Connection
+export interface GenerationContext {
+  readonly connection: UpstreamClient
   /** What upstreams refused to be asked with. */
-  readonly withheld: Withheld
+  readonly withheld: RefusedAdditions
   readonly clock: Clock
   /** Milliseconds that a call without streaming may take. */
   readonly timeoutMs: number
   /** Milliseconds of silence in a stream before a comment is sent. Undefined: none is. */
   readonly heartbeatMs: number | undefined
-  readonly maxAnswerBytes: number
+  readonly maxResponseBytes: number
   readonly log: Log
 }
 
@@ -61,11 +61,11 @@ export interface Machinery {
  *
  * @param plainly whether no stream is wanted
  */
-export const ask = async <Begun>(
+export const askUpstream = async <Begun>(
   call: Call,
-  { connection, withheld, log }: Machinery,
+  { connection, withheld, log }: GenerationContext,
   signal: AbortSignal,
-  begin: (answered: Answered) => Promise<Begun>,
+  begin: (answered: TextResponse) => Promise<Begun>,
   plainly = false,
 ): Promise<Begun> => {
   const { exchange, served, request, body, taken } = call
@@ -96,7 +96,7 @@ export const ask = async <Begun>(
       return begun
     } catch (error) {
       const problem = problemOf(error, upstream, headers)
-      const refused = problem instanceof Refusal ? refusedAddition(problem) : undefined
+      const refused = problem instanceof UpstreamRefusedError ? refusedAddition(problem) : undefined
       if (!refused || without.has(refused.addition)) throw problem
       without.add(refused.addition)
       const next = await bytesOf(exchange.body(without), body)

@@ -4,20 +4,20 @@ import { readJsonBody } from '../shared/body.ts'
 import { bytesInTurn, type Json, nextTurn } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
-import { Refusal, Unreachable } from '../upstream-proxy/index.ts'
-import { answerWhole } from './answer.ts'
-import type { Book } from './background.ts'
-import type { Machinery } from './call.ts'
-import { wordOf } from './checks.ts'
-import { assetsInTurns, type NamedAsset } from './media-fields.ts'
-import type { Objects } from './objects.ts'
+import { UpstreamRefusedError, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
+import type { GenerationContext } from './call.ts'
+import { assetsInTurns, type NamedAsset } from './media/fields.ts'
+import { answerNonStreaming } from './non-streaming.ts'
+import type { UsageBooking } from './objects/background.ts'
+import type { Objects } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol } from './protocol.ts'
-import { answerStream } from './stream.ts'
-import { findUpstream, type TextUpstream } from './upstreams.ts'
+import { answerStreaming } from './streaming.ts'
+import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
+import { wordOf } from './validation.ts'
 
-export interface GenerationOptions extends Machinery {
+export interface GenerationOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
   /** Says whose an asset is. Undefined: there is no asset library, and no address of an asset passes, except for presets. */
   readonly assets: Pick<Ownership, 'asset'> | undefined
@@ -25,7 +25,7 @@ export interface GenerationOptions extends Machinery {
   readonly presetAssets: ReadonlySet<string>
   /** Says whose an object of the text account is. */
   readonly objects: Objects
-  readonly book: Book
+  readonly book: UsageBooking
   readonly maxBodyBytes: number
   readonly record: RecordUsage
 }
@@ -51,10 +51,10 @@ export const generate = async (
   // Each step may look at a hundred thousand values, and no two of them at once.
   const isLarge = body.bytes.length > bytesInTurn
   if (isLarge) await nextTurn()
-  const served = findUpstream(options.upstreams, wordOf(json.get('model')) ?? '')
+  const served = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
   const checked = protocol.check(json, served)
   const { model, stream, stores = false, background = false, bridged = false } = checked
-  if (!served) throw new Unreachable(new Error('no upstream is configured'), false)
+  if (!served) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   if (isLarge) await nextTurn()
   const owning = requireOwnAssets(json, user, request, options)
   if (isPromise(owning)) await owning
@@ -86,7 +86,7 @@ export const generate = async (
       options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, taken)
     },
   }
-  return stream ? answerStream(call, options) : answerWhole(call, options)
+  return stream ? answerStreaming(call, options) : answerNonStreaming(call, options)
 }
 
 /**
@@ -112,7 +112,7 @@ const requireOwn = async (
     if (!assets) throw new TextProblem(403, 'there is no asset library here to take assets from', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
       // What the asset library's upstream says in its own shape is none of this caller's.
-      if (error instanceof Refusal) throw new Unreachable(error, true)
+      if (error instanceof UpstreamRefusedError) throw new UpstreamUnreachableError(error, true)
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })

@@ -1,35 +1,39 @@
 import { Elysia } from 'elysia'
 import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
-import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
-import { type Log, renderProblems, silent } from '../shared/problem.ts'
-import { refuseUnknown } from '../shared/unknown.ts'
-import { type Fetch, Unreachable } from '../upstream-proxy/index.ts'
-import { about } from './about.ts'
-import { type Book, createBook, type SettleOptions, settleBackground } from './background.ts'
+import { type Log, noLog, renderProblems } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
+import { type Fetch, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
 import { chat } from './chat/chat.ts'
-import { type ConnectionOptions, createConnection } from './connection.ts'
 import { type Generation, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
-import type { TextObjectStore } from './object-store.ts'
-import { createObjects } from './objects.ts'
+import {
+  createUsageBooking,
+  type ReconcileBackgroundOptions,
+  reconcileBackground,
+  type UsageBooking,
+} from './objects/background.ts'
+import { createObjects } from './objects/ownership.ts'
+import type { TextObjectStore } from './objects/store.ts'
+import { retrieve, storedResponseRoute } from './objects/stored-responses.ts'
+import { openapi } from './openapi.ts'
 import { textProblemBody } from './problem.ts'
 import { responses, retrieval } from './responses/responses.ts'
-import { ofStored, retrieve } from './stored.ts'
-import type { TextUpstream } from './upstreams.ts'
+import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
+import type { TextUpstream } from './upstream/model-routing.ts'
+import { createRefusedAdditions } from './upstream/refused-additions.ts'
 import { createRecord, type UsageEntry, type UsageStore } from './usage.ts'
-import { createWithheld } from './withheld.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
-export type { ObjectKind, TextObject, TextObjectStore } from './object-store.ts'
+export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
-export type { Peculiarities, TextUpstream } from './upstreams.ts'
+export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
 export { readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
 export interface TextGenerationOptions {
@@ -65,7 +69,7 @@ export interface TextGenerationOptions {
   /** Largest request body in bytes; beyond it 413. Default 64 MiB. */
   readonly maxBodyBytes?: number
   /** Largest answer in bytes that is put together from a stream. Default 64 MiB. */
-  readonly maxAnswerBytes?: number
+  readonly maxResponseBytes?: number
   /** Headers of callers that pass on, besides language and tracing. */
   readonly forwardHeaders?: readonly string[]
   /** Default the global `fetch`. Called with `keepalive: false` for everything but GET: a generation must not be sent twice. */
@@ -74,7 +78,7 @@ export interface TextGenerationOptions {
   readonly log?: Log
   /** Told of every refusal, and of stored responses that are cancelled or deleted. Default: nobody is. */
   readonly audit?: Audit
-  readonly observe?: ConnectionOptions['observe']
+  readonly observe?: UpstreamClientOptions['observe']
 }
 
 /** The text generation interface, as a plugin: `/v1/chat/completions`, `/v1/responses` and what it stored, `/v1/models`. Existing client libraries of the protocols work with it. */
@@ -82,19 +86,19 @@ export const textGeneration = (options: TextGenerationOptions) => {
   const { identify, usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,
-    log = silent,
+    log = noLog,
     audit = noAudit,
     maxBodyBytes = 2 ** 26,
-    maxAnswerBytes = 2 ** 26,
+    maxResponseBytes = 2 ** 26,
     timeoutMs = 200_000,
   } = options
   const machinery = {
-    connection: createConnection({ ...options, maxAnswerBytes, log }),
-    withheld: createWithheld({ now: clock.now }),
+    connection: createUpstreamClient({ ...options, maxResponseBytes, log }),
+    withheld: createRefusedAdditions({ now: clock.now }),
     clock,
     timeoutMs,
     heartbeatMs: options.heartbeatMs,
-    maxAnswerBytes,
+    maxResponseBytes,
     log,
   }
   const record = createRecord({ usage, observe: observeUsage, log })
@@ -106,7 +110,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
     now: clock.now,
     log,
   })
-  const book: Book = store ? createBook({ store, record, clock, log }) : async () => {}
+  const book: UsageBooking = store ? createUsageBooking({ store, record, clock, log }) : async () => {}
   const generation = {
     ...machinery,
     upstreams,
@@ -124,29 +128,28 @@ export const textGeneration = (options: TextGenerationOptions) => {
     store,
     book,
     audit,
-    retrieval: retrieval({ now: clock.now, maxAnswerBytes }),
+    retrieval: retrieval({ now: clock.now, maxResponseBytes }),
   }
   if (store && options.settleUntil) {
-    const retrieveOwn: SettleOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
-    void settleBackground({ store, record, clock, log, book, retrieve: retrieveOwn }, options.settleUntil)
+    const retrieveOwn: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
+    void reconcileBackground({ store, record, clock, log, book, retrieve: retrieveOwn }, options.settleUntil)
   }
   const protocols = {
-    chat: chat({ defaultMaxTokens: defaultMaxTokens ?? undefined, now: clock.now, maxAnswerBytes }),
-    responses: responses({ now: clock.now, maxAnswerBytes }),
+    chat: chat({ defaultMaxTokens: defaultMaxTokens ?? undefined, now: clock.now, maxResponseBytes }),
+    responses: responses({ now: clock.now, maxResponseBytes }),
   }
 
-  return new Elysia({ name: 'sluice/text-generation', seed: identity(options), prefix: '/v1' })
+  return new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })
     .onError(renderProblems(textProblemBody, log, audit))
     .macro({
       generates: (_required: true) => ({
-        // The time limit counts from here: nothing has been read yet, and nobody asked.
-        resolve: ({ request }): Awaitable<Omit<Generation, 'request'>> => {
+        // Elysia awaits a guard only if it is an async function. The time limit counts from here, before anything is read.
+        resolve: async ({ request }): Promise<Omit<Generation, 'request'>> => {
           const arrivedAt = clock.now()
-          return andThen(requireIdentity(identify, request), (caller) => {
-            if (upstreams.length === 0) throw new Unreachable(new Error('no upstream is configured'), false)
-            const { user, token } = caller
-            return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
-          })
+          const caller = await requireIdentity(identify, request)
+          if (upstreams.length === 0) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+          const { user, token } = caller
+          return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
         },
       }),
     })
@@ -154,32 +157,38 @@ export const textGeneration = (options: TextGenerationOptions) => {
       '/chat/completions',
       ({ request, user, token, arrivedAt, whenRevoked }) =>
         generate({ request, user, token, arrivedAt, whenRevoked }, protocols.chat, generation),
-      { generates: true, ...about.createChatCompletion },
+      { generates: true, ...openapi.createChatCompletion },
     )
     .post(
       '/responses',
       ({ request, user, token, arrivedAt, whenRevoked }) =>
         generate({ request, user, token, arrivedAt, whenRevoked }, protocols.responses, generation),
-      { generates: true, ...about.createResponse },
+      { generates: true, ...openapi.createResponse },
     )
-    .get('/responses/:response_id', ofStored('GetResponse', stored), { generates: true, ...about.getResponse })
-    .delete('/responses/:response_id', ofStored('DeleteResponse', stored), { generates: true, ...about.deleteResponse })
-    .post('/responses/:response_id/cancel', ofStored('CancelResponse', stored), {
+    .get('/responses/:response_id', storedResponseRoute('GetResponse', stored), {
       generates: true,
-      ...about.cancelResponse,
+      ...openapi.getResponse,
     })
-    .get('/responses/:response_id/input_items', ofStored('ListInputItems', stored), {
+    .delete('/responses/:response_id', storedResponseRoute('DeleteResponse', stored), {
       generates: true,
-      ...about.listInputItems,
+      ...openapi.deleteResponse,
+    })
+    .post('/responses/:response_id/cancel', storedResponseRoute('CancelResponse', stored), {
+      generates: true,
+      ...openapi.cancelResponse,
+    })
+    .get('/responses/:response_id/input_items', storedResponseRoute('ListInputItems', stored), {
+      generates: true,
+      ...openapi.listInputItems,
     })
     .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, machinery), {
       generates: true,
-      ...about.listModels,
+      ...openapi.listModels,
     })
     .get(
       '/models/:model',
       ({ request, arrivedAt, params }) => getModel({ upstreams, request, arrivedAt, id: params.model }, machinery),
-      { generates: true, ...about.getModel },
+      { generates: true, ...openapi.getModel },
     )
-    .use(refuseUnknown)
+    .use(fallbackRoutes)
 }

@@ -1,10 +1,10 @@
 import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
-import { Invalid, toResponse } from '../upstream-proxy/index.ts'
-import type { Machinery } from './call.ts'
-import { readAnswer } from './connection.ts'
+import { toResponse, UpstreamInvalidError } from '../upstream-proxy/index.ts'
+import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { TextProblem } from './problem.ts'
-import { findUpstream, type TextUpstream } from './upstreams.ts'
+import { readAnswer } from './upstream/client.ts'
+import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 
 interface Asked {
   readonly upstreams: readonly TextUpstream[]
@@ -15,9 +15,9 @@ interface Asked {
 /** `GET /v1/models/{id}`, forwarded to where the model is served. */
 export const getModel = async (
   { id, ...asked }: Asked & { readonly id: string | null },
-  machinery: Machinery,
+  machinery: GenerationContext,
 ): Promise<Response> => {
-  const served = isModelId(id) ? findUpstream(asked.upstreams, id) : undefined
+  const served = isModelId(id) ? routeModel(asked.upstreams, id) : undefined
   if (!served || id === null) {
     throw new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
   }
@@ -28,7 +28,7 @@ export const getModel = async (
  * `GET /v1/models`, forwarded; of several upstreams each one's models that it serves, in the order of the list. An upstream that does not answer is left out, unless
  * it is the only one, or none does.
  */
-export const listModels = async (asked: Asked, machinery: Machinery): Promise<Response> => {
+export const listModels = async (asked: Asked, machinery: GenerationContext): Promise<Response> => {
   const [only, ...others] = asked.upstreams
   const askFor = (upstream: TextUpstream) => ask(upstream, 'ListModels', '/models', asked, machinery)
   if (only && others.length === 0) return toResponse(await askFor(only))
@@ -47,7 +47,7 @@ export const listModels = async (asked: Asked, machinery: Machinery): Promise<Re
 const servedBy = (upstreams: readonly TextUpstream[], index: number, bytes: Uint8Array): readonly Json[] =>
   (objectIn(bytes).get('data')?.elements() ?? []).filter((model) => {
     const id = model.get('id')?.string()
-    return id !== undefined && findUpstream(upstreams, id)?.upstream === upstreams[index]
+    return id !== undefined && routeModel(upstreams, id)?.upstream === upstreams[index]
   })
 
 /** Model ids may hold slashes. What could be another path to whoever decodes the path once more is no id. */
@@ -59,12 +59,12 @@ const ask = async (
   action: 'ListModels' | 'GetModel',
   path: string,
   { request, arrivedAt }: Asked,
-  { connection, clock, timeoutMs, maxAnswerBytes }: Machinery,
+  { connection, clock, timeoutMs, maxResponseBytes }: GenerationContext,
 ) => {
   using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
   const asked = { upstream, action, path, headers: request.headers, signal: deadline.signal }
   const { response, headers } = await connection(asked)
-  const { bytes } = await readAnswer(response, upstream, maxAnswerBytes)
+  const { bytes } = await readAnswer(response, upstream, maxResponseBytes)
   objectIn(bytes)
   return { status: response.status, headers, bytes }
 }
@@ -76,5 +76,5 @@ const objectIn = (bytes: Uint8Array): Json => {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
-  throw new Invalid('a list of models without a JSON object')
+  throw new UpstreamInvalidError('a list of models without a JSON object')
 }

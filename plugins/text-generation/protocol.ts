@@ -1,10 +1,10 @@
-import type { Fields, Json } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
-import type { Addition } from './additions.ts'
 import type { Assembly } from './assembly.ts'
-import type { TextAction } from './connection.ts'
-import type { Cleared } from './objects.ts'
-import type { Peculiarities } from './upstreams.ts'
+import type { CheckedRequest } from './objects/ownership.ts'
+import type { Addition } from './upstream/additions.ts'
+import type { TextAction } from './upstream/client.ts'
+import type { Capabilities } from './upstream/model-routing.ts'
 
 /** What a request has to say before anything is done with it. */
 export interface Checked {
@@ -24,9 +24,9 @@ export interface Checked {
 /** A protocol as a caller speaks it. */
 export interface Protocol {
   /** Throws TextProblem 400 that names the field. */
-  check(request: Json, peculiarities?: Peculiarities): Checked
+  check(request: Json, peculiarities?: Capabilities): Checked
   /** How a checked request is put to an upstream. Throws TextProblem 400 for what cannot be put to this one. */
-  put(request: Cleared, checked: Checked, peculiarities: Peculiarities): Exchange
+  put(request: CheckedRequest, checked: Checked, peculiarities: Capabilities): Exchange
 }
 
 /** One request on its way: what the upstream is sent, and what its answers mean in the caller's protocol. */
@@ -42,7 +42,7 @@ export interface Exchange {
   /** Whether the upstream's answers are in the caller's protocol as they stand. */
   readonly native: boolean
   /** Whether a plain answer's object is one of this protocol. */
-  isAnswer(answer: Fields): boolean
+  isAnswer(answer: JsonObject): boolean
   /** Whether the answer says only what has begun, and goes on without its caller: it is asked for plainly then. */
   readonly atOnce?: boolean
   /** Whether an event completes an answer, after which nothing matters; else it is `[DONE]`, or a clean end. */

@@ -1,4 +1,4 @@
-import { numberIn } from '../shared/exact.ts'
+import { numberOf } from '../shared/lossless-json.ts'
 import type { Log } from '../shared/problem.ts'
 
 /** Tokens of one call, as the upstream counted them. Whole numbers from 0. */
@@ -57,7 +57,7 @@ export const createRecord =
   }
 
 /** Tokens of one call beyond which a count is taken for nonsense: sums of a day then stay exact. */
-const mostTokens = 1_000_000_000
+const maxTokens = 1_000_000_000
 
 /**
  * Reads the `usage` object of a chat completion (`prompt_tokens`, `completion_tokens`) or of a response (`input_tokens`, `output_tokens`), with its
@@ -91,7 +91,7 @@ const countOf = (one: unknown, other: unknown): number | undefined => {
 }
 
 const countIn = (value: unknown): number | undefined => {
-  const count = numberIn(value)
+  const count = numberOf(value)
   // Minus zero is zero.
-  return Number.isInteger(count) && count >= 0 && count <= mostTokens ? count + 0 : undefined
+  return Number.isInteger(count) && count >= 0 && count <= maxTokens ? count + 0 : undefined
 }

@@ -1,7 +1,7 @@
-import type { Wait } from '../shared/waits.ts'
+import type { CoarseTimer } from '../shared/coarse-timers.ts'
 
 /** The one signal that ends a call: when its time is over, and when nobody waits for it any more. */
-export class Cancellation implements Wait, EventListenerObject {
+export class Cancellation implements CoarseTimer, EventListenerObject {
   readonly until: number
   /** Whether nobody waits any more: then the end of the call says nothing of the upstream. */
   abandoned = false

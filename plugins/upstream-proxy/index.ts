@@ -1,19 +1,33 @@
 import { Elysia } from 'elysia'
-import { identity } from '../shared/identity.ts'
+import { seedOf } from '../shared/seed.ts'
+import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
-import { type Waited, waitedOf } from './waited.ts'
 
 export { requestHeaders, responseHeaders } from '../shared/headers.ts'
-export { type Answer, Invalid, type Received, Refusal, toResponse, Unreachable } from './answer.ts'
-export { type ArkOptions, ark } from './ark.ts'
-export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './ark-signature.ts'
-export { describeGroups, findGroups, groupsByCall, groupsPerCall, itemsOf, type ListedGroups } from './collect.ts'
-export { Unsent } from './gate.ts'
-export { type LimitsOptions, longestWait } from './limits.ts'
-export { memoryPlaces } from './memory-places.ts'
-export type { CursorMode, ListQuery, MediaKind, Operation, Outgoing, PageMode } from './operation.ts'
-export type { Place, Places, Rate, Wait, Wanted } from './places.ts'
-export { type RestOptions, rest } from './rest.ts'
+export { type ArkOptions, ark } from './library/ark.ts'
+export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './library/ark-signature.ts'
+export {
+  describeGroups,
+  findGroups,
+  groupsByCall,
+  groupsPerCall,
+  itemsOf,
+  type ListedGroups,
+} from './library/group-queries.ts'
+export type { CursorMode, ListQuery, MediaKind, Operation, PageMode, UpstreamRequest } from './library/operation.ts'
+export { type RestOptions, rest } from './library/rest.ts'
+export { maxQueueMs, type RateLimitsOptions } from './rate-limit/by-action.ts'
+export { UpstreamBusyError } from './rate-limit/limiter.ts'
+export { memoryRateLimitStore } from './rate-limit/memory-store.ts'
+export type { PermitRequest, RateLimit, RateLimitDelay, RateLimitPermit, RateLimitStore } from './rate-limit/store.ts'
+export {
+  type RawResponse,
+  toResponse,
+  UpstreamInvalidError,
+  UpstreamRefusedError,
+  type UpstreamResponse,
+  UpstreamUnreachableError,
+} from './response.ts'
 export { type Caller, createUpstream, type Fetch, type Upstream, type UpstreamOptions } from './upstream.ts'
 
 /** Who a request is from, for the turns of those who wait. Asked when the upstream is, so whoever finds it out has time until then. */
@@ -44,8 +58,8 @@ class RequestCaller implements Caller {
     return this.#userOf?.(this.#request)
   }
 
-  get waited(): Waited {
-    return waitedOf(this.#request)
+  get queueTime(): QueueTime {
+    return queueTimeOf(this.#request)
   }
 }
 
@@ -58,7 +72,7 @@ class RequestCaller implements Caller {
  */
 export const upstreamProxy = (options: UpstreamOptions | Upstream, { userOf }: { readonly userOf?: UserOf } = {}) => {
   const upstream = 'send' in options ? options : createUpstream(options)
-  const seed = [identity(options), userOf && identity(userOf)]
+  const seed = [seedOf(options), userOf && seedOf(userOf)]
   return new Elysia({ name: 'sluice/upstream-proxy', seed }).derive({ as: 'scoped' }, ({ request }) => ({
     upstream,
     caller: callerOf(request, userOf),

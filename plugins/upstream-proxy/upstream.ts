@@ -1,18 +1,18 @@
 import { isPromise } from '../shared/awaitable.ts'
-import { collect } from '../shared/bytes.ts'
-import { findCredentials } from '../shared/credentials.ts'
+import { createCoarseTimers } from '../shared/coarse-timers.ts'
+import { createCredentialSearch } from '../shared/credentials.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
-import { type Log, Problem, silent } from '../shared/problem.ts'
-import { createWaits } from '../shared/waits.ts'
-import { type Answer, checkAnswer, Invalid, Unreachable } from './answer.ts'
+import { type Log, noLog, Problem } from '../shared/problem.ts'
+import { readAtMost } from '../shared/read-body.ts'
 import { Cancellation } from './cancellation.ts'
-import type { Gate } from './gate.ts'
-import { createLimits, type LimitsOptions } from './limits.ts'
-import { countedAs, isRead, type MediaKind, type Operation, type Outgoing } from './operation.ts'
-import type { Place } from './places.ts'
+import { countedAs, isReadOnly, type MediaKind, type Operation, type UpstreamRequest } from './library/operation.ts'
+import { createRateLimits, type RateLimitsOptions } from './rate-limit/by-action.ts'
+import type { RateLimiter } from './rate-limit/limiter.ts'
+import type { QueueTime } from './rate-limit/queue-time.ts'
+import type { RateLimitPermit } from './rate-limit/store.ts'
+import { checkResponse, UpstreamInvalidError, type UpstreamResponse, UpstreamUnreachableError } from './response.ts'
 import { retryTime } from './retry-after.ts'
-import { Sharing } from './sharing.ts'
-import type { Waited } from './waited.ts'
+import { SingleFlight } from './single-flight.ts'
 
 /** A `fetch` of the caller's choice: for tests, or for a runtime whose own re-sends what must be sent once. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -24,11 +24,11 @@ export interface UpstreamOptions {
   /** Milliseconds from the call to the last byte of its answer; waiting for a place under a limit comes before it. Looked at every second, and so up to a second more. Default 30,000. */
   readonly timeoutMs?: number
   /** Bytes of an answer beyond which it is refused. Default 64 MiB. */
-  readonly maxAnswerBytes?: number
+  readonly maxResponseBytes?: number
   /** Headers of callers that pass, besides content type, language and tracing. */
   readonly forwardHeaders?: readonly string[]
   /** Limits of the upstream account. Default none. */
-  readonly limits?: LimitsOptions
+  readonly limits?: RateLimitsOptions
   readonly log?: Log
   /** Told of every call when it has ended: `status` is 0 when there was no answer. */
   readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
@@ -41,7 +41,7 @@ export interface Caller {
   readonly headers?: Headers
   readonly signal?: AbortSignal
   /** How long the request has waited, whose calls wait together no longer than one may. Callers without it make one call. */
-  readonly waited?: Waited
+  readonly queueTime?: QueueTime
 }
 
 export interface Upstream {
@@ -51,28 +51,28 @@ export interface Upstream {
    * Throws Refusal for a status of 400 and above, Unreachable when there was no answer, Invalid for an answer that makes no sense, and Unsent when it was
    * not asked, because a limit would have made the call wait too long.
    */
-  send(operation: Operation, caller?: Caller): Promise<Answer>
+  send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>
 }
 
 /** What it takes to make a call: a place, where the action is limited. */
 interface Entry {
-  readonly gate: Gate
-  readonly place: Place
+  readonly gate: RateLimiter
+  readonly place: RateLimitPermit
 }
 
 /** The one place that talks to the asset upstream. */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
-  const { kind, timeoutMs = 30_000, maxAnswerBytes = 2 ** 26, forwardHeaders, log = silent, observe } = options
+  const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  const gates = createLimits(options.limits, { callMs: timeoutMs, log })
-  const shared = new Sharing<Entry, Answer>((reason) => new Unreachable(reason, true))
-  const deadlines = createWaits(Math.min(1_000, timeoutMs / 10))
-  const reveals = findCredentials(kind.secrets)
-  const errorReveals = findCredentials([...kind.secrets, ...(kind.accountIds ?? [])])
+  const gates = createRateLimits(options.limits, { callMs: timeoutMs, log })
+  const shared = new SingleFlight<Entry, UpstreamResponse>((reason) => new UpstreamUnreachableError(reason, true))
+  const deadlines = createCoarseTimers(Math.min(1_000, timeoutMs / 10))
+  const reveals = createCredentialSearch(kind.secrets)
+  const errorReveals = createCredentialSearch([...kind.secrets, ...(kind.accountIds ?? [])])
 
   const enter = async (
-    gate: Gate,
-    { user, waited }: Caller,
+    gate: RateLimiter,
+    { user, queueTime: waited }: Caller,
     signal?: AbortSignal,
     light?: boolean,
   ): Promise<Entry> => ({
@@ -88,7 +88,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       const outgoing = isPromise(known) ? await known : known
       sent = true
       const headers = forwardedHeaders(caller.headers, forwardHeaders)
-      const response = await send(outgoing.url, init(outgoing, headers, isRead(operation), signal))
+      const response = await send(outgoing.url, init(outgoing, headers, isReadOnly(operation), signal))
       const retryAt = entry && response.status === 429 ? retryTime(response.headers, Date.now()) : undefined
       if (retryAt !== undefined) await entry?.gate.slow(retryAt)
       return response
@@ -102,7 +102,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     caller: Caller,
     cancellation: Cancellation,
     entry?: Entry,
-  ): Promise<Answer> => {
+  ): Promise<UpstreamResponse> => {
     const { signal } = cancellation
     deadlines.add(cancellation)
     /** Undefined while nothing can be said of the upstream: it was not asked, or its caller did not wait for the answer. */
@@ -112,20 +112,20 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       try {
         response = await ask(operation, caller, signal, entry)
       } catch (error) {
-        if (error instanceof Problem || signal.aborted || !isRead(operation)) throw error
+        if (error instanceof Problem || signal.aborted || !isReadOnly(operation)) throw error
         // The connection failed before any answer, and nothing can have changed: once more.
         const again = entry && (await enter(entry.gate, caller, signal))
         response = await ask(operation, caller, signal, again)
       }
       status = response.status
-      const bytes = await collect(response, maxAnswerBytes)
-      if (!bytes) throw new Invalid('an answer that is too large')
+      const bytes = await readAtMost(response, maxResponseBytes)
+      if (!bytes) throw new UpstreamInvalidError('an answer that is too large')
       const answer = { status, headers: responseHeaders(response.headers, status), bytes }
-      return checkAnswer(operation, answer, status < 400 ? reveals : errorReveals, log)
+      return checkResponse(operation, answer, status < 400 ? reveals : errorReveals, log)
     } catch (error) {
       if (error instanceof Problem) throw error
       if (!cancellation.abandoned) status ??= 0
-      throw new Unreachable(error, !neverSent(error))
+      throw new UpstreamUnreachableError(error, !neverSent(error))
     } finally {
       deadlines.delete(cancellation)
       cancellation.unfollow()
@@ -137,14 +137,18 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const begin = (): Cancellation => new Cancellation(performance.now() + timeoutMs)
 
   /** One call for the caller alone, which ends when the caller leaves. */
-  const callAlone = (operation: Operation, caller: Caller, entry?: Entry): Promise<Answer> => {
+  const callAlone = (operation: Operation, caller: Caller, entry?: Entry): Promise<UpstreamResponse> => {
     const cancellation = begin()
     cancellation.follow(caller.signal)
     return call(operation, caller, cancellation, entry)
   }
 
   /** One call for all who ask for the same asset at the same time, with the headers of one of them. */
-  const share = (operation: Operation & { action: 'GetAsset' }, caller: Caller, gate?: Gate): Promise<Answer> =>
+  const share = (
+    operation: Operation & { action: 'GetAsset' },
+    caller: Caller,
+    gate?: RateLimiter,
+  ): Promise<UpstreamResponse> =>
     shared.ask(keyOf(operation.id, caller.headers, forwardHeaders), {
       signal: caller.signal,
       enter: gate && ((called, joined) => enter(gate, caller, called, joined)),
@@ -166,7 +170,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
         ? enter(gate, caller, caller.signal).then((entry) => callAlone(operation, caller, entry))
         : callAlone(operation, caller)
       // Who knows of a change must not be given a reading from before it.
-      return isRead(operation) ? answer : answer.finally(() => shared.seal())
+      return isReadOnly(operation) ? answer : answer.finally(() => shared.seal())
     },
   }
 }
@@ -182,7 +186,7 @@ const keyOf = (id: string, headers: Headers | undefined, also: readonly string[]
 const negotiated = ['accept', 'accept-language']
 
 const init = (
-  outgoing: Outgoing,
+  outgoing: UpstreamRequest,
   headers: Record<string, string>,
   repeatable: boolean,
   signal: AbortSignal,

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
-import { identity } from '../shared/identity.ts'
+import { noStore, noStoreJson } from '../shared/no-store.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
-import { unkept, unkeptJson } from '../shared/unkept.ts'
-import { refuseUnknown } from '../shared/unknown.ts'
+import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
-import { foreignOrigin, isForeign, otherAddress, requireSameOrigin } from './origin.ts'
+import { foreignOrigin, isForeign, requireSameOrigin, wrongAddressMessage } from './origin.ts'
 import { verifyPassword } from './password.ts'
 import { createSessions, type SessionIdentity, type SessionOptions } from './session.ts'
 import type { AttemptStore, SessionStore } from './store.ts'
@@ -16,7 +16,7 @@ import { createThrottle, type ThrottleOptions } from './throttle.ts'
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { Verify } from './login.ts'
-export type { Flow } from './login-queue.ts'
+export type { QueueFlow } from './login-queue.ts'
 export { type PublicUrl, requireSameOrigin } from './origin.ts'
 export { hashPassword, verifyPassword } from './password.ts'
 export type { SessionIdentity, SessionOptions } from './session.ts'
@@ -72,7 +72,7 @@ export const webSession = (options: WebSessionOptions) => {
   }
 
   const routes = new Elysia({ prefix: options.path ?? '/api/session' })
-    .onError(({ error, code, request }) => unkept(render({ error, code, request })))
+    .onError(({ error, code, request }) => noStore(render({ error, code, request })))
     .post(
       '',
       async ({ request }) => {
@@ -83,7 +83,7 @@ export const webSession = (options: WebSessionOptions) => {
         // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
         const event = { action: 'session.fail', name } as const
         if (isForeign(request, publicUrl)) {
-          const message = user ? otherAddress(publicUrl) : foreignOrigin
+          const message = user ? wrongAddressMessage(publicUrl) : foreignOrigin
           throw new Problem(403, message, { event: { ...event, reason: 'foreign origin' } })
         }
         const cookie = user && (await sessions.begin(request, user))
@@ -105,9 +105,9 @@ export const webSession = (options: WebSessionOptions) => {
       },
       { parse: 'none' },
     )
-    .use(refuseUnknown)
+    .use(fallbackRoutes)
 
-  return new Elysia({ name: 'sluice/web-session', seed: identity(options) })
+  return new Elysia({ name: 'sluice/web-session', seed: seedOf(options) })
     .macro({
       session: (_required: true) => ({
         resolve: async ({ request }) => ({ identity: await guard(request) }),
@@ -123,7 +123,7 @@ const userResponse = ({ user: id, name }: SessionIdentity, ...cookies: readonly 
   success({ user: { id, name } }, ...cookies)
 
 const success = (content: object, ...cookies: readonly string[]): Response => {
-  const response = unkeptJson({ success: true, ...content })
+  const response = noStoreJson({ success: true, ...content })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -10,7 +10,7 @@ export interface LoginQueueOptions {
 }
 
 /** A source of jobs, such as a network or a user name. The queue serves all flows fairly. */
-export interface Flow {
+export interface QueueFlow {
   readonly name: string
   /** Whether the caller has logged in from this browser before. When the queue is full, unknown flows yield to a known flow sooner. Default false. */
   readonly known?: boolean
@@ -37,7 +37,7 @@ export class LoginQueue {
   }
 
   /** Runs a job. Rejects as `job` does, or with Problem 503 when the queue is full or another flow displaces the waiting job. */
-  async run<Result>(flow: Flow, job: () => Promise<Result>): Promise<Result> {
+  async run<Result>(flow: QueueFlow, job: () => Promise<Result>): Promise<Result> {
     await this.#acquire(flow)
     try {
       return await job()
@@ -46,7 +46,7 @@ export class LoginQueue {
     }
   }
 
-  #acquire(flow: Flow): Promise<void> {
+  #acquire(flow: QueueFlow): Promise<void> {
     if (this.#running < this.#options.atOnce) {
       this.#running++
       return Promise.resolve()
@@ -69,7 +69,7 @@ export class LoginQueue {
    *
    * The longest flow must stay at least as long as `flow` becomes. When `flow` is known and the other is not, it may become one shorter.
    */
-  #displaceJob({ name, known = false }: Flow): boolean {
+  #displaceJob({ name, known = false }: QueueFlow): boolean {
     const length = this.#flows.get(name)?.jobs.length ?? 0
     let longest: { readonly name: string; readonly jobs: WaitingJob[] } | undefined
     for (const [name, other] of this.#flows) {

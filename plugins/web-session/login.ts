@@ -1,6 +1,6 @@
 import { isJson, readJsonBody } from '../shared/body.ts'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './login-queue.ts'
+import type { QueueFlow } from './login-queue.ts'
 import { fromStore } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
@@ -30,7 +30,7 @@ export const readCredentials = async (request: Request): Promise<Credentials> =>
  *
  * `flow` identifies the caller to a fair queue, for an implementation that limits concurrent checks.
  */
-export type Verify = (password: string, hash: string | undefined, flow: Flow) => Promise<boolean>
+export type Verify = (password: string, hash: string | undefined, flow: QueueFlow) => Promise<boolean>
 
 /**
  * The user with that name and password. Undefined for a wrong password, an unknown name, a disabled user, and a user without a password.
@@ -40,7 +40,7 @@ export const findUser = async (
   { name, password }: Credentials,
   store: Pick<SessionStore, 'userByName'>,
   verify: Verify,
-  flow: Flow,
+  flow: QueueFlow,
 ): Promise<(LoginUser & { readonly password: string }) | undefined> => {
   const user = isStorable(name) ? await fromStore(store.userByName(name)) : undefined
   const hash = user?.disabledAt === undefined ? user?.password : undefined

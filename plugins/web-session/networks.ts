@@ -1,4 +1,4 @@
-import { readAddress } from '../shared/address.ts'
+import { parseAddress } from '../shared/client-address.ts'
 
 /** A network that contains a client address. */
 export interface Network {
@@ -15,7 +15,7 @@ export interface Network {
  * address, and the /24, which is the smallest routed network. Text that is not an address is a network of its own.
  */
 export const networksOf = (text: string): readonly Network[] => {
-  const address = readAddress(text)
+  const address = parseAddress(text)
   if (address === undefined) return [{ name: text, share: 1 }]
   if (!address.includes(':')) {
     return [

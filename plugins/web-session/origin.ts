@@ -1,4 +1,4 @@
-import { refused } from '../shared/audit.ts'
+import { accessRefused } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
 
 /** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
@@ -15,7 +15,7 @@ export const readPublicUrl = (publicUrl: PublicUrl): URL =>
  * trusts every subdomain of the site. Throws also when both headers are missing.
  */
 export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void => {
-  if (siteOf(request, publicUrl) !== 'same') throw new Problem(403, foreignOrigin, { event: refused('origin') })
+  if (siteOf(request, publicUrl) !== 'same') throw new Problem(403, foreignOrigin, { event: accessRefused('origin') })
 }
 
 /**
@@ -28,7 +28,7 @@ export const isForeign = (request: Request, publicUrl: PublicUrl): boolean => si
 export const foreignOrigin = 'request comes from a foreign origin'
 
 /** The message for a user who has sent the right password from an address that is not the public address. */
-export const otherAddress = (publicUrl: PublicUrl): string =>
+export const wrongAddressMessage = (publicUrl: PublicUrl): string =>
   `this page is not at the address of this service: log in at ${readPublicUrl(publicUrl).origin}`
 
 const siteOf = ({ headers }: Request, publicUrl: PublicUrl): 'same' | 'foreign' | 'unknown' => {

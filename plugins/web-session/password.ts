@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto'
 import { argon2idAsync } from '@noble/hashes/argon2.js'
-import { type Flow, LoginQueue } from './login-queue.ts'
+import { LoginQueue, type QueueFlow } from './login-queue.ts'
 
 /**
  * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP recommends.
@@ -23,7 +23,7 @@ export const hashPassword = async (password: string): Promise<string> => {
 export const verifyPassword = async (
   password: string,
   hash: string | undefined,
-  flow: Flow = { name: '' },
+  flow: QueueFlow = { name: '' },
 ): Promise<boolean> => {
   const expected = parse(hash ?? unknownUserHash)
   if (!expected || password === '') return false

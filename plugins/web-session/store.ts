@@ -73,12 +73,12 @@ export interface Counter {
   readonly key: string
   /** Failures without a delay. From 1. */
   readonly free: number
-  /** The count restarts at 0 after this time without a failure. Longer than `mostMs`. */
+  /** The count restarts at 0 after this time without a failure. Longer than `maxMs`. */
   readonly forgetMs: number
   /** Delay after the last free failure. It doubles with every further failure. */
   readonly firstMs: number
   /** The longest delay. */
-  readonly mostMs: number
+  readonly maxMs: number
 }
 
 /** Counts failed logins. */
@@ -91,5 +91,5 @@ export interface AttemptStore {
    */
   takeAttempt(attempt: Attempt): Promise<number | undefined>
   /** Takes back the counts of the attempt. Resets the counter with the key `cleared`, where one is given. */
-  returnAttempt(attempt: Attempt, cleared?: string): Promise<void>
+  revertAttempt(attempt: Attempt, cleared?: string): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import type { Flow } from './login-queue.ts'
+import type { QueueFlow } from './login-queue.ts'
 import { networksOf } from './networks.ts'
 import { fromStore } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'
@@ -45,7 +45,10 @@ export interface Throttle {
    *
    * @param attempt gets the flow under which it waits for a password check
    */
-  run<Result>(caller: LoginCaller, attempt: (flow: Flow) => Promise<Result | undefined>): Promise<Result | undefined>
+  run<Result>(
+    caller: LoginCaller,
+    attempt: (flow: QueueFlow) => Promise<Result | undefined>,
+  ): Promise<Result | undefined>
 }
 
 export const createThrottle = (
@@ -57,7 +60,7 @@ export const createThrottle = (
     throw new TypeError('freePerName and freePerAddress must be at least 1')
   const counter = (kind: 'name' | 'device' | 'network', text: string, free: number): Counter => {
     const forgetMs = kind === 'network' ? forgetNetworkMs : forgetNameMs
-    return { key: keyOf(kind, text), free, forgetMs, firstMs, mostMs: maxMs }
+    return { key: keyOf(kind, text), free, forgetMs, firstMs, maxMs: maxMs }
   }
 
   /** The sets of counters that may admit the attempt. The first set without a delay counts it. */
@@ -73,7 +76,7 @@ export const createThrottle = (
     return [{ counters: [counter('device', device, freePerName)], flow: { name: byName.key, known: true } }, unknown]
   }
 
-  const take = async (caller: LoginCaller): Promise<{ readonly counted: Attempt; readonly flow: Flow }> => {
+  const take = async (caller: LoginCaller): Promise<{ readonly counted: Attempt; readonly flow: QueueFlow }> => {
     const time = now()
     let earliest = Number.POSITIVE_INFINITY
     for (const { counters, flow } of admissionsOf(caller)) {
@@ -91,10 +94,10 @@ export const createThrottle = (
       try {
         const result = await attempt(flow)
         // A login from a known device resets the device's counter, not the name's.
-        if (result !== undefined) await fromStore(store.returnAttempt(counted, counted.counters[0].key))
+        if (result !== undefined) await fromStore(store.revertAttempt(counted, counted.counters[0].key))
         return result
       } catch (error) {
-        await store.returnAttempt(counted).catch(() => {})
+        await store.revertAttempt(counted).catch(() => {})
         throw error
       }
     },
@@ -103,7 +106,7 @@ export const createThrottle = (
 
 interface Admission {
   readonly counters: Attempt['counters']
-  readonly flow: Flow
+  readonly flow: QueueFlow
 }
 
 const tooMany = (ms: number, name: string) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
 import type { AuditEntry, AuditFilter, NewAuditEntry, Store } from '../store/index.ts'
-import { printable } from './arguments.ts'
+import { escapeForTerminal } from './arguments.ts'
 
 /** The audit entry of an admin command. Its address is `admin`, because the command line has no login. */
 export const byAdmin = ({ action, user, name, target }: AuditEvent, at: number): NewAuditEntry => ({
@@ -17,7 +17,7 @@ export const printAudit = async (
 ): Promise<void> => {
   let page = await store.listAudit(filter)
   for (let last = page.at(-1); last; last = page.at(-1)) {
-    for (const entry of page) out(printable(JSON.stringify(toOutput(entry))))
+    for (const entry of page) out(escapeForTerminal(JSON.stringify(toOutput(entry))))
     page = await store.listAudit(filter, last)
   }
 }

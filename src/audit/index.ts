@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { AddressOf } from '../../plugins/shared/address.ts'
 import type { Audit, AuditAction, AuditEvent } from '../../plugins/shared/audit.ts'
+import type { ClientAddressOf } from '../../plugins/shared/client-address.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { identityOf } from '../../plugins/shared/identify.ts'
-import { type Log, Problem, silent } from '../../plugins/shared/problem.ts'
+import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
 import { Repetitions } from './repetitions.ts'
 
@@ -14,7 +14,7 @@ export interface AuditOptions {
   /** How long entries are kept. Milliseconds. 0: no entry is written, and existing ones are deleted. */
   readonly keepMs: number
   /** Finds the client address of a request. */
-  readonly addressOf: AddressOf
+  readonly addressOf: ClientAddressOf
   readonly clock?: Clock
   readonly log?: Log
 }
@@ -57,7 +57,7 @@ export const createAudit = ({
   keepMs,
   addressOf,
   clock = systemClock,
-  log = silent,
+  log = noLog,
 }: AuditOptions): AuditTrail => {
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined

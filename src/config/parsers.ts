@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 /** What a variable must be: the second half of each problem. */
 export const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
-export const printable = 'must be printable ASCII characters without spaces'
+export const printableForm = 'must be printable ASCII characters without spaces'
 export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
@@ -85,7 +85,7 @@ const isNetwork = (network: string): boolean => {
 }
 
 /** Parses a JSON object of rate limits: calls per second by action, each above 0. */
-export const limits = (text: string): Readonly<Record<string, number>> | undefined => {
+export const rateLimits = (text: string): Readonly<Record<string, number>> | undefined => {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)

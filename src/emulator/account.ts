@@ -1,11 +1,11 @@
-import { createFaces, type Faces } from './face/faces.ts'
+import { ArkError } from './ark-error.ts'
+import { createFaces, type FaceService } from './face/faces.ts'
 import type { Library } from './library.ts'
 import { createLibrary } from './library-store.ts'
 import { createLimits, type Limits } from './limits.ts'
-import { createSorted, type List, type Sorted } from './listing.ts'
+import { createSortCache, type List, type SortCache } from './listing.ts'
 import type { Member } from './members.ts'
 import type { Asset, Group } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
 
@@ -13,11 +13,11 @@ import { createObjects, type TextObjects } from './text/objects.ts'
 export interface Account {
   readonly settings: Settings
   readonly library: Library
-  readonly faces: Faces
+  readonly faces: FaceService
   readonly objects: TextObjects
   readonly limits: Limits
-  readonly sortedGroups: Sorted<Group>
-  readonly sortedAssets: Sorted<Asset>
+  readonly sortedGroups: SortCache<Group>
+  readonly sortedAssets: SortCache<Asset>
 }
 
 /** Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
@@ -29,13 +29,13 @@ export function createAccount(settings: Settings, origin: () => string): Account
     faces: createFaces(settings, library, origin),
     objects: createObjects(settings),
     limits: createLimits(settings.limits, settings.clock),
-    sortedGroups: createSorted(),
-    sortedAssets: createSorted(),
+    sortedGroups: createSortCache(),
+    sortedAssets: createSortCache(),
   }
 }
 
 /** A request for one action, independent of the API (`rest` or `ark`) that received it. */
-export interface Ask {
+export interface ActionRequest {
   readonly action: string
   /** true for the `rest` API: it has no projects, and has defaults for parameters that `ark` requires */
   readonly isRest: boolean
@@ -44,16 +44,16 @@ export interface Ask {
 }
 
 /** The result of an action: the JSON text of `Result`, or a list. */
-export type Answer = { readonly result: string } | { readonly list: List }
+export type ActionResult = { readonly result: string } | { readonly list: List }
 
 /** Implements one action with Ark's rules. Throws a `Refusal` where Ark returns an error. */
-export type Action = (account: Account, ask: Ask) => Answer
+export type Action = (account: Account, ask: ActionRequest) => ActionResult
 
 /** Throws 403 `QuotaExceeded` when the account is full. Groups and assets share one quota. */
 export function checkQuota({ settings, library }: Account): void {
   const { groups, assets } = library.count()
   if (groups + assets < settings.quota) return
-  throw new Refusal(403, 'QuotaExceeded', `The account's quota of ${settings.quota} groups and assets is used up.`)
+  throw new ArkError(403, 'QuotaExceeded', `The account's quota of ${settings.quota} groups and assets is used up.`)
 }
 
 /** GetAssetQuota, an undocumented action: whether the account can still create objects, and its projects. */

@@ -1,4 +1,4 @@
-import { type Account, type Action, type Answer, type Ask, getAssetQuota } from './account.ts'
+import { type Account, type Action, type ActionRequest, type ActionResult, getAssetQuota } from './account.ts'
 import { createAsset, deleteAsset, getAsset, updateAsset } from './assets.ts'
 import { createVisualValidateSession, getVisualValidateResult } from './face/actions.ts'
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from './groups.ts'
@@ -30,7 +30,7 @@ export function isAction(name: string): boolean {
 }
 
 /** Runs an action under the account's rate limits. The caller must be authenticated already. */
-export function perform(account: Account, ask: Ask): Answer {
+export function perform(account: Account, ask: ActionRequest): ActionResult {
   const action = ACTIONS.get(ask.action)
   if (action === undefined) throw new Error(`no action ${ask.action}`)
   account.limits.take(ask.action)

@@ -1,10 +1,10 @@
 import { isAction } from './actions.ts'
+import { ArkError, invalid, missing, wrongMethod } from './ark-error.ts'
 import { SERVICE, VERSION } from './envelope.ts'
 import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'
-import { invalid, missing, Refusal, wrongMethod } from './refusal.ts'
 import type { Settings } from './settings.ts'
-import { bodyMembers, type Received, type Shape } from './shape.ts'
+import { bodyMembers, type ReceivedRequest, type Shape } from './shape.ts'
 import { checkSignature } from './signature.ts'
 
 const PROJECT_DEFAULT = 'default'
@@ -14,21 +14,21 @@ export function arkShape(settings: Settings): Shape {
   const { accessKey, secretKey, region, clock } = settings
   const signer = { accessKey, secretKey, region, service: SERVICE }
 
-  function check(request: Received): void {
+  function check(request: ReceivedRequest): void {
     const { pathname, searchParams } = urlOf(request)
-    if (pathname !== '/') throw new Refusal(404, 'InvalidPath', 'The path must be /.')
+    if (pathname !== '/') throw new ArkError(404, 'InvalidPath', 'The path must be /.')
     if (request.method !== 'POST') throw wrongMethod(request.method, 'POST')
     const action = searchParams.get('Action')
     const version = searchParams.get('Version')
     if (!action) throw missing('Action')
     if (!version) throw missing('Version')
     if (version !== VERSION || !isAction(action)) {
-      throw new Refusal(404, 'InvalidAction', `There is no action ${action} in version ${version}.`)
+      throw new ArkError(404, 'InvalidAction', `There is no action ${action} in version ${version}.`)
     }
     checkSignature({ ...request, body: request.bytes }, signer, clock())
   }
 
-  const actionOf = (request: Received) => urlOf(request).searchParams.get('Action') ?? ''
+  const actionOf = (request: ReceivedRequest) => urlOf(request).searchParams.get('Action') ?? ''
 
   return {
     kind: 'ark',
@@ -45,7 +45,7 @@ export function arkShape(settings: Settings): Shape {
   }
 }
 
-function urlOf({ target }: Received): URL {
+function urlOf({ target }: ReceivedRequest): URL {
   const [path = '/', query = ''] = target.split(/\?(.*)/s)
   const url = new URL('http://upstream/')
   url.pathname = path

@@ -1,11 +1,11 @@
-import { type Account, type Action, type Ask, checkQuota } from './account.ts'
+import { type Account, type Action, type ActionRequest, checkQuota } from './account.ts'
+import { ArkError, invalid, missing } from './ark-error.ts'
 import { type Fields, fieldsOf } from './fields.ts'
-import { groupAsked } from './groups.ts'
+import { requestedGroup } from './groups.ts'
 import { ASSET_ID } from './ids.ts'
 import { ASSET_FIELDS, assetText, field } from './items.ts'
 import { objectOf } from './members.ts'
 import type { Asset } from './records.ts'
-import { invalid, missing, Refusal } from './refusal.ts'
 
 const MAX_NAME_LENGTH = 64
 
@@ -18,7 +18,7 @@ export const createAsset: Action = (account, ask) => {
   if (type === undefined) throw missing('AssetType')
   const name = fields.text('Name', MAX_NAME_LENGTH)
   const moderation = checkedModeration(fields, ask)
-  const group = groupAsked(account, ask, groupId, 'GroupId')
+  const group = requestedGroup(account, ask, groupId, 'GroupId')
   checkQuota(account)
   const extra = ask.members.filter((member) => !ASSET_FIELDS.has(member.name))
   const asset = account.library.addAsset({
@@ -49,12 +49,12 @@ export const deleteAsset: Action = (account, ask) => {
   return { result: '{}' }
 }
 
-function requestedAsset({ library }: Account, { members, project }: Ask): Asset {
+function requestedAsset({ library }: Account, { members, project }: ActionRequest): Asset {
   const id = fieldsOf(members).required('Id')
   const asset = library.asset(id)
   if (asset?.project === project) return asset
   if (!ASSET_ID.test(id)) throw invalid('AssetID', `The asset id ${id} is malformed.`)
-  throw new Refusal(404, 'NotFound.asset_id', `The asset ${id} is not found.`)
+  throw new ArkError(404, 'NotFound.asset_id', `The asset ${id} is not found.`)
 }
 
 function httpsUrl(text: string): string {
@@ -64,7 +64,7 @@ function httpsUrl(text: string): string {
   return text
 }
 
-function checkedModeration(fields: Fields, { members }: Ask): string | undefined {
+function checkedModeration(fields: Fields, { members }: ActionRequest): string | undefined {
   const strategy = fields.object('Moderation')?.Strategy
   if (strategy !== undefined && strategy !== 'Default' && strategy !== 'Skip') {
     throw invalid('Moderation', 'Moderation.Strategy must be Default or Skip.')

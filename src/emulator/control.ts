@@ -6,9 +6,9 @@ import { jsonReply, type Reply } from './faulty-reply.ts'
 import { fieldsOf } from './fields.ts'
 import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
-import type { Received } from './shape.ts'
-import { type ObjectStock, PLANTED } from './text/objects.ts'
-import { TEXT_NEEDED } from './text/scope.ts'
+import type { ReceivedRequest } from './shape.ts'
+import { type StoredObjects, TEST_OBJECT_KINDS } from './text/objects.ts'
+import { TEXT_REQUIRED_FIELDS } from './text/scope.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const CONTROL_PATH = '/_emulator/'
@@ -40,7 +40,7 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
   'missing-field': { field: 'string' },
   'no-data': {},
   'repeat-cursor': {},
-  ...TEXT_NEEDED,
+  ...TEXT_REQUIRED_FIELDS,
 }
 
 /**
@@ -52,7 +52,7 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
-export function controlled(request: Received, { account, calls, faults }: Controls): Reply {
+export function controlled(request: ReceivedRequest, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
   const [resource = '', id] = url.pathname.slice(CONTROL_PATH.length).split('/')
   switch (`${request.method} ${resource}`) {
@@ -106,10 +106,11 @@ function finishSession(bytedToken = '', body: string, sessions: Sessions): Reply
   return jsonReply(finish.outcome === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.outcome }))
 }
 
-function addObject(body: string, stock: ObjectStock): Reply {
+function addObject(body: string, stock: StoredObjects): Reply {
   const fields = fieldsOf(membersOf(body) ?? [])
-  const kind = PLANTED.find((one) => one === fields.value('kind'))
-  if (kind === undefined) return jsonReply(400, JSON.stringify({ error: `kind must be one of ${PLANTED.join(', ')}` }))
+  const kind = TEST_OBJECT_KINDS.find((one) => one === fields.value('kind'))
+  if (kind === undefined)
+    return jsonReply(400, JSON.stringify({ error: `kind must be one of ${TEST_OBJECT_KINDS.join(', ')}` }))
   const text = (name: string) => (fields.value(name) === undefined ? undefined : String(fields.value(name)))
   return jsonReply(201, JSON.stringify({ id: stock.add({ kind, id: text('id'), name: text('name') }) }))
 }

@@ -1,8 +1,8 @@
-import type { Answer } from './account.ts'
+import type { ActionResult } from './account.ts'
+import type { ArkError } from './ark-error.ts'
 import { field } from './items.ts'
 import { listText } from './listing.ts'
 import { objectOf } from './members.ts'
-import type { Refusal } from './refusal.ts'
 import type { Settings } from './settings.ts'
 import { compactTime } from './times.ts'
 
@@ -12,8 +12,8 @@ export const VERSION = '2024-01-01'
 /** Wraps a result or an error of one request in `ResponseMetadata`. */
 export interface Envelope {
   readonly requestId: string
-  result(result: Answer): string
-  error(refusal: Refusal): string
+  result(result: ActionResult): string
+  error(refusal: ArkError): string
 }
 
 /** Creates the envelope of the nth request. Each request has its own request id. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from './account.ts'
 import { perform } from './actions.ts'
+import { ArkError } from './ark-error.ts'
 import { envelopeOf } from './envelope.ts'
-import type { Strike } from './fault-registry.ts'
+import type { AppliedFault } from './fault-registry.ts'
 import type { FaultKind } from './faults.ts'
 import { faultyAnswer, faultyReply, jsonReply, plannedReply, type Reply } from './faulty-reply.ts'
-import { Refusal } from './refusal.ts'
-import type { Received, Shape } from './shape.ts'
+import type { ReceivedRequest, Shape } from './shape.ts'
 
 /** The outcome of a request: a reply, a reset connection, or no response at all. */
 export type End = Reply | 'reset' | 'silence'
@@ -15,10 +15,10 @@ export type End = Reply | 'reset' | 'silence'
 export interface Exchange {
   readonly account: Account
   readonly shape: Shape
-  readonly request: Received
+  readonly request: ReceivedRequest
   readonly action: string
   readonly number: number
-  readonly strikes: readonly Strike[]
+  readonly strikes: readonly AppliedFault[]
   /** aborted when the emulator stops; the request has no effect after that */
   readonly stopping: AbortSignal
 }
@@ -45,7 +45,10 @@ function isEarly(fault: FaultKind): boolean {
   return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
-async function applyEarlyFault({ fault, hit, released }: Strike, stopping: AbortSignal): Promise<End | undefined> {
+async function applyEarlyFault(
+  { fault, hit, released }: AppliedFault,
+  stopping: AbortSignal,
+): Promise<End | undefined> {
   hit()
   if (fault.kind === 'refuse') return 'reset'
   if (fault.kind === 'hang') return 'silence'
@@ -55,7 +58,7 @@ async function applyEarlyFault({ fault, hit, released }: Strike, stopping: Abort
   return plannedReply(fault)
 }
 
-async function applyLateFault({ fault, hit, released }: Strike, reply: Reply, secret: string): Promise<End> {
+async function applyLateFault({ fault, hit, released }: AppliedFault, reply: Reply, secret: string): Promise<End> {
   hit()
   if (fault.kind === 'reset-after') return 'reset'
   if (fault.kind === 'hang') return 'silence'
@@ -75,7 +78,7 @@ function runAction({ account, shape, request, action, number, strikes }: Exchang
     const faulty = strikes.reduce((result, { fault }) => faultyAnswer(fault, result, ask), perform(account, ask))
     return jsonReply(200, envelope.result(faulty), headers)
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))
+    const refusal = error instanceof ArkError ? error : new ArkError(500, 'InternalError', String(error))
     return jsonReply(refusal.status, envelope.error(refusal), { ...headers, ...refusal.headers })
   }
 }

@@ -1,7 +1,7 @@
 import type { Fault, FaultHandle, FaultKind, Faults } from './faults.ts'
 
 /** A fault that applies to one call. */
-export interface Strike {
+export interface AppliedFault {
   readonly fault: FaultKind
   /** counts the fault at the moment when it takes effect */
   hit(): void
@@ -50,7 +50,7 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
     waiting = waiting.filter((one) => hits < one.hits)
   }
 
-  function strike(shape: string, action: string): Strike | undefined {
+  function strike(shape: string, action: string): AppliedFault | undefined {
     if (!matches(fault, shape, action) || seen++ < after || left <= 0 || random() >= probability) return undefined
     left--
     return { fault, hit, released: hold.promise }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { Answer, Ask } from './account.ts'
+import type { ActionRequest, ActionResult } from './account.ts'
 import type { FaultKind } from './faults.ts'
 import { fieldsOf } from './fields.ts'
 import { HOSTILE_HEADERS, HOSTILE_PAGE } from './hostile-headers.ts'
@@ -62,11 +62,11 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
 }
 
 /** Applies a fault to a result before serialization. Only list faults change it. */
-export function faultyAnswer(fault: FaultKind, result: Answer, ask: Ask): Answer {
+export function faultyAnswer(fault: FaultKind, result: ActionResult, ask: ActionRequest): ActionResult {
   return 'list' in result ? { list: faultyList(fault, result.list, ask) } : result
 }
 
-function faultyList(fault: FaultKind, list: List, ask: Ask): List {
+function faultyList(fault: FaultKind, list: List, ask: ActionRequest): List {
   switch (fault.kind) {
     case 'foreign':
       return { ...list, items: [list.foreignItem(), ...list.items] }

@@ -1,5 +1,5 @@
+import { invalid, missing } from './ark-error.ts'
 import type { Member } from './members.ts'
-import { invalid, missing } from './refusal.ts'
 
 /** Reads request parameters by name. The last one of duplicate keys counts. `null` counts as absent. */
 export interface Fields {

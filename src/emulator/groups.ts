@@ -1,10 +1,10 @@
-import { type Account, type Action, type Ask, checkQuota } from './account.ts'
+import { type Account, type Action, type ActionRequest, checkQuota } from './account.ts'
+import { ArkError, invalid, missing } from './ark-error.ts'
 import { fieldsOf } from './fields.ts'
 import { GROUP_ID } from './ids.ts'
 import { field, GROUP_FIELDS, groupText } from './items.ts'
 import { objectOf } from './members.ts'
 import type { Group } from './records.ts'
-import { invalid, missing, Refusal } from './refusal.ts'
 
 const MAX_NAME_LENGTH = 64
 const MAX_DESCRIPTION_LENGTH = 300
@@ -23,7 +23,7 @@ export const createAssetGroup: Action = (account, ask) => {
 
 /** GetAssetGroup (vendor page 2318275). */
 export const getAssetGroup: Action = (account, ask) => {
-  const group = groupAsked(account, ask, fieldsOf(ask.members).required('Id'))
+  const group = requestedGroup(account, ask, fieldsOf(ask.members).required('Id'))
   return {
     result: groupText(group, { settings: account.settings, withoutProject: ask.isRest, now: account.library.now() }),
   }
@@ -32,7 +32,7 @@ export const getAssetGroup: Action = (account, ask) => {
 /** UpdateAssetGroup (vendor page 2318276). */
 export const updateAssetGroup: Action = (account, ask) => {
   const fields = fieldsOf(ask.members)
-  const group = groupAsked(account, ask, fields.required('Id'))
+  const group = requestedGroup(account, ask, fields.required('Id'))
   const name = fields.text('Name', MAX_NAME_LENGTH)
   const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   if (name === undefined && description === undefined) throw missing('Name')
@@ -43,9 +43,9 @@ export const updateAssetGroup: Action = (account, ask) => {
 
 /** DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its authorization is valid. */
 export const deleteAssetGroup: Action = (account, ask) => {
-  const group = groupAsked(account, ask, fieldsOf(ask.members).required('Id'))
+  const group = requestedGroup(account, ask, fieldsOf(ask.members).required('Id'))
   if (group.type === 'LivenessFace') {
-    throw new Refusal(
+    throw new ArkError(
       403,
       'OperationDenied.LivenessFace',
       'The authorisation of this LivenessFace group is still valid.',
@@ -56,9 +56,9 @@ export const deleteAssetGroup: Action = (account, ask) => {
 }
 
 /** The group with this id in the caller's project. Throws 400 for a malformed id, 404 otherwise, also for a group of another project. */
-export function groupAsked({ library }: Account, { project }: Ask, id: string, name = 'GroupID'): Group {
+export function requestedGroup({ library }: Account, { project }: ActionRequest, id: string, name = 'GroupID'): Group {
   const group = library.group(id)
   if (group?.project === project) return group
   if (!GROUP_ID.test(id)) throw invalid(name, `The group id ${id} is malformed.`)
-  throw new Refusal(404, 'NotFound.group_id', `The group ${id} is not found.`)
+  throw new ArkError(404, 'NotFound.group_id', `The group ${id} is not found.`)
 }

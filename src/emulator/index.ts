@@ -4,10 +4,10 @@ import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
 import type { Library } from './library.ts'
 import { REST_PATH } from './rest.ts'
-import { serve } from './server.ts'
+import { startServer } from './server.ts'
 import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults.ts'
-import type { ObjectStock } from './text/objects.ts'
+import type { StoredObjects } from './text/objects.ts'
 import { TEXT_PATH } from './text/routes.ts'
 
 export type { Call } from './calls.ts'
@@ -15,7 +15,7 @@ export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
 export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
 export { HOSTILE_HEADERS } from './hostile-headers.ts'
-export type { LeakForm, LeakPlace } from './leak.ts'
+export type { LeakForm, LeakLocation } from './leak.ts'
 export type { Library, NewAsset, NewGroup } from './library.ts'
 export { DOCUMENTED_LIMITS } from './limits.ts'
 export { type Outcome, outcomeByUrl } from './processing-outcome.ts'
@@ -23,7 +23,7 @@ export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.
 export type { EmulatorOptions } from './settings.ts'
 export type { TextModel } from './text/catalogue.ts'
 export type { Script, ScriptChunk, TextFaultKind } from './text/faults.ts'
-export type { ObjectStock, PlantedKind, StockEntry } from './text/objects.ts'
+export type { StoredObject, StoredObjects, TestObjectKind } from './text/objects.ts'
 export type { TextOptions } from './text/options.ts'
 export type { Times } from './times.ts'
 
@@ -51,7 +51,7 @@ export interface Emulator {
      */
     answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
     /** the stored objects of the account: responses, conversations, items, files, prompts and others */
-    readonly objects: ObjectStock
+    readonly objects: StoredObjects
   }
   /** face verification without a browser. The test itself must request the callback URL, as a browser would */
   readonly face: {
@@ -87,7 +87,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const settings = settingsOf(options)
   let origin = ''
   const account = createAccount(settings, () => origin)
-  const { calls, faults, stop, ...served } = await serve(account)
+  const { calls, faults, stop, ...served } = await startServer(account)
   origin = served.origin
   const { accessKey, secretKey, region, project } = settings
   return {

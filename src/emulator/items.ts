@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts'
 import { signedTime, writtenTime } from './times.ts'
 
 /** How to serialize a record. `withoutProject` leaves out `ProjectName`, which the `rest` API does not have. */
-export interface Look {
+export interface SerializeOptions {
   readonly settings: Settings
   readonly withoutProject: boolean
   /** ms since 1970; the signing time of links */
@@ -13,7 +13,7 @@ export interface Look {
 }
 
 /** Serializes a group as JSON (vendor page 2318275). `listed` adds `Title`, an undocumented field of list items. */
-export function groupText(group: Group, { settings, withoutProject }: Look, listed = false): string {
+export function groupText(group: Group, { settings, withoutProject }: SerializeOptions, listed = false): string {
   return objectOf([
     field('Id', group.id),
     field('Name', group.name),
@@ -28,7 +28,7 @@ export function groupText(group: Group, { settings, withoutProject }: Look, list
 }
 
 /** Serializes an asset as JSON (vendor page 2318274). */
-export function assetText(asset: Asset, look: Look): string {
+export function assetText(asset: Asset, look: SerializeOptions): string {
   const { settings, withoutProject } = look
   const { error } = asset
   return objectOf([
@@ -64,7 +64,7 @@ export function field(name: string, value: unknown): { readonly raw: string } {
 }
 
 /** A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links. */
-function signedLink(asset: Asset, { settings, now }: Look): string {
+function signedLink(asset: Asset, { settings, now }: SerializeOptions): string {
   const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
   const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`
   const date = signedTime(now)

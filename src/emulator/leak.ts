@@ -2,12 +2,12 @@
 export type LeakForm = 'plain' | 'escaped' | 'base64' | 'percent'
 
 /** The part of the response that contains the leaked credential. */
-export type LeakPlace = 'body' | 'content' | 'header'
+export type LeakLocation = 'body' | 'content' | 'header'
 
 /** A credential leak in a response. */
 export interface Leak {
   readonly form?: LeakForm
-  readonly place?: LeakPlace
+  readonly place?: LeakLocation
 }
 
 const FORMS: Readonly<Record<LeakForm, (secret: string) => string>> = {

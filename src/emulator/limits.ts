@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts'
+import { ArkError } from './ark-error.ts'
 
 /** The documented rate limits of an account in calls per second, by action (vendor pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
 export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
@@ -39,7 +39,7 @@ export function createLimits(limits: Readonly<Record<string, number>>, clock: ()
       const recent = (taken.get(action) ?? []).filter((at) => now - at < windowMs)
       taken.set(action, recent)
       if (limit <= 0 || recent.length >= maxCalls) {
-        throw new Refusal(429, 'RateLimitExceeded', `The request rate of ${action} exceeds the limit of the account.`)
+        throw new ArkError(429, 'RateLimitExceeded', `The request rate of ${action} exceeds the limit of the account.`)
       }
       recent.push(now)
     },

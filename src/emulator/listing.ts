@@ -1,6 +1,6 @@
 import { field } from './items.ts'
 import { objectOf } from './members.ts'
-import { type Place, tokenOf, type Window } from './paging.ts'
+import { type CursorPosition, type PageRequest, tokenOf } from './paging.ts'
 
 const MAX_CACHED_LISTS = 8
 
@@ -29,10 +29,10 @@ export function sorted<Item extends Sortable>(items: Item[], keyOf: (item: Item)
 }
 
 /** Returns the sorted list of a query. The cached list is valid for one revision of the library. */
-export type Sorted<Item> = (queryHash: string, revision: number, sort: () => Item[]) => readonly Item[]
+export type SortCache<Item> = (queryHash: string, revision: number, sort: () => Item[]) => readonly Item[]
 
 /** Caches the last few sorted lists. Without it, paging through 50,000 items would sort them again for every page. */
-export function createSorted<Item>(): Sorted<Item> {
+export function createSortCache<Item>(): SortCache<Item> {
   const cached = new Map<string, { readonly revision: number; readonly items: readonly Item[] }>()
   return (queryHash, revision, sort) => {
     const found = cached.get(queryHash)
@@ -46,9 +46,9 @@ export function createSorted<Item>(): Sorted<Item> {
 }
 
 /** Cuts one page out of a sorted list. A cursor is a sort position, not an offset, so new and deleted items do not shift it. */
-export function cut<Item extends Sortable>(
+export function pageOf<Item extends Sortable>(
   items: readonly Item[],
-  window: Window,
+  window: PageRequest,
   sort: { readonly queryHash: string; readonly down: boolean; keyOf(item: Item): number | string },
 ) {
   const from = window.mode === 'page' ? (window.number - 1) * window.size : indexAfter(items, window.after, sort)
@@ -75,7 +75,7 @@ export function listText({ items, counts, next }: List): string {
 
 function indexAfter<Item extends Sortable>(
   items: readonly Item[],
-  position: Place | undefined,
+  position: CursorPosition | undefined,
   { keyOf, down }: { readonly down: boolean; keyOf(item: Item): number | string },
 ): number {
   if (position === undefined) return 0
@@ -90,7 +90,7 @@ function indexAfter<Item extends Sortable>(
   return low
 }
 
-function comparePositions(a: Place, b: Place, down: boolean): number {
+function comparePositions(a: CursorPosition, b: CursorPosition, down: boolean): number {
   if (a.key === b.key) return a.tie - b.tie
   return a.key < b.key === down ? 1 : -1
 }

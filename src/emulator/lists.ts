@@ -1,11 +1,11 @@
-import type { Account, Action, Answer, Ask } from './account.ts'
+import type { Account, Action, ActionRequest, ActionResult } from './account.ts'
+import { invalid, missing } from './ark-error.ts'
 import { type Fields, fieldsIn, fieldsOf } from './fields.ts'
 import { foreignAsset, foreignGroup } from './foreign-items.ts'
-import { assetText, groupText, type Look } from './items.ts'
-import { cut, type Sorted, sorted } from './listing.ts'
-import { printOf, windowOf } from './paging.ts'
+import { assetText, groupText, type SerializeOptions } from './items.ts'
+import { pageOf, type SortCache, sorted } from './listing.ts'
+import { queryHashOf, windowOf } from './paging.ts'
 import type { Asset, Group, GroupType } from './records.ts'
-import { invalid, missing } from './refusal.ts'
 
 const MAX_NAME_LENGTH = 64
 const MAX_GROUP_IDS = 100
@@ -25,10 +25,10 @@ interface Filter {
 interface Listing<Item, SortBy extends string> {
   readonly filter: Filter
   readonly sorts: readonly ['CreateTime', ...SortBy[]]
-  readonly cachedSort: Sorted<Item>
+  readonly cachedSort: SortCache<Item>
   all(): Item[]
   keyOf(item: Item, by: SortBy | 'CreateTime'): number | string
-  textOf(item: Item, look: Look): string
+  textOf(item: Item, look: SerializeOptions): string
   foreign(): Item
 }
 
@@ -65,24 +65,24 @@ export const listAssets: Action = (account, ask) => {
 
 function list<Item extends Group | Asset, SortBy extends string>(
   account: Account,
-  ask: Ask,
+  ask: ActionRequest,
   { filter, sorts, cachedSort, all, keyOf, textOf, foreign }: Listing<Item, SortBy>,
-): Answer {
+): ActionResult {
   const { settings, library } = account
   const fields = fieldsOf(ask.members)
   const by = fields.oneOf('SortBy', sorts) ?? 'CreateTime'
   const down = fields.oneOf('SortOrder', ['Desc', 'Asc']) !== 'Asc'
-  const queryHash = printOf(ask.action, ask.project, filter, by, down)
+  const queryHash = queryHashOf(ask.action, ask.project, filter, by, down)
   const window = windowOf(fields, queryHash, settings.maxPageDepth)
 
   const key = (item: Item) => keyOf(item, by)
   const items = cachedSort(queryHash, library.revision(), () => sorted(all(), key, down))
-  const { page, ...paging } = cut(items, window, { queryHash, down, keyOf: key })
+  const { page, ...paging } = pageOf(items, window, { queryHash, down, keyOf: key })
   const text = (item: Item) => textOf(item, { settings, withoutProject: ask.isRest, now: library.now() })
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 
-function filterOf(ask: Ask): Filter {
+function filterOf(ask: ActionRequest): Filter {
   const given = fieldsOf(ask.members).object('Filter')
   if (given === undefined && !ask.isRest) throw missing('Filter')
   const fields = fieldsIn(given ?? {})
@@ -110,7 +110,7 @@ function statusesOf(fields: Fields): string[] {
 }
 
 /** The groups of the project that match a filter. Unknown ids are ignored; without ids, all groups match. */
-function groupsOf({ library }: Account, { project }: Ask, { groupIds, type }: Filter): Group[] {
+function groupsOf({ library }: Account, { project }: ActionRequest, { groupIds, type }: Filter): Group[] {
   const groups = groupIds.length > 0 ? groupIds.flatMap((id) => library.group(id) ?? []) : library.groups()
   return groups.filter((group) => group.project === project && group.type === type)
 }

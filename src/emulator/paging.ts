@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
+import { ArkError, invalid, missing } from './ark-error.ts'
 import type { Fields } from './fields.ts'
-import { invalid, missing, Refusal } from './refusal.ts'
 
 /** The position of a cursor: after the item with this sort key and tie. */
-export interface Place {
+export interface CursorPosition {
   readonly key: number | string
   readonly tie: number
 }
 
 /** The requested page of a sorted list, in one of two exclusive modes (vendor pages 2318272, 2318273). */
-export type Window =
+export type PageRequest =
   | { readonly mode: 'page'; readonly number: number; readonly size: number }
-  | { readonly mode: 'cursor'; readonly size: number; readonly after?: Place }
+  | { readonly mode: 'cursor'; readonly size: number; readonly after?: CursorPosition }
 
 /**
  * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts as
  * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
-export function windowOf(fields: Fields, queryHash: string, maxDepth: number): Window {
+export function windowOf(fields: Fields, queryHash: string, maxDepth: number): PageRequest {
   const number = fields.integer('PageNumber', 1, Number.MAX_SAFE_INTEGER)
   const size = fields.integer('PageSize', 1, 100)
   const maxResults = fields.integer('MaxResults', 1, 100)
@@ -30,7 +30,7 @@ export function windowOf(fields: Fields, queryHash: string, maxDepth: number): W
     }
   }
   if (maxResults !== undefined || token !== undefined) {
-    throw new Refusal(
+    throw new ArkError(
       400,
       'InvalidParameter',
       'PageNumber and PageSize cannot be combined with MaxResults and NextToken.',
@@ -43,17 +43,17 @@ export function windowOf(fields: Fields, queryHash: string, maxDepth: number): W
 }
 
 /** A short hash of a filter and a sort. */
-export function printOf(...parts: readonly unknown[]): string {
+export function queryHashOf(...parts: readonly unknown[]): string {
   return sha256(JSON.stringify(parts)).slice(0, 16)
 }
 
 /** The opaque token of a cursor position. */
-export function tokenOf({ key, tie }: Place, queryHash: string): string {
+export function tokenOf({ key, tie }: CursorPosition, queryHash: string): string {
   const payload = JSON.stringify([queryHash, key, tie])
   return Buffer.from(checksum(payload) + payload).toString('base64url')
 }
 
-function positionOf(token: string, queryHash: string): Place {
+function positionOf(token: string, queryHash: string): CursorPosition {
   const text = Buffer.from(token, 'base64url').toString()
   const payload = text.slice(16)
   if (text.slice(0, 16) !== checksum(payload)) throw invalid('NextToken', 'NextToken is invalid.')

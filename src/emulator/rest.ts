@@ -1,11 +1,11 @@
-import type { Ask } from './account.ts'
+import type { ActionRequest } from './account.ts'
+import { ArkError, wrongMethod } from './ark-error.ts'
 import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'
 import { pathParts } from './paths.ts'
-import { Refusal, wrongMethod } from './refusal.ts'
 import type { Settings } from './settings.ts'
-import { bodyMembers, type Received, type Shape } from './shape.ts'
+import { bodyMembers, type ReceivedRequest, type Shape } from './shape.ts'
 
 const ROOT = '/api/media'
 
@@ -46,12 +46,12 @@ export function restShape(settings: Settings): Shape {
     kind: 'rest',
     actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
     wrapped: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
-    askOf(request): Ask {
+    askOf(request): ActionRequest {
       if (request.headers.authorization !== `Bearer ${settings.key}`) {
-        throw new Refusal(401, 'AuthenticationError', 'The API key is missing or does not exist.')
+        throw new ArkError(401, 'AuthenticationError', 'The API key is missing or does not exist.')
       }
       const route = routeOf(request.target)
-      if (route === undefined) throw new Refusal(404, 'InvalidPath', 'There is nothing under this path.')
+      if (route === undefined) throw new ArkError(404, 'InvalidPath', 'There is nothing under this path.')
       const action = route.methods[request.method]
       if (action === undefined) throw wrongMethod(request.method, Object.keys(route.methods).join(', '))
       return { action, isRest: true, project: settings.project, members: membersFor(action, route, request) }
@@ -59,7 +59,7 @@ export function restShape(settings: Settings): Shape {
   }
 }
 
-function membersFor(action: string, { id }: Route, request: Received): Member[] {
+function membersFor(action: string, { id }: Route, request: ReceivedRequest): Member[] {
   if (action.startsWith('List')) return queryMembers(request.target)
   if (id === undefined) return bodyMembers(request)
   const inBody = request.method === 'GET' || request.method === 'DELETE' ? [] : bodyMembers(request)

@@ -10,22 +10,22 @@ import { H5_PATH } from './face/paths.ts'
 import { createFaults } from './fault-registry.ts'
 import type { Reply } from './faulty-reply.ts'
 import { isRest, restShape } from './rest.ts'
-import type { Received } from './shape.ts'
-import { textAnswers } from './text/calls.ts'
+import type { ReceivedRequest } from './shape.ts'
+import { createTextHandler } from './text/calls.ts'
 import { actionOf, isText } from './text/routes.ts'
-import { scoped } from './text/scope.ts'
+import { withDefaultScope } from './text/scope.ts'
 
 /** Starts the HTTP server: both asset APIs and text generation of one account, on one port. */
-export async function serve(account: Account) {
+export async function startServer(account: Account) {
   const { port, host, clock } = account.settings
   const { faults: registry, strikes } = createFaults()
-  const faults = scoped(registry)
+  const faults = withDefaultScope(registry)
   const calls: OpenCall[] = []
   const sockets = new Set<Socket>()
   const stopping = new AbortController()
   const ark = arkShape(account.settings)
   const rest = restShape(account.settings)
-  const answerText = textAnswers(account)
+  const answerText = createTextHandler(account)
   let number = 0
 
   async function respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,7 +94,7 @@ export async function serve(account: Account) {
   return { origin, calls, faults, stop }
 }
 
-async function received(incoming: IncomingMessage): Promise<Received> {
+async function received(incoming: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Uint8Array[] = []
   for await (const chunk of incoming) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)

@@ -1,10 +1,10 @@
-import type { Ask } from './account.ts'
+import type { ActionRequest } from './account.ts'
+import { ArkError } from './ark-error.ts'
 import type { Envelope } from './envelope.ts'
 import { type Member, membersOf } from './members.ts'
-import { Refusal } from './refusal.ts'
 
 /** A request with its complete body. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string
   /** raw path and query, as sent */
   readonly target: string
@@ -18,18 +18,18 @@ export interface Received {
 export interface Shape {
   readonly kind: 'rest' | 'ark'
   /** name of the requested action, before authentication; empty when no action matches */
-  actionOf(request: Received): string
+  actionOf(request: ReceivedRequest): string
   /** authenticates and parses the request; throws a `Refusal` when that fails */
-  askOf(request: Received): Ask
+  askOf(request: ReceivedRequest): ActionRequest
   /** the response envelope of this API and action; `envelope` is Ark's usual one */
-  wrapped(request: Received, envelope: Envelope): Envelope
+  wrapped(request: ReceivedRequest, envelope: Envelope): Envelope
 }
 
 /** The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other body. */
-export function bodyMembers({ body, bytes }: Received): Member[] {
+export function bodyMembers({ body, bytes }: ReceivedRequest): Member[] {
   if (body.trim() === '') return []
   const members = isUtf8(bytes) ? membersOf(body) : undefined
-  if (members === undefined) throw new Refusal(400, 'InvalidParameter', 'The body must be a JSON object in UTF-8.')
+  if (members === undefined) throw new ArkError(400, 'InvalidParameter', 'The body must be a JSON object in UTF-8.')
   return members
 }
 

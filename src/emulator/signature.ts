@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { Refusal } from './refusal.ts'
+import { ArkError } from './ark-error.ts'
 
 const SKEW_MS = 15 * 60_000
 const FORM = /^HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/
@@ -39,13 +39,13 @@ export function expectedSignature(request: SignedRequest, signed: readonly strin
 /** Throws 401 when the signature is missing, malformed, wrong, of another key, or more than 15 minutes off. */
 export function checkSignature(request: SignedRequest, signer: Signer, now: number): void {
   const { authorization, 'x-date': date, 'x-content-sha256': bodyHash } = request.headers
-  if (!authorization) throw new Refusal(401, 'MissingParameter.Authorization', 'The request is not signed.')
-  if (!date) throw new Refusal(401, 'MissingParameter.X-Date', 'The header X-Date is missing.')
+  if (!authorization) throw new ArkError(401, 'MissingParameter.Authorization', 'The request is not signed.')
+  if (!date) throw new ArkError(401, 'MissingParameter.X-Date', 'The header X-Date is missing.')
   const [, credential = '', names = '', signature = ''] = authorization.match(FORM) ?? []
   if (!credential) throw mismatch('The header Authorization is malformed.')
 
   const [accessKey, day, region, service, end, ...rest] = credential.split('/')
-  if (accessKey !== signer.accessKey) throw new Refusal(401, 'InvalidAccessKeyId', 'The access key does not exist.')
+  if (accessKey !== signer.accessKey) throw new ArkError(401, 'InvalidAccessKeyId', 'The access key does not exist.')
   if (region !== signer.region) throw mismatch(`The region of the credential must be ${signer.region}.`)
   if (service !== signer.service) throw mismatch(`The service of the credential must be ${signer.service}.`)
   if (end !== 'request' || rest.length > 0) throw mismatch('The scope of the credential must end with request.')
@@ -94,6 +94,6 @@ function hmac(key: string | Buffer, data: string): Buffer {
   return createHmac('sha256', key).update(data).digest()
 }
 
-function mismatch(message: string): Refusal {
-  return new Refusal(401, 'SignatureDoesNotMatch', message)
+function mismatch(message: string): ArkError {
+  return new ArkError(401, 'SignatureDoesNotMatch', message)
 }

@@ -1,11 +1,16 @@
 import type { OwnedAsset, OwnedGroup } from '../../plugins/ownership/index.ts'
 import type { Listing } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
-import { type Answer, type Caller, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import {
+  type Caller,
+  toResponse,
+  UpstreamRefusedError,
+  type UpstreamResponse,
+} from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
+import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
 import { createdId, type Evidence, type Library, type Owners } from './library.ts'
-import { type AssetRow, assetSources } from './sources.ts'
 
 interface Creation {
   readonly request: Request
@@ -45,8 +50,8 @@ export const listAssets =
   async ({ user, owners, listing, caller }: Listed): Promise<Response> => {
     const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
     const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
-    const answers: Answer[] = []
-    const onAnswer = (answer: Answer) => answers.push(answer)
+    const answers: UpstreamResponse[] = []
+    const onAnswer = (answer: UpstreamResponse) => answers.push(answer)
     const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.learn, onAnswer })
     // The upstream matches names loosely; everything else it filters exactly.
     const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
@@ -56,7 +61,7 @@ export const listAssets =
 /** "asset detail": one call to the upstream, whose answer is both the proof of ownership and what is forwarded. */
 export const getAsset = ({ asset }: { asset: OwnedAsset<Evidence> }): Response => {
   const { evidence } = asset
-  if (!evidence || evidence instanceof Refusal) throw evidence ?? new Error('examined without evidence')
+  if (!evidence || evidence instanceof UpstreamRefusedError) throw evidence ?? new Error('examined without evidence')
   return toResponse(evidence)
 }
 

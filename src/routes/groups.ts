@@ -9,12 +9,18 @@ import {
 } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
-import { type Answer, type Caller, groupsPerCall, Refusal, toResponse } from '../../plugins/upstream-proxy/index.ts'
+import {
+  type Caller,
+  groupsPerCall,
+  toResponse,
+  UpstreamRefusedError,
+  type UpstreamResponse,
+} from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { refuseOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
-import { Described } from './described.ts'
 import { envelope, result200 } from './envelope.ts'
+import { GroupDescriptions } from './group-descriptions.ts'
 import { createdId, type Library, type Owners, underClaim } from './library.ts'
 import { oncePer } from './once-per.ts'
 
@@ -49,7 +55,7 @@ export const listGroups =
     const type = String(GroupType)
     const selected = await owners.select(user, type, ids as readonly string[] | undefined)
     const candidates = name === undefined ? selected : selected.filter((group) => group.name === name)
-    const described = new Described(library, type, caller)
+    const described = new GroupDescriptions(library, type, caller)
     const page =
       listing.sortBy === 'CreateTime'
         ? await pageByCreation(owners, candidates, described, listing, user)
@@ -64,7 +70,7 @@ interface GroupRow extends Position {
 /** Only the upstream knows when a group was changed last. */
 const pageByField = async (
   candidates: readonly OwnedGroup[],
-  described: Described,
+  described: GroupDescriptions,
   listing: Listing,
   user: string,
 ): Promise<Page<GroupRow>> => {
@@ -83,7 +89,7 @@ const pageByField = async (
 const pageByCreation = async (
   owners: Owners,
   candidates: readonly OwnedGroup[],
-  described: Described,
+  described: GroupDescriptions,
   listing: Listing,
   user: string,
 ): Promise<Page<GroupRow>> => {
@@ -122,7 +128,7 @@ const rowOf = (group: OwnedGroup, createdAt = group.createdAt): GroupRow => ({
 export const getGroup =
   (library: Library) =>
   async ({ group, caller }: { group: OwnedGroup; caller: Caller }): Promise<Response> => {
-    const described = new Described(library, group.type, caller)
+    const described = new GroupDescriptions(library, group.type, caller)
     await described.ask([group])
     return result200(described.itemOf(group).raw, described.answers)
   }
@@ -170,12 +176,12 @@ export const updateGroup =
 export const deleteGroup =
   (library: Library) =>
   async ({ request, owners, group, caller }: Omit<Changed, 'user'>): Promise<Response> => {
-    let answer: Answer
+    let answer: UpstreamResponse
     try {
       answer = await library.upstream.send({ action: 'DeleteAssetGroup', group }, caller)
     } catch (error) {
       // Gone already, perhaps by an earlier call whose answer was lost: then the record and the name go too.
-      if (error instanceof Refusal && isGone(error)) await owners.remove(group)
+      if (error instanceof UpstreamRefusedError && isGone(error)) await owners.remove(group)
       throw error
     }
     await owners.remove(group)
@@ -183,5 +189,5 @@ export const deleteGroup =
     return toResponse(answer)
   }
 
-const isGone = ({ status, answer }: Refusal): boolean =>
+const isGone = ({ status, response: answer }: UpstreamRefusedError): boolean =>
   status === 404 && new TextDecoder().decode(answer.bytes).includes('NotFound.group_id')

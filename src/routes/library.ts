@@ -1,17 +1,23 @@
-import type { Located } from '../../plugins/ownership/index.ts'
-import { type Claim, type ClaimStore, claimed, type Effect, type Ownership } from '../../plugins/ownership/index.ts'
+import type { AssetLocation } from '../../plugins/ownership/index.ts'
+import {
+  type Claim,
+  type ClaimEffect,
+  type ClaimStore,
+  type Ownership,
+  withClaim,
+} from '../../plugins/ownership/index.ts'
 import type { Audit } from '../../plugins/shared/audit.ts'
 import { readId } from '../../plugins/shared/id.ts'
-import { asFields } from '../../plugins/shared/json.ts'
+import { asJsonObject } from '../../plugins/shared/json.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import {
-  type Answer,
   type Caller,
-  Invalid,
-  Refusal,
-  Unreachable,
-  Unsent,
   type Upstream,
+  UpstreamBusyError,
+  UpstreamInvalidError,
+  UpstreamRefusedError,
+  type UpstreamResponse,
+  UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 
 /** What the routes work with. */
@@ -28,21 +34,22 @@ export interface Library {
 }
 
 /** What the upstream said of an asset: its answer, or that there is no such asset. */
-export type Evidence = Answer | Refusal
+export type Evidence = UpstreamResponse | UpstreamRefusedError
 
 export type Owners = Ownership<Evidence>
 
 /** Asks the upstream where an asset lies. "No such asset" is an answer; every other refusal is the caller's to see. */
-export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<Located<Evidence>> => {
+export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<AssetLocation<Evidence>> => {
   try {
     const evidence = await upstream.send({ action: 'GetAsset', id }, caller)
-    const asset = asFields(evidence.fields?.Result)
+    const asset = asJsonObject(evidence.fields?.Result)
     const group = readId(asset?.GroupId)
-    if (group === undefined) throw new Invalid('an asset without GroupId')
-    if (typeof asset?.Id === 'string' && asset.Id !== id) throw new Invalid('another asset than the one asked for')
+    if (group === undefined) throw new UpstreamInvalidError('an asset without GroupId')
+    if (typeof asset?.Id === 'string' && asset.Id !== id)
+      throw new UpstreamInvalidError('another asset than the one asked for')
     return { group, evidence }
   } catch (error) {
-    if (error instanceof Refusal && absent.has(error.status)) return { group: undefined, evidence: error }
+    if (error instanceof UpstreamRefusedError && absent.has(error.status)) return { group: undefined, evidence: error }
     throw error
   }
 }
@@ -51,9 +58,9 @@ export const locateAsset = async (upstream: Upstream, id: string, caller: Caller
 const absent: ReadonlySet<number> = new Set([400, 404, 410])
 
 /** `Result.Id` of what was created; Invalid when there is none. */
-export const createdId = (answer: Answer): string => {
-  const id = readId(asFields(answer.fields?.Result)?.Id)
-  if (id === undefined) throw new Invalid('a creation without Result.Id')
+export const createdId = (answer: UpstreamResponse): string => {
+  const id = readId(asJsonObject(answer.fields?.Result)?.Id)
+  if (id === undefined) throw new UpstreamInvalidError('a creation without Result.Id')
   return id
 }
 
@@ -61,10 +68,10 @@ export const createdId = (answer: Answer): string => {
 export const underClaim = (
   { claims, claimMs, now }: Library,
   wanted: Omit<Claim, 'id' | 'state' | 'createdAt' | 'dueAt'>,
-  make: () => Promise<Answer>,
-  idOf: (answer: Answer) => string,
-): Promise<Answer> =>
-  claimed({
+  make: () => Promise<UpstreamResponse>,
+  idOf: (answer: UpstreamResponse) => string,
+): Promise<UpstreamResponse> =>
+  withClaim({
     store: claims,
     wanted: { ...wanted, createdAt: now(), dueAt: now() + claimMs },
     make: async () => {
@@ -78,7 +85,9 @@ export const underClaim = (
     now,
   })
 
-const effectOf = (error: unknown): Effect => {
-  if (error instanceof Refusal) return error.status < 500 ? 'none' : 'doubtful'
-  return error instanceof Unsent || (error instanceof Unreachable && !error.sent) ? 'none' : 'unknown'
+const effectOf = (error: unknown): ClaimEffect => {
+  if (error instanceof UpstreamRefusedError) return error.status < 500 ? 'none' : 'doubtful'
+  return error instanceof UpstreamBusyError || (error instanceof UpstreamUnreachableError && !error.sent)
+    ? 'none'
+    : 'unknown'
 }

@@ -1,6 +1,6 @@
 import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
+import { noStoreJson } from '../../plugins/shared/no-store.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { unkeptJson } from '../../plugins/shared/unkept.ts'
 import type { Store } from '../store/index.ts'
 
 /** `GET /api/usage`: one's own token counts by day, token and model, newest day first. `?since` and `?until` are days, both included. */
@@ -28,7 +28,7 @@ export const listUsage =
       output_tokens: row.outputTokens,
       reasoning_tokens: row.reasoningTokens,
     }))
-    return unkeptJson({ success: true, usage })
+    return noStoreJson({ success: true, usage })
   }
 
 const day = (query: URLSearchParams, name: string): string | undefined => {

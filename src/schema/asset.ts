@@ -1,6 +1,6 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { decidingIn, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys.ts'
+import { ownershipMembersOf, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'
 
 /** Checks the fields of "create asset" that decide about ownership. The upstream validates the others. */
@@ -20,7 +20,7 @@ export const readNewAsset = (body: JsonBody): { readonly group: string; readonly
 export const withoutGroupType = (body: JsonBody): JsonBody =>
   body.edit((json) =>
     json.edit(
-      decidingIn(json).flatMap(({ meant, key, object }) =>
+      ownershipMembersOf(json).flatMap(({ meant, key, object }) =>
         object === 0 && meant === 'grouptype' ? [[key, undefined]] : [],
       ),
     ),
@@ -32,7 +32,7 @@ export const withoutGroupType = (body: JsonBody): JsonBody =>
  */
 export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[] => {
   const named: (string | undefined)[] = []
-  for (const { meant, value } of decidingIn(json)) {
+  for (const { meant, value } of ownershipMembersOf(json)) {
     if (meant === 'groupid') named.push(value.string())
     if (meant === 'groupids')
       named.push(...(value.isArray ? value.elements().map((id) => id.string()) : [value.string()]))

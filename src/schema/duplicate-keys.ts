@@ -35,7 +35,7 @@ export interface DecidingMember {
 const cache = new WeakMap<Json, readonly DecidingMember[]>()
 
 /** All members whose keys decide about ownership, in any spelling. The result is cached, so each key is folded once. */
-export const decidingIn = (json: Json): readonly DecidingMember[] => {
+export const ownershipMembersOf = (json: Json): readonly DecidingMember[] => {
   let found = cache.get(json)
   if (!found) {
     found = findDeciding(json)
@@ -62,10 +62,10 @@ const findDeciding = (json: Json): readonly DecidingMember[] => {
  * upstream might use the other.
  */
 export const refuseDuplicateKeys = (json: Json): void => {
-  const deciding = decidingIn(json)
+  const deciding = ownershipMembersOf(json)
   refuseDuplicates(deciding)
   for (const { meant, value, object } of deciding) {
-    if (object === 0 && meant === 'filter' && value.isObject) refuseDuplicates(decidingIn(value))
+    if (object === 0 && meant === 'filter' && value.isObject) refuseDuplicates(ownershipMembersOf(value))
   }
 }
 
@@ -81,6 +81,6 @@ const refuseDuplicates = (deciding: readonly DecidingMember[]): void => {
 
 /** Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the one in the body. */
 export const refuseOtherId = (json: Json, id: string): void => {
-  const own = decidingIn(json).find(({ meant, object }) => object === 0 && meant === 'id')
+  const own = ownershipMembersOf(json).find(({ meant, object }) => object === 0 && meant === 'id')
   if (own && own.value.string() !== id) throw new Problem(400, 'Id must be that of the path')
 }

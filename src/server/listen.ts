@@ -1,22 +1,22 @@
 import type { AddressInfo } from 'node:net'
-import { deliverAddress } from '../../plugins/shared/address.ts'
 import { andThen } from '../../plugins/shared/awaitable.ts'
 import { deliverBody } from '../../plugins/shared/body.ts'
+import { setPeerAddress } from '../../plugins/shared/client-address.ts'
+import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/next-turn.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { createWaits } from '../../plugins/shared/waits.ts'
 import { type Handle, refusalIn } from '../app.ts'
 import type { Config } from '../config.ts'
-import { drainable } from '../drain.ts'
-import { type Framing, framingProblem, hasBody } from '../front/framing.ts'
-import { isStream } from '../front/send.ts'
-import { createFront, maxUnwantedBytes, usualTimes } from '../front.ts'
+import { createGracefulStop } from '../drain.ts'
+import { type Framing, framingProblem, hasBody } from '../node-listener/framing.ts'
+import { isStream } from '../node-listener/send.ts'
+import { createFront, maxUnwantedBytes, usualTimes } from '../node-listener.ts'
 import { withDirectBody } from './direct.ts'
 
 export interface Listening {
   readonly port: number
   /** Stops accepting, lets what is under way finish for at most so many milliseconds, and closes everything. */
-  stop(mostMs: number): Promise<void>
+  stop(maxMs: number): Promise<void>
 }
 
 type Place = Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
@@ -32,7 +32,7 @@ export interface ListenOptions {
 /** `node:http`, which delivers bodies of GET; for Deno in any case, whose own server (2.9.6) does not tell when a caller leaves before its answer begins. */
 export const listenFront = async (handle: Handle, { http, media, shared }: ListenOptions): Promise<Listening> => {
   const server = createFront({ handle, getBodies: http.getBodies, refuse: refusalIn(media.segment) })
-  const stop = drainable(server)
+  const stop = createGracefulStop(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host: http.host, port: http.port, reusePort: shared }, resolve)
@@ -51,7 +51,7 @@ export const listenBun = async (
   const refuse = refusalIn(media.segment)
   const idleSeconds = Math.ceil(times.keepAliveMs / 1_000)
   const stallSeconds = Math.ceil(times.bodyStallMs / 1_000)
-  const waits = createWaits(1_000)
+  const waits = createCoarseTimers(1_000)
 
   /** When a stream ends nobody says so: until then its connection is kept from being idle, time and again. */
   const keepOpen = (request: Request) => {
@@ -77,7 +77,7 @@ export const listenBun = async (
       const problem = framingProblem(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
       if (problem) return refuse(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
       const call = new Call(request, server)
-      deliverAddress(request, call)
+      setPeerAddress(request, call)
       inNextTurn(() => call.last())
       const body = hasBody(framing)
         ? watchBody(request, (stalls) => {
@@ -95,7 +95,7 @@ export const listenBun = async (
       })
     },
   })
-  return { port: server.port ?? 0, stop: (mostMs) => within(mostMs, server.stop()).then(() => server.stop(true)) }
+  return { port: server.port ?? 0, stop: (maxMs) => within(maxMs, server.stop()).then(() => server.stop(true)) }
 }
 
 /** A request that is being answered. Most refusals need neither the address nor the timer, which cost more than they do. */

@@ -78,7 +78,7 @@ export const attempts = (database: Database): AttemptStore => {
       return await blockedUntil(counters)
     },
 
-    returnAttempt: revert,
+    revertAttempt: revert,
   }
 }
 
@@ -89,7 +89,7 @@ const deleteExpired = (key: string, now: number): Statement => sql`
 
 /** Counts a failure, unless the counter is blocked, or this attempt is not counted under the key `ifCountedKey`. */
 const count = (
-  { key, free, forgetMs, firstMs, mostMs }: Counter,
+  { key, free, forgetMs, firstMs, maxMs }: Counter,
   { id, now, ifCountedKey = noKey }: { readonly id: string; readonly now: number; readonly ifCountedKey?: string },
 ): Statement => sql`
   insert into login_attempts (key, failures, blocked_until, forget_at, counted_by)
@@ -105,7 +105,7 @@ const count = (
   set failures = login_attempts.failures + 1,
     blocked_until = case
       when login_attempts.failures + 1 < ${free} then 0
-      when login_attempts.failures + 1 >= ${free + Math.ceil(Math.log2(mostMs / firstMs))} then ${now + mostMs}
+      when login_attempts.failures + 1 >= ${free + Math.ceil(Math.log2(maxMs / firstMs))} then ${now + maxMs}
       else ${now} + (cast(${firstMs} as bigint) << cast(login_attempts.failures + 1 - ${free} as integer))
     end,
     forget_at = excluded.forget_at,

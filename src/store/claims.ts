@@ -135,7 +135,7 @@ export const claims = (database: Database): ClaimStore => {
     },
 
     // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).
-    async isUnsettled({ user, type, name }) {
+    async hasUnresolved({ user, type, name }) {
       const holders = await database.query(sql`
         select id
         from groups
@@ -171,7 +171,7 @@ export const claims = (database: Database): ClaimStore => {
         and state <> 'owned'`)
     },
 
-    async doubt(claim, dueAt) {
+    async markUnresolved(claim, dueAt) {
       await keepUnresolved(claim, dueAt)
     },
 

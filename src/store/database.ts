@@ -16,11 +16,11 @@ export interface Statement {
  */
 export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | undefined)[]): Statement => ({
   strings,
-  values: values.map(storable),
+  values: values.map(toColumnValue),
 })
 
 /** A value as both databases store it. Throws TypeError for a value that one of them would not store unchanged. */
-export const storable = (value: Value | undefined): Value => {
+export const toColumnValue = (value: Value | undefined): Value => {
   // PostgreSQL rejects NUL, and stores every lone surrogate as U+FFFD: two different names would become the same.
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
     throw new TypeError('text for the database must not contain NUL or a lone surrogate')
@@ -47,7 +47,7 @@ export interface Database {
 }
 
 /** Renders statements with numbered parameters (`$1` or `?1`). Each template in the source is rendered once. */
-export const numbered = (mark: '$' | '?') => {
+export const renderStatement = (mark: '$' | '?') => {
   const texts = new WeakMap<TemplateStringsArray, string>()
   return ({ strings }: Statement): string => {
     let text = texts.get(strings)

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers'
 import type { Database, Row, Statement } from './database.ts'
 
 /** A statement that writes one row. */
-export interface Write {
+export interface RowWrite {
   /** Key of the row: writes are ordered by it. */
   readonly row: string
   readonly statement: Statement
 }
 
 interface Waiting {
-  readonly writes: readonly Write[]
+  readonly writes: readonly RowWrite[]
   readonly resolve: (rows: Row[][]) => void
   readonly reject: (error: unknown) => void
 }
@@ -33,7 +33,7 @@ export class GroupCommit {
    * Resolves with the rows of each write, when all are committed. Rejects when none is committed: then other calls of the same
    * event-loop turn reject too.
    */
-  write(writes: readonly Write[]): Promise<Row[][]> {
+  write(writes: readonly RowWrite[]): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ writes, resolve, reject })
       if (this.#waiting.length === 1) setImmediate(this.#writeAll)
@@ -59,7 +59,7 @@ export class GroupCommit {
     )
   }
 
-  async #commit(writes: readonly Write[]): Promise<ReadonlyMap<Write, Row[]>> {
+  async #commit(writes: readonly RowWrite[]): Promise<ReadonlyMap<RowWrite, Row[]>> {
     const [only, ...more] = writes
     if (only && more.length === 0) return new Map([[only, await this.#database.query(only.statement)]])
     // Always in the order of the keys: two transactions with the same rows cannot deadlock. The sort is stable, so of two writes of one row the earlier comes first.

@@ -5,7 +5,7 @@ import { UniqueViolationError } from './error.ts'
 import { groupChanged } from './revision.ts'
 
 /** Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and name. */
-export type AdoptionRefusedError = 'group taken' | 'name taken'
+export type AdoptionFailure = 'group taken' | 'name taken'
 
 /** The owners of groups, and the groups of assets. */
 export const groups = (database: Database) => {
@@ -104,7 +104,7 @@ export const groups = (database: Database) => {
      */
     async adoptGroup(
       wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>,
-    ): Promise<AdoptionRefusedError | undefined> {
+    ): Promise<AdoptionFailure | undefined> {
       const { id, user, type, name, createdAt } = wanted
       try {
         const [confirmed, added] = await database.batch([

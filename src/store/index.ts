@@ -2,9 +2,9 @@ import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
-import type { Revision } from '../../plugins/shared/remembered.ts'
-import type { TextObjectStore } from '../../plugins/text-generation/object-store.ts'
-import type { Places } from '../../plugins/upstream-proxy/places.ts'
+import type { Revision } from '../../plugins/shared/revision-cache.ts'
+import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
+import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { attempts } from './attempts.ts'
 import { audit } from './audit.ts'
@@ -12,10 +12,10 @@ import { claims } from './claims.ts'
 import { type Database, sql } from './database.ts'
 import { groups } from './groups.ts'
 import { migrate } from './migrations.ts'
-import { pending } from './pending.ts'
+import { openClaims } from './open-claims.ts'
 import { openPostgres } from './postgres.ts'
 import { rateLimits } from './rate-limits.ts'
-import { readRevision, tellingRaises } from './revision.ts'
+import { notifyOnRaise, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { sessions } from './sessions.ts'
 import { openSqlite } from './sqlite.ts'
@@ -27,8 +27,8 @@ import { verifications } from './verifications.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
 export { StoreError } from './error.ts'
-export type { AdoptionRefusedError } from './groups.ts'
-export type { OpenClaim } from './pending.ts'
+export type { AdoptionFailure } from './groups.ts'
+export type { OpenClaim } from './open-claims.ts'
 export type { Token } from './tokens.ts'
 export type { Usage, UsageFilter } from './usage.ts'
 export type { User } from './users.ts'
@@ -46,7 +46,7 @@ export interface StoreOptions {
 type Records = ReturnType<typeof users> &
   ReturnType<typeof tokens> &
   ReturnType<typeof groups> &
-  ReturnType<typeof pending> &
+  ReturnType<typeof openClaims> &
   Omit<UsageRecords, 'closeUsage'> &
   ReturnType<typeof audit>
 
@@ -69,7 +69,7 @@ export interface Store
   /** With the changes since that revision, if the store still has them. Both forms cost one query. */
   revision(since: number | undefined): Promise<number | Revision>
   /** Slots under the upstream's rate limits, shared by all processes. */
-  readonly places: Places
+  readonly rateLimits: RateLimitStore
   /** A random secret. The first call creates it; from then on it is the same for all processes. */
   secret(name: string): Promise<string>
   /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
@@ -89,7 +89,7 @@ const readyMs = 1_000
  */
 export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log }: StoreOptions = {}): Store => {
   const raiseListeners = new Set<() => void>()
-  const database = tellingRaises(openDatabase(url, deadlineMs), () => {
+  const database = notifyOnRaise(openDatabase(url, deadlineMs), () => {
     for (const raised of raiseListeners) raised()
   })
   const { closeUsage, ...usageRecords } = usage(database, { log })
@@ -98,14 +98,14 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log
     ...tokens(database),
     ...groups(database),
     ...claims(database),
-    ...pending(database),
+    ...openClaims(database),
     ...usageRecords,
     ...textObjects(database),
     ...audit(database),
     ...sessions(database),
     ...attempts(database),
     ...verifications(database),
-    places: rateLimits(database),
+    rateLimits: rateLimits(database),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { ConnectionPool } from './connection-pool.ts'
-import { type Database, numbered, type Row, type Statement, type Steps, toRow } from './database.ts'
+import { type Database, type Row, renderStatement, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
 
 /** Options of `openPostgres`. */
@@ -21,7 +21,7 @@ const maxRetries = 3
 /** SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe. */
 const retryableCodes: readonly unknown[] = ['40P01', '55P03']
 
-const textOf = numbered('$')
+const textOf = renderStatement('$')
 
 /**
  * A database on PostgreSQL.

@@ -1,11 +1,11 @@
 import {
   courtesyMs,
-  type Place,
-  type Places,
+  type PermitRequest,
+  type RateLimitDelay,
+  type RateLimitPermit,
+  type RateLimitStore,
   turnMemoryMs,
-  type Wait,
-  type Wanted,
-} from '../../plugins/upstream-proxy/places.ts'
+} from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
 /**
@@ -14,7 +14,7 @@ import { type Database, type Statement, sql } from './database.ts'
  * A slot is free when both `free_at` and `lease_until` have passed; `free_at` never decreases. The statement that takes a slot checks
  * that again, so of two concurrent statements that found the same slot, the second does not take it.
  */
-export const rateLimits = (database: Database): Places => {
+export const rateLimits = (database: Database): RateLimitStore => {
   let sweptAt = 0
 
   /** Deletes the rows of users who were served so long ago that their order no longer matters. */
@@ -27,7 +27,9 @@ export const rateLimits = (database: Database): Places => {
       and waits_until < ${now - turnMemoryMs}`)
   }
 
-  const attempt = async (wanted: Wanted): Promise<{ readonly taken: Place | Wait; readonly missing: boolean }> => {
+  const attempt = async (
+    wanted: PermitRequest,
+  ): Promise<{ readonly taken: RateLimitPermit | RateLimitDelay; readonly missing: boolean }> => {
     const [, taken, , next] = await database.batch([
       markWaiting(wanted),
       takeInTurn(wanted),
@@ -104,10 +106,14 @@ export const rateLimits = (database: Database): Places => {
   }
 }
 
-const slotOf = ({ action, leaseUntil }: Wanted, number: number): Place => ({ action, number, leaseUntil })
+const slotOf = ({ action, leaseUntil }: PermitRequest, number: number): RateLimitPermit => ({
+  action,
+  number,
+  leaseUntil,
+})
 
 /** Creates slots at the first use of an action, or after its limit was raised. New slots are free no sooner than the first existing one. */
-const addMissingSlots = ({ action, count }: Wanted): Statement => sql`
+const addMissingSlots = ({ action, count }: PermitRequest): Statement => sql`
   with recursive numbers (place) as (
     select 0
     union all
@@ -122,14 +128,14 @@ const addMissingSlots = ({ action, count }: Wanted): Statement => sql`
   on conflict do nothing`
 
 /** Marks the user as waiting. Writes only if the mark would expire before the user's next attempt. */
-const markWaiting = ({ action, user, now, periodMs }: Wanted): Statement => sql`
+const markWaiting = ({ action, user, now, periodMs }: PermitRequest): Statement => sql`
   insert into upstream_turns (action, user_id, served_at, waits_until)
   values (${action}, ${user}, 0, ${now + 2 * periodMs})
   on conflict (action, user_id) do update
   set waits_until = excluded.waits_until
   where upstream_turns.waits_until < ${now + periodMs}`
 
-const takeInTurn = ({ action, count, user, now, leaseUntil }: Wanted): Statement => sql`
+const takeInTurn = ({ action, count, user, now, leaseUntil }: PermitRequest): Statement => sql`
   update upstream_places
   set lease_until = ${leaseUntil}, taken_by = ${user}
   where action = ${action}
@@ -163,7 +169,7 @@ const takeInTurn = ({ action, count, user, now, leaseUntil }: Wanted): Statement
   returning place`
 
 /** Records that the user was served, if the user has just taken a slot. */
-const markServed = ({ action, user, now, leaseUntil }: Wanted): Statement => sql`
+const markServed = ({ action, user, now, leaseUntil }: PermitRequest): Statement => sql`
   update upstream_turns
   set served_at = ${now}, waits_until = 0
   where action = ${action}
@@ -177,7 +183,7 @@ const markServed = ({ action, user, now, leaseUntil }: Wanted): Statement => sql
   )`
 
 /** Finds when the next slot is free. A slot in use is free after a period at the soonest, or when its lease has ended. */
-const findNext = ({ action, count, user, now, periodMs }: Wanted): Statement => sql`
+const findNext = ({ action, count, user, now, periodMs }: PermitRequest): Statement => sql`
   select
     count(*) as rows,
     min(

@@ -1,4 +1,4 @@
-import type { Change, Revision } from '../../plugins/shared/remembered.ts'
+import type { Revision, RevisionChange } from '../../plugins/shared/revision-cache.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
 /** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */
@@ -36,7 +36,7 @@ export const groupChanged = (id: string | undefined, user: string): readonly Sta
 ]
 
 /** Wraps a database: calls `raised` after every batch that has raised the revision. */
-export const tellingRaises = (database: Database, raised: () => void): Database => ({
+export const notifyOnRaise = (database: Database, raised: () => void): Database => ({
   ...database,
   async batch(statements) {
     const rows = await database.batch(statements)
@@ -114,7 +114,7 @@ export const readRevision = async (database: Database, since?: number): Promise<
     const [row] = await database.query(sql`select value from revision`)
     return Number(row?.value)
   }
-  const rows = await database.query<{ value: number; revision?: number } & Change>(sql`
+  const rows = await database.query<{ value: number; revision?: number } & RevisionChange>(sql`
     select revision.value, changes.revision, changes.kind, changes.key
     from revision
     left join changes on changes.revision > ${since}

@@ -1,10 +1,10 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type Database, numbered, type Row, type Statement, toRow } from './database.ts'
+import { type Database, type Row, renderStatement, type Statement, toRow } from './database.ts'
 import { StoreError, storeError } from './error.ts'
 
-const textOf = numbered('?')
+const textOf = renderStatement('?')
 
 // https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
 const uniqueViolations: readonly unknown[] = [1555, 2067]

@@ -1,4 +1,4 @@
-import type { TextObject, TextObjectStore } from '../../plugins/text-generation/object-store.ts'
+import type { TextObject, TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { modelName } from './usage.ts'
@@ -84,7 +84,7 @@ export const textObjects = (database: Database): TextObjectStore => {
       return deferred.length === 1
     },
 
-    async settleTextResponse(id) {
+    async markUsageRecorded(id) {
       const updated = await database.query(sql`
         update text_objects
         set due_at = null

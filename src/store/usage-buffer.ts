@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
-import { type Log, silent } from '../../plugins/shared/problem.ts'
+import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import type { Tokens, UsageEntry } from '../../plugins/text-generation/usage.ts'
 
 /** Buffered usage of one user, token, model and day, which has not been written yet. */
@@ -64,7 +64,7 @@ export class UsageBuffer {
   /** The day of the last call: its number since 1970, and its date in UTC. */
   #day = { number: Number.NaN, text: '' }
 
-  constructor({ write, clock = systemClock, log = silent }: UsageBufferOptions) {
+  constructor({ write, clock = systemClock, log = noLog }: UsageBufferOptions) {
     this.#write = write
     this.#clock = clock
     this.#log = log

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { UsageEntry } from '../../plugins/text-generation/usage.ts'
-import { type Database, type Statement, sql, storable } from './database.ts'
+import { type Database, type Statement, sql, toColumnValue } from './database.ts'
 import { UniqueViolationError } from './error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 
@@ -92,8 +92,8 @@ export const usage = (database: Database, options: UsageOptions = {}): UsageReco
   return {
     recordUsage(entry) {
       const { user, token = '' } = entry
-      storable(user)
-      storable(token)
+      toColumnValue(user)
+      toColumnValue(token)
       // A UTF-16 unit has at most three bytes in UTF-8, so most ids need no byte count.
       if ((user.length + token.length) * 3 > maxIdBytes && Buffer.byteLength(user + token) > maxIdBytes) {
         throw new TypeError(`ids of a user and a token must not exceed ${maxIdBytes} bytes together`)

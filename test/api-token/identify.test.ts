@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import {
   apiToken,
   createToken,
-  Freshness,
   hashToken,
   identifyByToken,
+  RevisionClock,
   type TokenOwner,
   type TokenStore,
 } from 'sluice/api-token'
@@ -29,7 +29,7 @@ const openFixture = () => {
     },
   }
   const clock = () => now
-  const options = { store, now: clock, freshness: new Freshness(() => store.revision(), { now: clock }) }
+  const options = { store, now: clock, revisionClock: new RevisionClock(() => store.revision(), { now: clock }) }
   return {
     options,
     lookups,

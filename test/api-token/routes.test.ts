@@ -124,7 +124,7 @@ describe('a token created in the console', () => {
 
 describe('the maximum number of tokens of a user', () => {
   test('counts working tokens of this user only', async () => {
-    const { app, asAnn, asBob, clock } = await openFixture({ mostTokens: 3 })
+    const { app, asAnn, asBob, clock } = await openFixture({ maxTokens: 3 })
     const create = (as: typeof asAnn, body: object = {}) => ask(app, 'POST', path, as, body)
     const [one, two] = [await create(asAnn), await create(asAnn, { expires_at: new Date(clock.now + 5).toISOString() })]
     expect([one.status, two.status, (await create(asAnn)).status]).toEqual([200, 200, 200])
@@ -159,7 +159,7 @@ describe('the maximum number of tokens of a user', () => {
       revokeToken: house.store.revokeToken,
     }
     const { app, asAnn, ann, store } = await openFixture({
-      mostTokens: 3,
+      maxTokens: 3,
       store: slow,
       identify: () => ({ user: house.ann }),
     })
@@ -173,7 +173,7 @@ describe('the maximum number of tokens of a user', () => {
 
 describe('a user who creates and revokes tokens repeatedly', () => {
   test('receives 429 with Retry-After after ten times the maximum', async () => {
-    const { app, asAnn } = await openFixture({ mostTokens: 2 })
+    const { app, asAnn } = await openFixture({ maxTokens: 2 })
     const statuses: number[] = []
     let last: Awaited<ReturnType<typeof ask>> | undefined
     for (let nth = 0; nth < 22; nth++) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createToken } from '../../plugins/api-token/index.ts'
-import { createAddressOf, deliverAddress } from '../../plugins/shared/address.ts'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
+import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/client-address.ts'
 import { requireIdentity } from '../../plugins/shared/identify.ts'
 import { createAudit } from '../../src/audit/index.ts'
 import { type NewAuditEntry, openStore } from '../../src/store/index.ts'
@@ -31,7 +31,7 @@ const open = (keepMs = 1_000_000_000) => {
       },
     },
     keepMs,
-    addressOf: createAddressOf(),
+    addressOf: createClientAddressOf(),
     clock,
     log: { debug: log, info: log, warn: log, error: log },
   })
@@ -88,7 +88,7 @@ describe('a noted event', () => {
   test('has the user, token and address of the request', async () => {
     const { trail, clock, written } = open()
     const request = new Request('http://localhost/')
-    deliverAddress(request, '::ffff:192.0.2.1')
+    setPeerAddress(request, '::ffff:192.0.2.1')
     await requireIdentity(() => ({ user: 'ann', token: 't-1' }), request)
     trail.note({ action: 'group.create', target: { kind: 'group', id: 'g' } }, request)
     await clock.pass(50)

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { silent } from '../../plugins/shared/problem.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -99,7 +99,7 @@ const openGateway = async (upstream: BenchUpstream) => {
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: undefined,
-    log: silent,
+    log: noLog,
   })
   return async (query: string) => {
     calls = 0

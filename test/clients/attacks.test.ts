@@ -225,7 +225,7 @@ describe('large amounts of data', () => {
   }, 20_000)
 
   test('a response above the assembly limit is an error, but passes as a stream', async () => {
-    await using clients = await openClients({ text: { maxAnswerBytes: 100_000 } })
+    await using clients = await openClients({ text: { maxResponseBytes: 100_000 } })
     clients.emulator.text.answer({ chunks: five }, { times: 2 })
     const caught = await thrown(clients.openai.chat.completions.create({ model, messages: hello('x') }))
     expect(caught).toMatchObject({ status: 502, type: 'server_error' })

@@ -36,7 +36,7 @@ export const guardedHost = (moment: Moment, ran: (route: string) => void) => {
     touchSession: later,
     endSession: later,
     takeAttempt: later,
-    returnAttempt: later,
+    revertAttempt: later,
   }
   return new Elysia()
     .use(apiToken({ store: { ownerOf: later, revision: async () => 1 } }))
@@ -48,6 +48,6 @@ export const guardedHost = (moment: Moment, ran: (route: string) => void) => {
     .get('/caller', handler, { caller: true })
     .get('/groups/:group', handler, { ownsGroup: 'group' })
     .get('/assets/:asset', handler, { ownsAsset: 'asset' })
-    .get('/examined/:asset', handler, { examinesAsset: 'asset' })
+    .get('/examined/:asset', handler, { locatesAsset: 'asset' })
     .get('/session', handler, { session: true })
 }

@@ -14,7 +14,7 @@ const table = [
   ['DELETE', '/assets/groups/:group_id', 'ownsGroup'],
   ['POST', '/assets', 'caller'],
   ['GET', '/assets', 'caller'],
-  ['GET', '/assets/:asset_id', 'examinesAsset'],
+  ['GET', '/assets/:asset_id', 'locatesAsset'],
   ['PUT', '/assets/:asset_id', 'ownsAsset'],
   ['PATCH', '/assets/:asset_id', 'ownsAsset'],
   ['DELETE', '/assets/:asset_id', 'ownsAsset'],
@@ -82,7 +82,7 @@ describe('the route table of the gateway', () => {
       caller: undefined,
       ownsGroup: 'group_id does not belong to your asset groups',
       ownsAsset: 'asset not found in your asset group',
-      examinesAsset: 'asset not found in your asset group',
+      locatesAsset: 'asset not found in your asset group',
     }[guard]
     if (errorBody === undefined) continue
     test(`${method} ${path} rejects a foreign object`, async () => {

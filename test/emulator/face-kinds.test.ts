@@ -1,20 +1,20 @@
 import { afterEach, expect, test } from 'bun:test'
 import { JsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
-import type { Owned } from '../../plugins/shared/owned.ts'
+import type { OwnedId } from '../../plugins/shared/owned-id.ts'
 import {
   ark,
   createUpstream,
   type MediaKind,
-  Refusal,
   rest,
   type Upstream,
+  UpstreamRefusedError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { CALLBACK, open, start, stopAll } from './face-client.ts'
 
 afterEach(stopAll)
 
-const own = (id: string) => ({ id }) as Owned<'verification'>
+const own = (id: string) => ({ id }) as OwnedId<'verification'>
 const upstreamOf = (kind: MediaKind) => createUpstream({ kind })
 
 const create = (upstream: Upstream, callbackUrl?: string) =>
@@ -34,7 +34,7 @@ test('the gateway’s ark driver creates a session and reads its result', async 
   expect(emulator.library.group(group)).toMatchObject({ type: 'LivenessFace', project: 'mine' })
   emulator.library.advance(1_800_000)
   const gone = await query(upstream, token).catch((error: unknown) => error)
-  expect(gone).toBeInstanceOf(Refusal)
+  expect(gone).toBeInstanceOf(UpstreamRefusedError)
   expect(gone).toMatchObject({ status: 404 })
 })
 

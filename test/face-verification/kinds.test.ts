@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { Owned } from '../../plugins/shared/owned.ts'
+import type { OwnedId } from '../../plugins/shared/owned-id.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, built } from '../upstream-proxy/scripted.ts'
 
-const owned = (id: string) => ({ id }) as Owned<'verification'>
+const owned = (id: string) => ({ id }) as OwnedId<'verification'>
 
 describe('rest: the face verification paths are beside the proxy path', () => {
   for (const [url, faceUrl] of [

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { createFront, type FrontTimes } from '../../src/front.ts'
+import { createFront, type FrontTimes } from '../../src/node-listener.ts'
 
 export const times: FrontTimes = {
   keepAliveMs: 1_000,

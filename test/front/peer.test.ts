@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createAddressOf } from '../../plugins/shared/address.ts'
+import { createClientAddressOf } from '../../plugins/shared/client-address.ts'
 import { type Listening, listenBun, listenFront } from '../../src/server/listen.ts'
 
-const addressOf = createAddressOf()
+const addressOf = createClientAddressOf()
 let left = Promise.withResolvers<string | undefined>()
 
 /** Reads the peer address at once, later, or after the caller has disconnected. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { collect } from '../../plugins/shared/bytes.ts'
-import { createWaits } from '../../plugins/shared/waits.ts'
-import { createBody } from '../../src/front/body.ts'
+import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
+import { readAtMost } from '../../plugins/shared/read-body.ts'
+import { createBody } from '../../src/node-listener/body.ts'
 import { front, host } from './wire.ts'
 
 const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
@@ -63,7 +63,7 @@ describe('a body with one chunk per byte', () => {
       },
       { highWaterMark: 0 },
     )
-    expect((await collect(new Response(stream), 20_000))?.length).toBe(10_000)
+    expect((await readAtMost(new Response(stream), 20_000))?.length).toBe(10_000)
     expect(kept).toBe(false)
   })
 
@@ -81,7 +81,7 @@ describe('a chunk that has arrived in this turn', () => {
   const withPendingChunk = async () => {
     const incoming = new IncomingMessage(new Socket())
     const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
-    const reader = createBody(incoming, limits, createWaits(1_000), () => {})
+    const reader = createBody(incoming, limits, createCoarseTimers(1_000), () => {})
       .stream()
       .getReader()
     const read = reader.read()
@@ -118,7 +118,7 @@ describe('a body that is read as a whole', () => {
   const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
   const openBody = () => {
     const incoming = new IncomingMessage(new Socket())
-    return { incoming, body: createBody(incoming, limits, createWaits(1_000), () => {}) }
+    return { incoming, body: createBody(incoming, limits, createCoarseTimers(1_000), () => {}) }
   }
 
   test('contains all bytes in order, over several turns', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
-import { silent } from '../../plugins/shared/problem.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
-import { createFront } from '../../src/front.ts'
+import { createFront } from '../../src/node-listener.ts'
 import { openStore } from '../../src/store/index.ts'
 import { bufferedBytes, type Front, front, host, json, pour } from './wire.ts'
 
@@ -29,7 +29,7 @@ const unauthenticated = async (): Promise<Front & { proceed(): void; identified(
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: 'token',
-    log: silent,
+    log: noLog,
   })
   return { ...(await front(app)), identified: () => identified, proceed: () => known.resolve(undefined) }
 }

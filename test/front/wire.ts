@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { createFront, type FrontOptions } from '../../src/front.ts'
+import { createFront, type FrontOptions } from '../../src/node-listener.ts'
 
 export interface Front extends AsyncDisposable {
   readonly port: number

@@ -1,6 +1,6 @@
 import { createCursors, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
 import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
-import type { MediaKind, Outgoing } from '../../plugins/upstream-proxy/index.ts'
+import type { MediaKind, UpstreamRequest } from '../../plugins/upstream-proxy/index.ts'
 import type { Handle } from '../../src/app.ts'
 import { assetList, groupList } from '../../src/schema/lists.ts'
 import type { Mutant, MutantContext } from './fixture.ts'
@@ -311,7 +311,7 @@ const rewritingList =
 
 const readdressed = (kind: MediaKind, change: (url: URL) => void): MediaKind => ({
   ...kind,
-  async outgoing(operation): Promise<Outgoing> {
+  async outgoing(operation): Promise<UpstreamRequest> {
     const outgoing = await kind.outgoing(operation)
     const url = new URL(outgoing.url)
     if (operation.action.startsWith('List')) change(url)
@@ -321,7 +321,7 @@ const readdressed = (kind: MediaKind, change: (url: URL) => void): MediaKind => 
 
 const rewritten = (kind: MediaKind, action: string, change: (json: Json) => Json): MediaKind => ({
   ...kind,
-  async outgoing(operation): Promise<Outgoing> {
+  async outgoing(operation): Promise<UpstreamRequest> {
     const outgoing = await kind.outgoing(operation)
     if (operation.action !== action || outgoing.body === undefined) return outgoing
     const text = typeof outgoing.body === 'string' ? outgoing.body : new TextDecoder().decode(outgoing.body)

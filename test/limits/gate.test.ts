@@ -1,35 +1,47 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { silent } from '../../plugins/shared/problem.ts'
-import { Gate, type GateOptions, Unsent } from '../../plugins/upstream-proxy/gate.ts'
-import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
-import { type Place, type Places, rateOf } from '../../plugins/upstream-proxy/places.ts'
-import { Waited } from '../../plugins/upstream-proxy/waited.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+  UpstreamBusyError,
+} from '../../plugins/upstream-proxy/rate-limit/limiter.ts'
+import { memoryRateLimitStore } from '../../plugins/upstream-proxy/rate-limit/memory-store.ts'
+import { QueueTime } from '../../plugins/upstream-proxy/rate-limit/queue-time.ts'
+import {
+  type RateLimitPermit,
+  type RateLimitStore,
+  rateLimitOf,
+} from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
-const open = (options: Partial<GateOptions> & { readonly perSecond?: number } = {}) => {
+const open = (options: Partial<RateLimiterOptions> & { readonly perSecond?: number } = {}) => {
   const clock = new VirtualClock()
   const { perSecond = 2, ...more } = options
-  const places = options.places ?? memoryPlaces()
-  const gate = new Gate({
-    ...{ rate: rateOf('A', perSecond), places, queueMs: 5_000, callMs: 30_000, clock, log: silent },
+  const places = options.store ?? memoryRateLimitStore()
+  const gate = new RateLimiter({
+    ...{ rate: rateLimitOf('A', perSecond), store: places, queueMs: 5_000, callMs: 30_000, clock, log: noLog },
     ...more,
   })
   const log: string[] = []
   /** Waits for a slot and logs the result. */
-  const enter = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<Place | undefined> => {
+  const enter = async (
+    user?: string,
+    signal?: AbortSignal,
+    waited?: QueueTime,
+  ): Promise<RateLimitPermit | undefined> => {
     try {
       const place = await gate.enter(user, signal, { waited })
       log.push(`${user} enters`)
       return place
     } catch (error) {
-      const { status, headers } = error as Unsent
+      const { status, headers } = error as UpstreamBusyError
       log.push(`${user} ${status}${headers['retry-after'] ? ` after ${headers['retry-after']}` : ''}`)
       return undefined
     }
   }
   /** A call without duration. */
-  const call = async (user?: string, signal?: AbortSignal, waited?: Waited): Promise<void> => {
+  const call = async (user?: string, signal?: AbortSignal, waited?: QueueTime): Promise<void> => {
     const place = await enter(user, signal, waited)
     if (place) gate.leave(place, true)
   }
@@ -49,10 +61,10 @@ describe('a rate limiter', () => {
 
   test('limits the total wait of the calls of one request', async () => {
     const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 2_500 })
-    const inARow = async (user: string, waited?: Waited) => {
+    const inARow = async (user: string, waited?: QueueTime) => {
       for (let nth = 0; nth < 4; nth++) await call(user, undefined, waited)
     }
-    void inARow('a', new Waited())
+    void inARow('a', new QueueTime())
     await clock.pass(10_000)
     expect(takeLog()).toEqual(['a enters', 'a enters', 'a enters', 'a 429 after 2'])
     // Separate requests: each may wait that long.
@@ -63,7 +75,7 @@ describe('a rate limiter', () => {
 
   test('counts concurrent waits once, and lets a request with no wait left take a free slot', async () => {
     const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 3_500 })
-    const waited = new Waited()
+    const waited = new QueueTime()
     for (let nth = 0; nth < 4; nth++) void call('a', undefined, waited)
     await clock.pass(5_000)
     expect(takeLog()).toEqual(['a enters', 'a enters', 'a enters', 'a enters'])
@@ -150,8 +162,8 @@ describe('a wait beyond the limit', () => {
   test('is an error in the gateway’s format', async () => {
     const { gate, enter } = open({ queueMs: 0, perSecond: 0.25 })
     await enter('a')
-    const refused = await gate.enter('b').catch((error: unknown) => error as Unsent)
-    if (!(refused instanceof Unsent)) throw new Error('not rejected')
+    const refused = await gate.enter('b').catch((error: unknown) => error as UpstreamBusyError)
+    if (!(refused instanceof UpstreamBusyError)) throw new Error('not rejected')
     const response = refused.toResponse()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
     expect(await response.json()).toEqual({
@@ -200,11 +212,11 @@ describe('a caller who disconnects', () => {
 
   for (const others of [[], ['b']]) {
     test(`while the store takes a slot ${others.length ? 'passes the slot to the next call' : 'returns the slot at once'}`, async () => {
-      const memory = memoryPlaces()
+      const memory = memoryRateLimitStore()
       const asked = Promise.withResolvers<void>()
-      const places: Places = { ...memory, take: (wanted) => asked.promise.then(() => memory.take(wanted)) }
-      const { enter, takeLog } = open({ perSecond: 1, places })
-      await memory.takeInTurn({ ...rateOf('A', 1), user: '', now: 0, leaseUntil: 0 })
+      const places: RateLimitStore = { ...memory, take: (wanted) => asked.promise.then(() => memory.take(wanted)) }
+      const { enter, takeLog } = open({ perSecond: 1, store: places })
+      await memory.takeInTurn({ ...rateLimitOf('A', 1), user: '', now: 0, leaseUntil: 0 })
       const caller = new AbortController()
       void enter('a', caller.signal)
       for (const user of others) void enter(user)
@@ -229,11 +241,11 @@ describe('a caller who disconnects', () => {
 
 describe('two rate limiters with one store', () => {
   const pair = () => {
-    const places = memoryPlaces()
-    const one = open({ perSecond: 1, places })
-    const { gate: other } = open({ perSecond: 1, places, clock: one.clock })
+    const places = memoryRateLimitStore()
+    const one = open({ perSecond: 1, store: places })
+    const { gate: other } = open({ perSecond: 1, store: places, clock: one.clock })
     const order: string[] = []
-    const call = async (gate: Gate, user: string) => {
+    const call = async (gate: RateLimiter, user: string) => {
       const place = await gate.enter(user)
       order.push(user)
       gate.leave(place, true)
@@ -271,7 +283,7 @@ describe('two rate limiters with one store', () => {
 })
 
 describe('when the store fails', () => {
-  const failing: Places = {
+  const failing: RateLimitStore = {
     take: () => Promise.reject(new Error('no database')),
     takeInTurn: () => Promise.reject(new Error('no database')),
     free: () => Promise.reject(new Error('no database')),
@@ -279,7 +291,7 @@ describe('when the store fails', () => {
   }
 
   test('every call is rejected at once', async () => {
-    const { call, takeLog, clock } = open({ places: failing })
+    const { call, takeLog, clock } = open({ store: failing })
     await Promise.all([call('a'), call('b')])
     expect(takeLog()).toEqual(['a 500', 'b 500'])
     expect(clock.pending).toBe(0)
@@ -287,8 +299,8 @@ describe('when the store fails', () => {
 
   test('errors of returning a slot and of slowing down are only logged', async () => {
     const warnings: string[] = []
-    const log = { ...silent, warn: (_: object, message: string) => void warnings.push(message) }
-    const { gate } = open({ places: failing, log })
+    const log = { ...noLog, warn: (_: object, message: string) => void warnings.push(message) }
+    const { gate } = open({ store: failing, log })
     gate.leave({ action: 'A', number: 0, leaseUntil: 0 }, true)
     await gate.slow(5)
     expect(warnings).toHaveLength(2)

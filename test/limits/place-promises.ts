@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'bun:test'
 import {
   courtesyMs,
-  isPlace,
-  type Place,
-  type Places,
-  rateOf,
-  type Wanted,
-} from '../../plugins/upstream-proxy/places.ts'
+  isPermit,
+  type PermitRequest,
+  type RateLimitPermit,
+  type RateLimitStore,
+  rateLimitOf,
+} from '../../plugins/upstream-proxy/rate-limit/store.ts'
 
 const period = 1_000
 const lease = 30_000
 let actions = 0
 
 /** The tests of every rate limit store. Each test uses its own action. */
-export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[]]): void => {
+export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ...RateLimitStore[]]): void => {
   const on = (count: number) => {
     const action = `Action${++actions}`
     const [one, other = one] = open()
-    const wanted = (now: number, user = 'ann'): Wanted => ({
+    const wanted = (now: number, user = 'ann'): PermitRequest => ({
       ...{ action, count, periodMs: period, user, now },
       leaseUntil: now + lease,
     })
-    const place = async (now: number, user?: string, places: Places = one): Promise<Place> => {
+    const place = async (now: number, user?: string, places: RateLimitStore = one): Promise<RateLimitPermit> => {
       const taken = await places.takeInTurn(wanted(now, user))
-      if (!isPlace(taken)) throw new Error(`no slot at ${now}`)
+      if (!isPermit(taken)) throw new Error(`no slot at ${now}`)
       return taken
     }
     return { action, one, other, wanted, place }
@@ -170,7 +170,7 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
         const numbers: number[] = []
         for (;;) {
           const each = await one.takeInTurn({ ...wanted(now), count })
-          if (!isPlace(each)) return numbers.length
+          if (!isPermit(each)) return numbers.length
           numbers.push(each.number)
         }
       }
@@ -185,12 +185,12 @@ export const placesKeepTheirPromises = (open: () => readonly [Places, ...Places[
       [1, 1, 1_000],
       [0.05, 1, 20_000],
     ])('of %p per second is %p slots of %p ms', (perSecond, count, periodMs) => {
-      expect(rateOf('A', perSecond)).toEqual({ action: 'A', count, periodMs })
+      expect(rateLimitOf('A', perSecond)).toEqual({ action: 'A', count, periodMs })
     })
 
     test('must be a finite number above 0', () => {
       for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
-        expect(() => rateOf('A', perSecond)).toThrow(RangeError)
+        expect(() => rateLimitOf('A', perSecond)).toThrow(RangeError)
       }
     })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Queue } from '../../plugins/upstream-proxy/queue.ts'
+import { FairQueue } from '../../plugins/upstream-proxy/rate-limit/fair-queue.ts'
 
 interface Call {
   readonly user: string
@@ -9,14 +9,14 @@ interface Call {
 
 const calls = (...users: readonly string[]): readonly Call[] => users.map((user, nth) => ({ user, nth }))
 
-const queued = (waiting: readonly Call[]): Queue<Call> => {
-  const queue = new Queue<Call>(1_000)
+const queued = (waiting: readonly Call[]): FairQueue<Call> => {
+  const queue = new FairQueue<Call>(1_000)
   for (const call of waiting) queue.add(call)
   return queue
 }
 
 /** Serves all calls, one per millisecond. */
-const serve = (queue: Queue<Call>, from = 1): readonly Call[] => {
+const serve = (queue: FairQueue<Call>, from = 1): readonly Call[] => {
   const served: Call[] = []
   for (let call = queue.next(); call; call = queue.next()) {
     queue.remove(call)
@@ -85,7 +85,7 @@ describe('the fair queue', () => {
   })
 
   test('serves a light call in order, but does not count it', () => {
-    const queue = new Queue<Call & { readonly light?: boolean }>(1_000)
+    const queue = new FairQueue<Call & { readonly light?: boolean }>(1_000)
     queue.add({ user: 'a', nth: 0 })
     const light = { user: 'a', nth: 1, light: true }
     queue.add(light)
@@ -100,7 +100,7 @@ describe('the fair queue', () => {
         fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 }),
         fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 8 }),
         (users, before) => {
-          const queue = new Queue<Call>(1_000)
+          const queue = new FairQueue<Call>(1_000)
           for (const [at, user] of before.entries()) queue.served(user, at + 1)
           for (const call of calls(...users)) queue.add(call)
           const expected = queue.ahead('a')

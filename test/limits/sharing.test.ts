@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { Refusal, Unreachable } from '../../plugins/upstream-proxy/index.ts'
-import { type Asker, Sharing } from '../../plugins/upstream-proxy/sharing.ts'
+import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
+import { type FlightRequest, SingleFlight } from '../../plugins/upstream-proxy/single-flight.ts'
 import { settled } from '../support/virtual-clock.ts'
 
 /** Calls that wait until the test resolves them. */
 const open = () => {
-  const sharing = new Sharing<string, string>((reason) => reason as Error)
+  const sharing = new SingleFlight<string, string>((reason) => reason as Error)
   const calls: (PromiseWithResolvers<string> & { entry: string | undefined; abandoned: boolean })[] = []
-  const ask = (key: string, asker: Partial<Asker<string, string>> = {}): Promise<string> => {
+  const ask = (key: string, asker: Partial<FlightRequest<string, string>> = {}): Promise<string> => {
     const begin = (entry: string | undefined) => {
       const call = { ...Promise.withResolvers<string>(), entry, abandoned: false }
       calls.push(call)
@@ -163,7 +163,7 @@ test('a shared error renders a separate response for each caller', async () => {
     headers: new Headers({ 'x-request-id': '1' }),
     bytes: new TextEncoder().encode('{"a":1}'),
   }
-  for (const error of [new Refusal(answer), new Unreachable(new Error('x'), true)]) {
+  for (const error of [new UpstreamRefusedError(answer), new UpstreamUnreachableError(new Error('x'), true)]) {
     const texts = await Promise.all([error.toResponse(), error.toResponse()].map((response) => response.text()))
     expect(texts[0]).toBe(texts[1] ?? '')
     expect(texts[0]).toStartWith('{')

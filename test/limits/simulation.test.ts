@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { silent } from '../../plugins/shared/problem.ts'
-import { Gate } from '../../plugins/upstream-proxy/gate.ts'
-import { memoryPlaces } from '../../plugins/upstream-proxy/memory-places.ts'
-import { rateOf } from '../../plugins/upstream-proxy/places.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { RateLimiter } from '../../plugins/upstream-proxy/rate-limit/limiter.ts'
+import { memoryRateLimitStore } from '../../plugins/upstream-proxy/rate-limit/memory-store.ts'
+import { rateLimitOf } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 interface Arrival {
@@ -25,13 +25,15 @@ interface Scenario {
 /** Two processes with one rate limit store, in virtual time. Resolves with the calls that arrive upstream. */
 const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario): Promise<readonly Arrival[]> => {
   const clock = new VirtualClock()
-  const places = memoryPlaces()
-  const rate = rateOf('A', perSecond)
-  const gates = [0, 1].map(() => new Gate({ rate, places, queueMs: 5_000, callMs: 30_000, clock, log: silent }))
+  const places = memoryRateLimitStore()
+  const rate = rateLimitOf('A', perSecond)
+  const gates = [0, 1].map(
+    () => new RateLimiter({ rate, store: places, queueMs: 5_000, callMs: 30_000, clock, log: noLog }),
+  )
   const arrivals: Arrival[] = []
   const end = clock.now() + seconds * 1000
 
-  const ask = async (user: string, gate: Gate) => {
+  const ask = async (user: string, gate: RateLimiter) => {
     while (clock.now() < end) {
       const place = await gate.enter(user).catch(() => undefined)
       if (!place) {
@@ -87,7 +89,7 @@ describe('two processes', () => {
           let nth = 0
           const latency = () => [delays[nth++ % delays.length] ?? 0, delays[nth++ % delays.length] ?? 0] as const
           const arrivals = await simulate({ perSecond, users: spread(3, 2, 1), atOnce, latency, seconds: 8 })
-          const { count, periodMs } = rateOf('A', perSecond)
+          const { count, periodMs } = rateLimitOf('A', perSecond)
           expect(arrivals.length).toBeGreaterThan(0)
           expect(maxArrivals(arrivals, periodMs)).toBeLessThanOrEqual(count)
         },

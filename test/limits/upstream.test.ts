@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { memoryPlaces, type Operation, type Places, Unsent } from '../../plugins/upstream-proxy/index.ts'
-import { Waited } from '../../plugins/upstream-proxy/waited.ts'
+import {
+  memoryRateLimitStore,
+  type Operation,
+  type RateLimitStore,
+  UpstreamBusyError,
+} from '../../plugins/upstream-proxy/index.ts'
+import { QueueTime } from '../../plugins/upstream-proxy/rate-limit/queue-time.ts'
 import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted.ts'
 
 const ok = json('{"Result":{"Id":"x"}}')
@@ -9,8 +14,8 @@ const find: Operation = { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n
 const create: Operation = { action: 'CreateAssetGroup', body: bodyOf('{}') }
 
 /** A rate limit store that records its calls. */
-const recordingPlaces = (): { readonly places: Places; readonly calls: string[] } => {
-  const memory = memoryPlaces()
+const recordingPlaces = (): { readonly places: RateLimitStore; readonly calls: string[] } => {
+  const memory = memoryRateLimitStore()
   const calls: string[] = []
   const recorded =
     <Given extends readonly unknown[], Result>(act: (...given: Given) => Result, what: (...given: Given) => string) =>
@@ -31,7 +36,7 @@ describe('an action with a rate limit', () => {
   test('takes and returns a slot for each call, with two calls to the store', async () => {
     const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store: places } })
     await send(read('warm'), { user: 'ann' })
     calls.length = 0
     await send(read('a'), { user: 'ann' })
@@ -41,7 +46,7 @@ describe('an action with a rate limit', () => {
   test('does not affect other actions: they do not call the store', async () => {
     const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store: places } })
     for (let call = 0; call < 20; call++) await send(create)
     expect(calls).toEqual([])
   })
@@ -50,12 +55,12 @@ describe('an action with a rate limit', () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, queueMs: 5_000 } })
     await Promise.all(Array.from({ length: 5 }, (_, nth) => send(read(`warm ${nth}`))))
-    const waited = new Waited()
+    const waited = new QueueTime()
     waited.begin(0)
     waited.end(5_000)
     const [impatient, patient] = await Promise.allSettled([
-      send(read('a'), { user: 'ann', waited }),
-      send(read('a'), { user: 'bob', waited: new Waited() }),
+      send(read('a'), { user: 'ann', queueTime: waited }),
+      send(read('a'), { user: 'bob', queueTime: new QueueTime() }),
     ])
     expect(impatient).toMatchObject({ status: 'rejected', reason: { status: 429 } })
     expect(patient.status).toBe('fulfilled')
@@ -66,7 +71,7 @@ describe('an action with a rate limit', () => {
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 }, queueMs: 0 } })
     await send(create)
     const refused = await failure(send(create))
-    expect(refused).toBeInstanceOf(Unsent)
+    expect(refused).toBeInstanceOf(UpstreamBusyError)
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^[12]$/) } })
     expect(upstream.seen).toHaveLength(1)
   })
@@ -74,7 +79,7 @@ describe('an action with a rate limit', () => {
   test('counts the search for groups as a list of groups', async () => {
     const { places, calls } = recordingPlaces()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, store: places } })
     await send(find)
     expect(calls).toContain('take ListAssetGroups for ')
   })
@@ -82,7 +87,7 @@ describe('an action with a rate limit', () => {
   test('takes a second slot for a retry', async () => {
     const { places, calls } = recordingPlaces()
     await using upstream = await scripted(reset, ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, store: places } })
     expect((await send(find)).status).toBe(200)
     expect(calls.filter((what) => what.startsWith('free'))).toHaveLength(2)
   })
@@ -90,7 +95,7 @@ describe('an action with a rate limit', () => {
   test('returns the slot unused when it sends nothing', async () => {
     const { places } = recordingPlaces()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, places, queueMs: 0 } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, store: places, queueMs: 0 } })
     for (let call = 0; call < 3; call++) expect(await failure(send(read('..')))).toMatchObject({ status: 404 })
     expect((await send(read('a'))).status).toBe(200)
   })
@@ -107,8 +112,10 @@ describe('an action with a rate limit', () => {
       const { places, calls } = recordingPlaces()
       const body = '{"ResponseMetadata":{"Error":{"Code":"RateLimitExceeded"}}}'
       await using upstream = await scripted(json(body, 429, { 'retry-after': retryAfter }), ok)
-      const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, places } })
-      const refused = (await failure(send(create))) as Unsent
+      const { send } = upstream.upstream({
+        limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, store: places },
+      })
+      const refused = (await failure(send(create))) as UpstreamBusyError
       const response = refused.toResponse()
       expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
         429,
@@ -116,7 +123,7 @@ describe('an action with a rate limit', () => {
         body,
       ])
       expect(calls).toContain('slow CreateAssetGroup')
-      expect(await failure(send(create))).toBeInstanceOf(Unsent)
+      expect(await failure(send(create))).toBeInstanceOf(UpstreamBusyError)
       expect(upstream.seen).toHaveLength(1)
     }
   })
@@ -124,7 +131,7 @@ describe('an action with a rate limit', () => {
   test('does not slow down after a 429 without Retry-After', async () => {
     const { places, calls } = recordingPlaces()
     await using upstream = await scripted(json('{}', 429), ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, store: places } })
     await failure(send(create))
     expect((await send(create)).status).toBe(200)
     expect(calls.filter((what) => what.startsWith('slow'))).toEqual([])

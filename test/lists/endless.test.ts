@@ -4,7 +4,7 @@ import {
   listPage,
   type Position,
   type Source,
-  Trails,
+  WalkCache,
 } from '../../plugins/pagination-normalizer/index.ts'
 import { read } from '../pagination-normalizer/asking.ts'
 
@@ -26,7 +26,7 @@ const listOf = (source: Source<Position>) =>
     request: read(''),
     caller: 'ann',
     cursors: createCursors(['a secret']),
-    trails: new Trails(),
+    trails: new WalkCache(),
     matches: () => true,
   })
 

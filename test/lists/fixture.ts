@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import {
   comparePositions,
   createCursors,
+  ListChangedError,
   type ListRequest,
   listPage,
   type Page,
   type Position,
   type Source,
-  Trails,
-  Unsteady,
+  WalkCache,
 } from '../../plugins/pagination-normalizer/index.ts'
 
 export interface Row extends Position {
@@ -34,7 +34,7 @@ export class ListFixture {
   /** Runs before every response. A test can change rows during a walk. */
   onCall: () => void = () => {}
   readonly rows = new Map<string, Row>()
-  readonly trails = new Trails()
+  readonly trails = new WalkCache()
   readonly cursors = createCursors(['the secret of these tests'])
   #version = 0
   #sorted = new Map<string, Row[]>()
@@ -107,7 +107,7 @@ export class ListFixture {
         count()
         if (size < 1 || size > 100) throw new Error('beyond the limits')
         const after = cursor === undefined ? undefined : this.#cursorRows.get(cursor)
-        if (cursor !== undefined && !after) throw new Unsteady('unknown cursor')
+        if (cursor !== undefined && !after) throw new ListChangedError('unknown cursor')
         const list = this.#list(source, sortOrder)
         const direction = sortOrder === 'Asc' ? 1 : -1
         const isBehind = (row: Row) =>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { claimed, type Effect } from 'sluice/ownership'
+import { type ClaimEffect, withClaim } from 'sluice/ownership'
 import { MemoryStore } from './memory.ts'
 
 const wanted = { user: 'ann', type: 'AIGC', name: 'cats', createdAt: 1000, dueAt: 61_000 }
 
 class Failed extends Error {
-  readonly effect: Effect
-  constructor(effect: Effect) {
+  readonly effect: ClaimEffect
+  constructor(effect: ClaimEffect) {
     super(effect)
     this.effect = effect
   }
@@ -18,7 +18,7 @@ const create = (
   make: () => Promise<string>,
   want: Partial<typeof wanted & { renames: string }> = {},
 ) =>
-  claimed({
+  withClaim({
     store,
     wanted: { ...wanted, ...want },
     make,
@@ -114,14 +114,14 @@ describe('a failure', () => {
   test('of the store while it reads why the name is reserved: the caller receives the store error', async () => {
     const store = new MemoryStore()
     await create(store, async () => 'g')
-    store.failing.add('isUnsettled')
+    store.failing.add('hasUnresolved')
     expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to check asset group')
   })
 
   test('of the store after an upstream failure: the caller receives the upstream error, and the claim remains', async () => {
     for (const [effect, method] of [
       ['none', 'release'],
-      ['doubtful', 'doubt'],
+      ['doubtful', 'markUnresolved'],
       ['unknown', 'keep'],
     ] as const) {
       const store = new MemoryStore()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createOwnership, Freshness } from 'sluice/ownership'
+import { createOwnership, RevisionClock } from 'sluice/ownership'
 import { openStore } from '../../src/store/index.ts'
 import { MemoryStore } from './memory.ts'
 
@@ -9,7 +9,10 @@ const openFixture = () => {
   store.add({ id: 'g-ann', user: 'ann' })
   store.add({ id: 'f-ann', user: 'ann', type: 'LivenessFace' })
   store.add({ id: 'g-bob', user: 'bob' })
-  const owners = createOwnership({ store, freshness: new Freshness(() => store.revision(), { now: () => now }) })
+  const owners = createOwnership({
+    store,
+    revisionClock: new RevisionClock(() => store.revision(), { now: () => now }),
+  })
   return {
     ...{ store, owners },
     ids: async (user: string, type?: string) => (await owners.groupsOf(user, type)).map(({ id }) => id),

@@ -112,8 +112,8 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     this.open.delete(claim.id)
   }
 
-  async isUnsettled({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>) {
-    this.#note('isUnsettled')
+  async hasUnresolved({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>) {
+    this.#note('hasUnresolved')
     return [...this.open.values()].some(
       (claim) =>
         claim.state === 'pending' &&
@@ -130,8 +130,8 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     if (open) this.open.set(claim.id, { ...open, endedAt, dueAt })
   }
 
-  async doubt(claim: Claim, dueAt: number) {
-    this.#note('doubt')
+  async markUnresolved(claim: Claim, dueAt: number) {
+    this.#note('markUnresolved')
     if (this.open.has(claim.id)) this.open.set(claim.id, { ...claim, state: 'unresolved', dueAt })
   }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { createOwnership, Freshness, type Located } from 'sluice/ownership'
+import { type AssetLocation, createOwnership, RevisionClock } from 'sluice/ownership'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { MemoryStore } from './memory.ts'
 
-const openFixture = (locate?: (asset: string) => Promise<Located<string>>) => {
+const openFixture = (locate?: (asset: string) => Promise<AssetLocation<string>>) => {
   let now = 0
   const store = new MemoryStore()
   store.add({ id: 'g-ann', user: 'ann', name: 'one' })
@@ -12,8 +12,8 @@ const openFixture = (locate?: (asset: string) => Promise<Located<string>>) => {
   store.assetGroups.set('a-ann', 'g-ann')
   store.assetGroups.set('a-face', 'f-ann')
   store.assetGroups.set('a-bob', 'g-bob')
-  const freshness = new Freshness(() => store.revision(), { now: () => now })
-  const owners = createOwnership<string>({ store, locate, freshness })
+  const revisionClock = new RevisionClock(() => store.revision(), { now: () => now })
+  const owners = createOwnership<string>({ store, locate, revisionClock: revisionClock })
   return {
     store,
     owners,
@@ -134,7 +134,7 @@ describe('access to an asset', () => {
     }
   })
 
-  test('with `examinesAsset` always calls locate, whose result overrides the store', async () => {
+  test('with `locatesAsset` always calls locate, whose result overrides the store', async () => {
     const { owners } = openFixture(async () => ({ group: 'g-bob', evidence: 'moved' }))
     expect(await answer(owners.examine('ann', 'a-ann'))).toStartWith('403')
     expect(await owners.examine('bob', 'a-ann')).toMatchObject({ evidence: 'moved' })

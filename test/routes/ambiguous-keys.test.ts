@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
-import { decidingIn, foldKey } from '../../src/schema/duplicate-keys.ts'
+import { foldKey, ownershipMembersOf } from '../../src/schema/duplicate-keys.ts'
 
 const deciding = ['groupid', 'groupids', 'grouptype', 'projectname', 'name', 'id', 'filter']
 
@@ -31,8 +31,8 @@ test('a relevant key is recognized in any escaped spelling, however long', () =>
 
 test('keys are folded once per body', () => {
   const json = readJson('{"Group_ID":"1","x":{"ｇroupIds":["2"],"Name":"3"}}')
-  expect(decidingIn(json)).toBe(decidingIn(json))
-  expect(decidingIn(json).map(({ meant, object }) => [meant, object])).toEqual([
+  expect(ownershipMembersOf(json)).toBe(ownershipMembersOf(json))
+  expect(ownershipMembersOf(json).map(({ meant, object }) => [meant, object])).toEqual([
     ['groupid', 0],
     ['groupids', 1],
     ['name', 1],

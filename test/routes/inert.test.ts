@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Problem, silent } from '../../plugins/shared/problem.ts'
+import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { createWaitingApp, refusalIn } from '../../src/app.ts'
 import { askRaw } from '../support/gateway.ts'
 import { newAsset, newGroup, openRoutes } from './routes.ts'
@@ -61,7 +61,7 @@ describe('a response that is no page is inert in a browser', () => {
 
   test('also before the database is ready, and for a malformed request', async () => {
     const health = { database: () => Promise.reject(new Error('away')), draining: () => false }
-    const waiting = createWaitingApp({ health, log: silent, segment: 'media' })
+    const waiting = createWaitingApp({ health, log: noLog, segment: 'media' })
     for (const path of ['/healthz', '/readyz', '/v1/models', '/api/media/proxy/assets', '/']) {
       expect(policyOf((await waiting(new Request(`http://localhost${path}`))).headers)).toEqual(inert)
     }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { settle } from '../../plugins/ownership/index.ts'
+import { reconcile } from '../../plugins/ownership/index.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
-import { settling } from '../../src/routes/settling.ts'
+import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { newGroup, openRoutes, type Routes, refusal, said, until } from './routes.ts'
@@ -28,13 +28,13 @@ const openScene = async (store: Store): Promise<Scene> => {
   const emulator = await startEmulator({ limits: {}, processingMs: 0, clock: now })
   const routes = await openRoutes({ emulator, store, now })
   const upstream = createUpstream({ kind: rest(emulator.rest) })
-  const settlement = settling({ upstream, claimMs, now }, store)
+  const settlement = reconcileOptionsOf({ upstream, claimMs, now }, store)
   return {
     routes,
     async pass(seconds, condition = async () => false) {
       for (let second = 1; second <= seconds; second++) {
         time += 1_000
-        if (((await store.nextDue()) ?? Number.POSITIVE_INFINITY) <= time) await settle(settlement)
+        if (((await store.nextDue()) ?? Number.POSITIVE_INFINITY) <= time) await reconcile(settlement)
         if (await condition()) return second
       }
       return seconds

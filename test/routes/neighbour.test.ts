@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { silent } from '../../plugins/shared/problem.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { account } from '../../src/account.ts'
 import { documentation } from '../../src/documentation.ts'
@@ -19,7 +19,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
     .use(gateway({ kind, store, secrets, identify: () => undefined }))
     .use(
       account({
-        ...{ store, secrets, publicUrl: () => 'http://localhost', log: silent },
+        ...{ store, secrets, publicUrl: () => 'http://localhost', log: noLog },
         face: { kind: 'rest', upstream: createUpstream({ kind }) },
       }),
     )

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Absences } from '../../plugins/shared/absences.ts'
+import { NegativeCache } from '../../plugins/shared/negative-cache.ts'
 
 test('a key expires between one and two lifetimes after it was added, however often it is read', () => {
   for (const every of [1, 99, 100, 101, 250, 1_000]) {
     for (let from = 0; from < 300; from += 7) {
-      const absences = new Absences(100, 10)
+      const absences = new NegativeCache(100, 10)
       absences.add('first', 0)
       absences.add('key', from)
       for (let now = from; now < from + 400; now += every) {
@@ -17,7 +17,7 @@ test('a key expires between one and two lifetimes after it was added, however of
 })
 
 test('at most twice the limit of keys are kept, the newest', () => {
-  const absences = new Absences(100, 3)
+  const absences = new NegativeCache(100, 3)
   for (let nth = 0; nth < 100; nth++) absences.add(`${nth}`, 0)
   const kept = Array.from({ length: 100 }, (_, nth) => nth).filter((nth) => absences.has(`${nth}`, 0))
   expect(kept.length).toBeLessThanOrEqual(6)
@@ -26,7 +26,7 @@ test('at most twice the limit of keys are kept, the newest', () => {
 })
 
 test('delete removes a key, and clear removes all', () => {
-  const absences = new Absences(100, 2)
+  const absences = new NegativeCache(100, 2)
   for (const key of ['a', 'b', 'c']) absences.add(key, 0)
   absences.delete('a')
   absences.delete('c')

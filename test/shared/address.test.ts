@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { createAddressOf, deliverAddress, readAddress } from '../../plugins/shared/address.ts'
+import { createClientAddressOf, parseAddress, setPeerAddress } from '../../plugins/shared/client-address.ts'
 
 const from = (peer: string | undefined, forwarded?: string, trusted?: readonly string[]) => {
   const request = new Request('http://localhost', {
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
   })
-  deliverAddress(request, peer)
-  return createAddressOf(trusted)(request)
+  setPeerAddress(request, peer)
+  return createClientAddressOf(trusted)(request)
 }
 
 describe('the client address of a request', () => {
@@ -23,7 +23,7 @@ describe('the client address of a request', () => {
       expect([peer, from(peer, '1.2.3.4, 203.0.113.7', trusted)]).toEqual([peer, '203.0.113.7'])
     }
     for (const peer of ['127.0.0.2', '11.0.0.1', '::2', 'fe80::1', '::ffff:11.0.0.1']) {
-      expect(from(peer, '1.2.3.4', trusted)).toBe(readAddress(peer))
+      expect(from(peer, '1.2.3.4', trusted)).toBe(parseAddress(peer))
     }
   })
 

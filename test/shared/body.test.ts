@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { announcesBody, deliverBody, isJson, JsonBody, readJsonBody, readQueryBody } from '../../plugins/shared/body.ts'
-import { collect } from '../../plugins/shared/bytes.ts'
 import { readJson, toJson } from '../../plugins/shared/json.ts'
+import { readAtMost } from '../../plugins/shared/read-body.ts'
 
 const post = (body: RequestInit['body'], headers: Record<string, string> = {}) =>
   new Request('http://localhost/', { method: 'POST', body, headers })
@@ -43,38 +43,38 @@ const rejectionOf = async (reading: Promise<unknown>) =>
 describe('a body is read up to its size limit', () => {
   test('exactly the limit is accepted, one byte more is rejected', async () => {
     for (const bytes of ['x'.repeat(100), 'é'.repeat(50)]) {
-      expect((await collect(post(bytes), 100))?.length).toBe(100)
-      expect(await collect(post(bytes), 99)).toBeUndefined()
-      expect((await collect(new Response(bytes), 100))?.length).toBe(100)
-      expect(await collect(new Response(bytes), 99)).toBeUndefined()
+      expect((await readAtMost(post(bytes), 100))?.length).toBe(100)
+      expect(await readAtMost(post(bytes), 99)).toBeUndefined()
+      expect((await readAtMost(new Response(bytes), 100))?.length).toBe(100)
+      expect(await readAtMost(new Response(bytes), 99)).toBeUndefined()
     }
   })
 
   test('chunks are counted as they arrive, and the rest is not read', async () => {
     const { state, stream } = dripping(1000)
-    expect(await collect(new Response(stream), 35)).toBeUndefined()
+    expect(await readAtMost(new Response(stream), 35)).toBeUndefined()
     expect(state.read).toBeLessThan(10)
     expect(state.cancelled).toBeTrue()
-    expect((await collect(new Response(dripping(3).stream), 30))?.length).toBe(30)
+    expect((await readAtMost(new Response(dripping(3).stream), 30))?.length).toBe(30)
   })
 
   test('a body with Content-Length above the limit is not read', async () => {
     const { state, stream } = dripping(1000)
-    expect(await collect(new Response(stream, { headers: { 'content-length': '10000' } }), 35)).toBeUndefined()
+    expect(await readAtMost(new Response(stream, { headers: { 'content-length': '10000' } }), 35)).toBeUndefined()
     expect(state.read).toBe(0)
   })
 
   test('an invalid or wrong Content-Length does not circumvent the limit', async () => {
     for (const length of ['x', '-1', '1', '0', '', '1, 1', 'Infinity']) {
       const { stream } = dripping(1000)
-      const collected = await collect(new Response(stream, { headers: { 'content-length': length } }), 35)
+      const collected = await readAtMost(new Response(stream, { headers: { 'content-length': length } }), 35)
       expect(collected?.length ?? 0).toBeLessThanOrEqual(35)
     }
   })
 
   test('a missing body is empty', async () => {
-    expect(await collect(new Response(null), 0)).toEqual(new Uint8Array())
-    expect(await collect(new Request('http://localhost/'), 0)).toEqual(new Uint8Array())
+    expect(await readAtMost(new Response(null), 0)).toEqual(new Uint8Array())
+    expect(await readAtMost(new Request('http://localhost/'), 0)).toEqual(new Uint8Array())
   })
 })
 

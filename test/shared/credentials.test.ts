@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findCredentials } from '../../plugins/shared/credentials.ts'
+import { createCredentialSearch } from '../../plugins/shared/credentials.ts'
 
 const secret = 'ark/secret+key="0123\\é~'
-const reveals = findCredentials([secret, undefined, 'other-secret', 'short'])
+const reveals = createCredentialSearch([secret, undefined, 'other-secret', 'short'])
 const bytes = (text: string) => new TextEncoder().encode(text)
 const everywhere = (text: string) => [reveals(text), reveals(bytes(text)), reveals('a', bytes('b'), `x${text}y`)]
 const unicode = (text: string) =>
@@ -90,8 +90,8 @@ describe('nothing else is found', () => {
     ]) {
       expect(everywhere(text)).toEqual([false, false, false])
     }
-    expect(findCredentials([])('', 'anything')).toBe(false)
-    expect(findCredentials([undefined, ''])('', 'anything')).toBe(false)
+    expect(createCredentialSearch([])('', 'anything')).toBe(false)
+    expect(createCredentialSearch([undefined, ''])('', 'anything')).toBe(false)
   })
 
   test('the time of the search is linear in the length of any body', () => {

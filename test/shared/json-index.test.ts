@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { JsonError, readJson, readJsonInTurns, toJson } from '../../plugins/shared/json.ts'
-import { Indexing, indexed } from '../../plugins/shared/json-index.ts'
+import { indexed, JsonIndexer } from '../../plugins/shared/json-index.ts'
 
 describe('the number of values is limited', () => {
   const limits = { maxValues: 10 }
@@ -86,16 +86,16 @@ describe('a document is parsed once', () => {
   test('in several turns of the event loop, split at any byte', async () => {
     const parts = ['"é\\\\\\"\\u00e9"', '-12.5e+3', 'true', '{"\\u0061":[ ]}', '" \\n"', `"${'y'.repeat(70)}"`]
     const long = new TextEncoder().encode(` [${Array.from({ length: 300 }, (_, n) => parts[n % 6]).join(' , ')}] `)
-    const whole = new Indexing(long).finish()
+    const whole = new JsonIndexer(long).finish()
     for (const most of [1, 2, 3, 5, 7, 64, 1000]) {
-      const indexing = new Indexing(long)
+      const indexing = new JsonIndexer(long)
       let turns = 1
       while (!indexing.read(most)) turns++
       expect(turns).toBeGreaterThan(long.length / (most + 80))
       expect(indexing.finish()).toEqual(whole)
     }
     for (let length = 0; length < long.length - 1; length += 7) {
-      const indexing = new Indexing(long.subarray(0, length))
+      const indexing = new JsonIndexer(long.subarray(0, length))
       expect(() => {
         while (!indexing.read(3));
       }).toThrow(JsonError)

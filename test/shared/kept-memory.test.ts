@@ -1,10 +1,10 @@
 import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
-import type { Anchor } from '../../plugins/pagination-normalizer/memory.ts'
 import { type Position, positionOf } from '../../plugins/pagination-normalizer/order.ts'
+import { scanRange } from '../../plugins/pagination-normalizer/scan.ts'
 import { orderOf, type Source } from '../../plugins/pagination-normalizer/source.ts'
-import { sweepPortion } from '../../plugins/pagination-normalizer/sweep.ts'
-import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
+import type { Anchor } from '../../plugins/pagination-normalizer/walk-cache.ts'
+import { RevisionCache, RevisionClock } from '../../plugins/shared/revision-cache.ts'
 
 const mebibyte = 2 ** 20
 const texts = 100
@@ -53,13 +53,13 @@ describe('a cached value does not keep a larger object alive', () => {
 
   test('an id from a list', async () => {
     const learn = async () => {
-      const freshness = new Freshness(async () => 0)
-      await freshness.check()
-      const memory = new Remembered<string>(freshness)
+      const revisionClock = new RevisionClock(async () => 0)
+      await revisionClock.check()
+      const memory = new RevisionCache<string>(revisionClock)
       for (let nth = 0; nth < texts; nth++) memory.learn(cutOut(`asset-${nth}-0123456789`), 'group')
       return memory
     }
-    const known = (memory: Remembered<string>) =>
+    const known = (memory: RevisionCache<string>) =>
       expect(memory.get('asset-7-0123456789', () => Promise.reject(new Error('it is known')))).toBe('group')
     expect(await minHeldBy(learn, known)).toBeLessThan(texts / 10)
   })
@@ -85,7 +85,7 @@ describe('a cached value does not keep a larger object alive', () => {
     }
     const sweep = async () => {
       const anchors: Anchor[] = []
-      await sweepPortion(source, orderOf('Asc'), { place: texts - 2 }, 1, anchors, true, { total: texts, text: '' })
+      await scanRange(source, orderOf('Asc'), { place: texts - 2 }, 1, anchors, true, { total: texts, text: '' })
       return anchors
     }
     const kept = (anchors: Anchor[]) => expect(anchors.length).toBeGreaterThan(texts / 2)

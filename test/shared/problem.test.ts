@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
 import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
-import { identity } from '../../plugins/shared/identity.ts'
-import { Problem, problemBody, renderProblems, silent } from '../../plugins/shared/problem.ts'
+import { noLog, Problem, problemBody, renderProblems } from '../../plugins/shared/problem.ts'
+import { seedOf } from '../../plugins/shared/seed.ts'
 
 const problem = new Problem(418, 'short and stout', {
   cause: new Error('secret reason'),
@@ -60,7 +60,7 @@ describe('every error has one format', () => {
     logged.push(message)
   }
   const app = new Elysia()
-    .onError(renderProblems(problemBody(), { ...silent, warn: note, error: note }))
+    .onError(renderProblems(problemBody(), { ...noLog, warn: note, error: note }))
     .get('/secret', secret)
     .get('/string', () => {
       throw 'secret text'
@@ -134,9 +134,9 @@ describe('an unknown caller is 401', () => {
 describe('objects have a number as identity', () => {
   test('the same object has the same number, and another object another one', () => {
     const [one, other] = [{}, {}]
-    expect(identity(one)).toBe(identity(one))
-    expect(identity(one)).not.toBe(identity(other))
-    expect(identity(() => 1)).not.toBe(identity(() => 1))
+    expect(seedOf(one)).toBe(seedOf(one))
+    expect(seedOf(one)).not.toBe(seedOf(other))
+    expect(seedOf(() => 1)).not.toBe(seedOf(() => 1))
   })
 })
 

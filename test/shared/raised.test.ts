@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
+import { RevisionCache, RevisionClock } from '../../plugins/shared/revision-cache.ts'
 
 /** A store of one value whose calls wait until the test resolves them. */
 const openFixture = () => {
@@ -9,22 +9,22 @@ const openFixture = () => {
     await new Promise<void>((resolve) => held.push(resolve))
     return resolveAll
   }
-  const freshness = new Freshness(
+  const revisionClock = new RevisionClock(
     () => {
       state.readings++
       return later({ value: state.revision, changes: state.revision === 1 ? [] : [{ kind: 'thing', key: 'key' }] })
     },
     { now: () => 0 },
   )
-  const memory = new Remembered<string>(freshness, { kind: 'thing' })
+  const memory = new RevisionCache<string>(revisionClock, { kind: 'thing' })
   return {
     state,
-    freshness,
+    revisionClock,
     get: () => memory.get('key', () => later(state.value)),
     change: () => {
       state.value = 'new'
       state.revision = 2
-      freshness.raised()
+      revisionClock.raised()
     },
     /** Resolves all store calls, also later ones, until `pending` is settled. */
     async resolveAll<Value>(pending: Value | Promise<Value>): Promise<Value> {
@@ -64,8 +64,8 @@ describe('a change by this process is visible at once', () => {
   })
 
   test('and a late result from before the change is not cached', async () => {
-    const { get, resolveAll, change, freshness } = openFixture()
-    await resolveAll(freshness.check())
+    const { get, resolveAll, change, revisionClock } = openFixture()
+    await resolveAll(revisionClock.check())
     const before = get()
     change()
     expect(await resolveAll(before)).toBe('old')
@@ -75,9 +75,9 @@ describe('a change by this process is visible at once', () => {
 
 describe('the cache is limited by the sizes of its entries', () => {
   const openFixture = async () => {
-    const freshness = new Freshness(async () => 1)
-    await freshness.check()
-    const memory = new Remembered<string>(freshness, { limit: 10, sizeOf: ({ length }) => length })
+    const revisionClock = new RevisionClock(async () => 1)
+    await revisionClock.check()
+    const memory = new RevisionCache<string>(revisionClock, { limit: 10, sizeOf: ({ length }) => length })
     const pending: string[] = []
     const get = (key: string) =>
       memory.get(key, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Freshness, Remembered } from '../../plugins/shared/remembered.ts'
+import { RevisionCache, RevisionClock } from '../../plugins/shared/revision-cache.ts'
 
 /** A store whose value can be revoked, a manual clock, and the number of store calls. */
 const openFixture = (limit?: number) => {
@@ -8,18 +8,18 @@ const openFixture = (limit?: number) => {
   const counts = { revision: 0, loads: 0 }
   const values = new Map<string, string>([['key', 'value']])
   let read = async () => revision
-  const freshness = new Freshness(
+  const revisionClock = new RevisionClock(
     () => {
       counts.revision++
       return read()
     },
     { now: () => now },
   )
-  const memory = new Remembered<string>(freshness, { limit })
+  const memory = new RevisionCache<string>(revisionClock, { limit })
   return {
     counts,
     values,
-    freshness,
+    revisionClock,
     memory,
     pass: (ms: number) => {
       now += ms
@@ -265,13 +265,13 @@ describe('a store that reports the changed keys', () => {
     let value = 0
     let silent = false
     const changes: { at: number; kind: string; key: string }[] = []
-    const freshness = new Freshness(
+    const revisionClock = new RevisionClock(
       async (since = 0) => (silent ? value : { value, changes: changes.filter(({ at }) => at > since) }),
       { now: () => now },
     )
     const loads: string[] = []
-    const tokens = new Remembered<string>(freshness, { kind: 'token', absentMs: 100_000 })
-    const assets = new Remembered<string>(freshness, { kind: 'group', namedBy: (group) => group })
+    const tokens = new RevisionCache<string>(revisionClock, { kind: 'token', absentMs: 100_000 })
+    const assets = new RevisionCache<string>(revisionClock, { kind: 'group', namedBy: (group) => group })
     const load = (name: string) => async () => {
       loads.push(name)
       return name
@@ -386,8 +386,8 @@ describe('a cached value that does not fit the caller', () => {
 
 describe('several caches with one revision clock', () => {
   test('share its checks, and a change invalidates all of them', async () => {
-    const { freshness, get, counts, pass, revoke } = openFixture()
-    const other = new Remembered<string>(freshness)
+    const { revisionClock, get, counts, pass, revoke } = openFixture()
+    const other = new RevisionCache<string>(revisionClock)
     await get()
     await other.get('x', async () => 'old')
     expect(counts.revision).toBe(1)

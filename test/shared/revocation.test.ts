@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createToken, Freshness, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
+import { createToken, hashToken, identifyByToken, RevisionClock } from '../../plugins/api-token/index.ts'
 import { RevocationWatch } from '../../plugins/shared/revocation.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
@@ -94,8 +94,8 @@ describe('the streams of a token', () => {
         return { value: revision, changes: changes.filter(({ at }) => at > since) }
       },
     }
-    const freshness = new Freshness((since) => store.revision(since), { now: clock.now })
-    const identify = identifyByToken({ store, freshness, now: clock.now, clock })
+    const revisionClock = new RevisionClock((since) => store.revision(since), { now: clock.now })
+    const identify = identifyByToken({ store, revisionClock: revisionClock, now: clock.now, clock })
     return {
       clock,
       counts,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createFrames, EventTooLarge, type Frame } from '../../plugins/sse-relay/index.ts'
+import { createFrames, EventTooLargeError, type Frame } from '../../plugins/sse-relay/index.ts'
 import { bytesOf } from './bodies.ts'
 import { chop } from './vectors.ts'
 
@@ -125,7 +125,7 @@ describe('an event above the size limit', () => {
     for (const size of sizes) {
       feed(exactly + exactly, size)
       expect(() => feed(`:${exactly}`, size)).not.toThrow()
-      expect(() => feed(`x${exactly}`, size)).toThrow(EventTooLarge)
+      expect(() => feed(`x${exactly}`, size)).toThrow(EventTooLargeError)
     }
   })
 
@@ -133,7 +133,7 @@ describe('an event above the size limit', () => {
     const endless = ['data: xx', ':', 'id: 1\nevent: y\n', 'x\n: comment\n: comment\n', 'retry: 1\r']
     for (const text of endless) {
       for (const size of sizes)
-        expect(() => feed(text + text.repeat(30) + 'x'.repeat(most), size)).toThrow(EventTooLarge)
+        expect(() => feed(text + text.repeat(30) + 'x'.repeat(most), size)).toThrow(EventTooLargeError)
     }
   })
 
@@ -145,9 +145,9 @@ describe('an event above the size limit', () => {
   test('is reported after the frames before it', () => {
     const splitter = createFrames({ maxEventBytes: most })
     expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(most + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
-    expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLarge)
-    expect(() => splitter.push(bytesOf('data: b\n\n'))).toThrow(EventTooLarge)
-    expect(() => splitter.end()).toThrow(EventTooLarge)
+    expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLargeError)
+    expect(() => splitter.push(bytesOf('data: b\n\n'))).toThrow(EventTooLargeError)
+    expect(() => splitter.end()).toThrow(EventTooLargeError)
   })
 
   test('has a default limit of 16 MiB', () => {
@@ -221,6 +221,6 @@ describe('bytes that are recognised as an event', () => {
   test('are too large where any other event would be', () => {
     const frames = createFrames({ maxEventBytes: 8, recognise: () => ({ type: 'message', data: 'recognised' }) })
     frames.push(bytesOf('data\n\n'))
-    expect(() => frames.push(bytesOf('data: a\n\n'))).toThrow(EventTooLarge)
+    expect(() => frames.push(bytesOf('data: a\n\n'))).toThrow(EventTooLargeError)
   })
 })

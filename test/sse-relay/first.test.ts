@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import {
   answerError,
   errorStatus,
-  readFirst,
+  readFirstEvent,
   readFrames,
   type SseRelayOptions,
   sseRelay,
@@ -92,7 +92,7 @@ test('after the maximum wait the stream starts, and a later first event is not l
       send = (bytes) => controller.enqueue(bytes)
     },
   })
-  const reading = readFirst(readFrames(body), { patienceMs: 1_000, clock })
+  const reading = readFirstEvent(readFrames(body), { patienceMs: 1_000, clock })
   await clock.pass(1_000)
   const first = await reading
   expect([first.event, first.ended, clock.pending]).toEqual([undefined, false, 0])
@@ -132,7 +132,9 @@ describe('the bytes before the first event', () => {
   test('are buffered up to a limit', async () => {
     for (const bytes of [4, 1_000, 100_000]) {
       const { state, body } = commenting(bytes)
-      await expect(readFirst(readFrames(body), { maxBytesBefore: 200_000 })).rejects.toThrow('more than 200000 bytes')
+      await expect(readFirstEvent(readFrames(body), { maxBytesBefore: 200_000 })).rejects.toThrow(
+        'more than 200000 bytes',
+      )
       expect(state.given).toBeLessThanOrEqual(200_000 + 2 * bytes)
     }
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type End, type RelayOptions, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
+import { type RelayOptions, readFrames, relayFrames, type StreamEnd } from '../../plugins/sse-relay/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { bytesOf, ControlledBody } from './bodies.ts'
 
@@ -21,8 +21,8 @@ const openRelay = (options: RelayOptions = {}) => {
   const caller = new AbortController()
   const notified: string[] = []
   const stream = relayFrames(readFrames(body.body), {
-    onLeave: () => void notified.push('left'),
-    onEnd: ({ kind }: End) => {
+    onDisconnect: () => void notified.push('left'),
+    onEnd: ({ kind }: StreamEnd) => {
       notified.push(kind)
       return undefined
     },
@@ -147,10 +147,10 @@ for (const [how, leave] of Object.entries(disconnects)) {
 }
 
 describe('a disconnect', () => {
-  test('causes no error when onLeave throws or the upstream cannot be cancelled', async () => {
+  test('causes no error when onDisconnect throws or the upstream cannot be cancelled', async () => {
     const stubborn = new ReadableStream<Uint8Array>({ cancel: () => Promise.reject(new Error('stubborn')) })
     const stream = relayFrames(readFrames(stubborn), {
-      onLeave: () => {
+      onDisconnect: () => {
         throw new Error('failure')
       },
     })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  type End,
-  EventTooLarge,
+  EventTooLargeError,
   type Frame,
   type RelayOptions,
   readFrames,
   relayFrames,
+  type StreamEnd,
 } from '../../plugins/sse-relay/index.ts'
 import { settled } from '../support/virtual-clock.ts'
 import { bodyOf, bytesOf, ControlledBody, collected, readAll } from './bodies.ts'
@@ -69,8 +69,8 @@ describe('an upstream that ends normally', () => {
   })
 
   test('calls onEnd once; its result is the last event', async () => {
-    const ends: End[] = []
-    const onEnd = (end: End) => {
+    const ends: StreamEnd[] = []
+    const onEnd = (end: StreamEnd) => {
       ends.push(end)
       return bytesOf('data: [DONE]\n\n')
     }
@@ -138,8 +138,8 @@ describe('an upstream that breaks', () => {
   })
 
   test('ends the stream normally when onEnd returns a final event', async () => {
-    const ends: End[] = []
-    const onEnd = async (end: End) => {
+    const ends: StreamEnd[] = []
+    const onEnd = async (end: StreamEnd) => {
       ends.push(end)
       return bytesOf('event: error\ndata: {}\n\n')
     }
@@ -163,7 +163,7 @@ describe('an upstream that breaks', () => {
       const body = new ControlledBody()
       for (const piece of pieces) body.send(piece)
       const { text, error } = await readAll(relayFrames(readFrames(body.body, { maxEventBytes: 1000 })))
-      expect([text, error]).toEqual(['data: 1\n\n', expect.any(EventTooLarge)])
+      expect([text, error]).toEqual(['data: 1\n\n', expect.any(EventTooLargeError)])
       expect(body.cancelled).toEqual([error])
     }
   })
@@ -180,7 +180,7 @@ describe('an upstream that breaks', () => {
       expect(await readAll(relayFrames(readFrames(body.body), { onFrame }))).toEqual({ text: before, error: refused })
       expect(body.cancelled).toEqual([refused])
     }
-    const onEnd = ({ kind }: End) => bytesOf(`data: ${kind}\n\n`)
+    const onEnd = ({ kind }: StreamEnd) => bytesOf(`data: ${kind}\n\n`)
     expect(await readAll(relayOf(['data: 1\n\ndata: 2\n\n', 'data: 3\n\n'], { onFrame, onEnd }))).toEqual({
       text: 'data: 1\n\ndata: broken\n\n',
     })

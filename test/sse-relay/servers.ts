@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
-import { createFront } from '../../src/front.ts'
+import { createFront } from '../../src/node-listener.ts'
 import { withDirectBody } from '../../src/server/direct.ts'
 
 export interface Listening extends AsyncDisposable {

@@ -28,7 +28,7 @@ eachDatabase('adopt', (database) => {
   test('an unresolved claim adopts the group too', async () => {
     const [user, name] = [randomUUID(), randomUUID()]
     const made = await claim(user, name)
-    await store.doubt(made, 9_000)
+    await store.markUnresolved(made, 9_000)
     expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 
@@ -37,7 +37,7 @@ eachDatabase('adopt', (database) => {
     const made = await claim(user, name)
     const rival = await claim(otherUser, name)
     for (const state of ['pending', 'unresolved']) {
-      if (state === 'unresolved') await store.doubt(rival, 2_000)
+      if (state === 'unresolved') await store.markUnresolved(rival, 2_000)
       expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('rival')
       expect(await openClaimsOf(user)).toEqual([made])
     }
@@ -60,7 +60,7 @@ eachDatabase('adopt', (database) => {
     expect(await openClaimsOf(user)).toEqual([made])
     expect((await store.group(`g-${owner}`))?.user).toBe(owner)
 
-    await store.doubt(made, 2_000)
+    await store.markUnresolved(made, 2_000)
     await store.confirm(await claim(user, name), { id: `first-${user}`, createdAt: 1 })
     expect(await store.adopt(made, { id: `g-${user}`, createdAt: 7 })).toBe('taken')
     expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved' }])
@@ -98,7 +98,7 @@ eachDatabase('adopt', (database) => {
       const [confirmed] = await Promise.all([
         store.confirm(made, { id, createdAt: 7 }),
         other.adopt(made, { id, createdAt: 7 }),
-        round % 2 ? other.release(made) : other.doubt(made, 9_000),
+        round % 2 ? other.release(made) : other.markUnresolved(made, 9_000),
       ])
       expect(confirmed).toBe(true)
       expect(await store.groupsOf(user)).toHaveLength(1)

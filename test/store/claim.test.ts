@@ -68,7 +68,7 @@ eachDatabase('claim', (database) => {
     test('holds the name, reports it as unsettled, and moves the due time', async () => {
       const user = randomUUID()
       const made = await claim(user)
-      expect(await store.isUnsettled(made)).toBe(false)
+      expect(await store.hasUnresolved(made)).toBe(false)
       await store.keep(made, 1_500, 1_600)
       expect(await store.claim(wanted(user))).toBeUndefined()
       for (const [asked, unsettled] of [
@@ -77,7 +77,7 @@ eachDatabase('claim', (database) => {
         [{ ...made, type: 'LivenessFace' }, false],
         [{ ...made, name: 'Cats' }, false],
       ] as const) {
-        expect(await other.isUnsettled(asked)).toBe(unsettled)
+        expect(await other.hasUnresolved(asked)).toBe(unsettled)
       }
       const kept = { ...made, endedAt: 1_500, dueAt: 1_600 }
       expect(await store.openClaims()).toContainEqual(kept)
@@ -90,7 +90,7 @@ eachDatabase('claim', (database) => {
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
       await store.keep(made, 1_500, 1_600)
       expect(await store.group(`g-${user}`)).toBeDefined()
-      expect(await store.isUnsettled(made)).toBe(false)
+      expect(await store.hasUnresolved(made)).toBe(false)
     })
 
     test('does not restore a claim that was released meanwhile', async () => {
@@ -102,11 +102,11 @@ eachDatabase('claim', (database) => {
     })
   })
 
-  describe('doubt', () => {
+  describe('markUnresolved', () => {
     test('frees the name and keeps the claim', async () => {
       const user = randomUUID()
       const made = await claim(user)
-      await store.doubt(made, 9_000)
+      await store.markUnresolved(made, 9_000)
       expect(await store.claim(wanted(user))).toBeDefined()
       expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
     })
@@ -114,7 +114,7 @@ eachDatabase('claim', (database) => {
     test('restores a claim that was released meanwhile', async () => {
       const made = await claim(randomUUID())
       await store.release(made)
-      await store.doubt(made, 9_000)
+      await store.markUnresolved(made, 9_000)
       expect(await store.openClaims()).toContainEqual({ ...made, state: 'unresolved', dueAt: 9_000 })
     })
 
@@ -122,7 +122,7 @@ eachDatabase('claim', (database) => {
       const user = randomUUID()
       const made = await claim(user)
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
-      await store.doubt(made, 9_000)
+      await store.markUnresolved(made, 9_000)
       expect(await store.group(`g-${user}`)).toBeDefined()
     })
 
@@ -132,7 +132,7 @@ eachDatabase('claim', (database) => {
       await store.release(made)
       await claim(user)
       expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(false)
-      await store.doubt(made, 9_000)
+      await store.markUnresolved(made, 9_000)
       expect(await store.openClaims()).toContainEqual(expect.objectContaining({ id: made.id, group: `g-${user}` }))
     })
   })

@@ -38,7 +38,7 @@ eachDatabase('confirm', (database) => {
   test('works for a claim that became unresolved meanwhile', async () => {
     const user = randomUUID()
     const made = await claim(user)
-    await other.doubt(made, 9_000)
+    await other.markUnresolved(made, 9_000)
     expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(true)
     expect(await openClaimsOf(user)).toEqual([])
   })

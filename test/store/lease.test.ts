@@ -24,7 +24,7 @@ eachDatabase('lease', (database) => {
     await releaseAll()
     expect(await store.nextDue()).toBeUndefined()
     const [late, early, pending] = [await claim(20, 100), await claim(10, 100), await claim(5, 101)]
-    await store.doubt(early, 100)
+    await store.markUnresolved(early, 100)
     expect(await store.nextDue()).toBe(100)
     expect(await store.lease(99, 500)).toEqual([])
     expect(await store.lease(100, 500)).toEqual([

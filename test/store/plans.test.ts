@@ -101,7 +101,7 @@ const expected = [
   // The open claims only.
   'claims.ts: claims_by_due',
   'groups.ts: claims_by_due',
-  'pending.ts: claims_by_due',
+  'open-claims.ts: claims_by_due',
   // The users who have called in the last minutes; once in that time.
   'rate-limits.ts: upstream_turns',
   // The table has one row.

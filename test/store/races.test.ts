@@ -9,10 +9,10 @@ const pick = (max: number) => fc.integer({ min: 0, max: max - 1 })
 const sequence = fc.record({
   end: fc.constantFrom(
     'confirm',
-    'confirm after doubt',
+    'confirm after markUnresolved',
     'adopt',
     'adopt and confirm',
-    'doubt',
+    'markUnresolved',
     'release',
     'admin adopt',
   ),
@@ -43,7 +43,7 @@ eachDatabase('races', (database) => {
           }
           const claim = await store.claim({ ...wanted, dueAt: 0 })
           if (!claim) return
-          if (end === 'doubt' || end === 'confirm after doubt') await store.doubt(claim, 0)
+          if (end === 'markUnresolved' || end === 'confirm after markUnresolved') await store.markUnresolved(claim, 0)
           if (end === 'release') await store.release(claim)
           if (end.startsWith('adopt') && (await store.adopt(claim, { id, createdAt: 1 })) === 'adopted')
             groupIds.add(id)

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { createToken, Freshness, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
+import { createToken, hashToken, identifyByToken, RevisionClock } from '../../plugins/api-token/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -149,8 +149,8 @@ eachDatabase('a revision contains', (database) => {
           return other.ownerOf(hash)
         },
       }
-      const freshness = new Freshness((since) => counting.revision(since), { now: () => now })
-      const identify = identifyByToken({ store: counting, freshness })
+      const revisionClock = new RevisionClock((since) => counting.revision(since), { now: () => now })
+      const identify = identifyByToken({ store: counting, revisionClock: revisionClock })
       const { id: user } = await newUser()
       const made = await Promise.all(Array.from({ length: 200 }, () => newToken(user)))
       const all = async () => {

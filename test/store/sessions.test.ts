@@ -20,7 +20,7 @@ const counter = (more: Partial<Counter> = {}): Counter => ({
   free: 5,
   forgetMs: 100_000,
   firstMs: 1_000,
-  mostMs: 10_000,
+  maxMs: 10_000,
   ...more,
 })
 
@@ -260,7 +260,7 @@ eachDatabase('sessions and login attempts', (tested) => {
       const right = attempt(10, name, address)
       await store.takeAttempt(right)
       expect(await take(1, 10, name, address)).toEqual([1_010])
-      await other.returnAttempt(right)
+      await other.revertAttempt(right)
       expect(await take(2, 10, name, address)).toEqual([undefined, 1_010])
     })
 
@@ -269,7 +269,7 @@ eachDatabase('sessions and login attempts', (tested) => {
       const right = attempt(10, one)
       await store.takeAttempt(right)
       await take(1, 10, one)
-      await store.returnAttempt(right)
+      await store.revertAttempt(right)
       expect(await take(1, 10, one)).toEqual([1_010])
     })
 
@@ -278,7 +278,7 @@ eachDatabase('sessions and login attempts', (tested) => {
       await take(1, 10, name, address)
       const right = attempt(10, name, address)
       await store.takeAttempt(right)
-      await store.returnAttempt(right, name.key)
+      await store.revertAttempt(right, name.key)
       expect(await take(3, 10, name)).toEqual([undefined, undefined, undefined])
       expect(await take(3, 10, address)).toEqual([undefined, undefined, 1_010])
     })
@@ -295,7 +295,7 @@ eachDatabase('sessions and login attempts', (tested) => {
       const right = attempt(10, one)
       await store.takeAttempt(right)
       expect(await rows(one.key)).toBe(1)
-      await store.returnAttempt(right)
+      await store.revertAttempt(right)
       expect(await rows(one.key)).toBe(0)
       await take(1, 1_900_000_000_000, old)
       await take(1, 1_900_000_060_000, counter())

@@ -105,7 +105,7 @@ eachDatabase('text objects', (database) => {
     expect(deferred.filter(Boolean)).toHaveLength(1)
     expect(await other.dueTextResponses(at - 460_000, 10)).toEqual([])
     expect(await other.dueTextResponses(at - 450_000, 10)).toMatchObject([{ id: due.id }])
-    const settled = await Promise.all([store, other, store, other].map((each) => each.settleTextResponse(due.id)))
+    const settled = await Promise.all([store, other, store, other].map((each) => each.markUsageRecorded(due.id)))
     expect(settled.filter(Boolean)).toHaveLength(1)
     expect(await other.dueTextResponses(at - 400_000, 10)).toEqual([])
     expect(await store.deferTextResponse({ ...due, dueAt: at - 450_000 }, at)).toBe(false)
@@ -119,7 +119,7 @@ eachDatabase('text objects', (database) => {
     expect(await store.sweepTextObjects(first, 3)).toBe(3)
     expect(await store.sweepTextObjects(first, 3)).toBe(2)
     expect(await store.sweepTextObjects(first, 3)).toBe(0)
-    await store.settleTextResponse(unsettled.id)
+    await store.markUsageRecorded(unsettled.id)
     expect(await store.sweepTextObjects(first, 3)).toBe(1)
   })
 

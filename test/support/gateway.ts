@@ -1,13 +1,13 @@
 import { Agent, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
-import { Freshness } from '../../plugins/ownership/index.ts'
-import { type Log, silent } from '../../plugins/shared/problem.ts'
+import { RevisionClock } from '../../plugins/ownership/index.ts'
+import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import { type AppOptions, createApp, type Handle, refusalIn } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
-import { createFront } from '../../src/front.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
+import { createFront } from '../../src/node-listener.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 
 /** A user of the gateway, who sends authenticated requests. */
@@ -52,20 +52,20 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const emulator = given && 'faults' in given ? given : await startEmulator({ limits: {}, processingMs: 0, ...given })
   const store = options.store ?? openStore('sqlite::memory:')
   await store.migrate()
-  const freshness = new Freshness((since) => store.revision(since))
+  const revisionClock = new RevisionClock((since) => store.revision(since))
   let url = ''
   const app = createApp({
     gateway: {
       kind: (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator),
       secrets: ['a secret of the test suite'],
-      identify: identifyByToken({ store, freshness }),
-      freshness,
+      identify: identifyByToken({ store, revisionClock: revisionClock }),
+      revisionClock,
       ...options,
       store,
     },
     text: {
       upstreams: [emulator.text],
-      identify: identifyByToken({ store, freshness }),
+      identify: identifyByToken({ store, revisionClock: revisionClock }),
       usage: store,
       objects: store,
       ...options.text,
@@ -80,7 +80,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     limits: options.limiting ?? {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,
-    log: options.log ?? silent,
+    log: options.log ?? noLog,
   })
   const handle = options.around?.(app) ?? app
   const refuse = refusalIn(options.segment)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { type Addition, refusedAddition } from '../../plugins/text-generation/additions.ts'
-import { Refusal } from '../../plugins/upstream-proxy/index.ts'
+import { type Addition, refusedAddition } from '../../plugins/text-generation/upstream/additions.ts'
+import { UpstreamRefusedError } from '../../plugins/upstream-proxy/index.ts'
 
 const refusal = (body: unknown, status = 400) =>
-  new Refusal({
+  new UpstreamRefusedError({
     status,
     headers: new Headers(),
     bytes: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
-import { assetIn, assetInText, mostLooked } from '../../plugins/text-generation/asset-text.ts'
-import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+import { assetIn, assetInText, maxLooked } from '../../plugins/text-generation/media/asset-text.ts'
+import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
 
 /** Parts of strings in JSON's own text. */
 const parts = [
@@ -79,9 +79,9 @@ test('strings that begin with megabytes of signs are not read to their end, and 
   for (const filler of [' ', '.', '\\n', '\\u2000', '\u{1f600}', 'a ']) {
     const looked = { bytes: 0 }
     expect(assetIn(readJson(`"${filler.repeat(2 ** 22 / filler.length)}asset:x"`), looked)).toBeUndefined()
-    expect(looked.bytes).toBeLessThanOrEqual(mostLooked + 12)
+    expect(looked.bytes).toBeLessThanOrEqual(maxLooked + 12)
   }
-  const one = `"${' '.repeat(mostLooked + 100)}asset:x"`
+  const one = `"${' '.repeat(maxLooked + 100)}asset:x"`
   const many = Array(2 ** 15).fill(`"${'.'.repeat(100)}asset:x"`)
   const [first, second] = [`{"messages":[{"content":${one}}]}`, `{"x":[${many}]}`].map((text) => readJson(text))
   const wrong = 'begins with more that is no letter than texts do'

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { silent } from '../../plugins/shared/problem.ts'
-import { createBook, settleBackground } from '../../plugins/text-generation/background.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextGenerationOptions, TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
-import { Refusal, Unreachable } from '../../plugins/upstream-proxy/index.ts'
+import { createUsageBooking, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
+import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { type Asked, openApp, streaming } from './app.ts'
@@ -218,12 +218,12 @@ describe('a response that nobody asks for', () => {
     const entries: UsageEntry[] = []
     const asked: string[] = []
     const ending = new AbortController()
-    const options = { store, clock, log: silent, record: async (entry: UsageEntry) => void entries.push(entry) }
+    const options = { store, clock, log: noLog, record: async (entry: UsageEntry) => void entries.push(entry) }
     const work = () =>
-      settleBackground(
+      reconcileBackground(
         {
           ...options,
-          book: createBook(options),
+          book: createUsageBooking(options),
           sleep: (ms) => clock.sleep(ms),
           retrieve: async ({ id }) => {
             asked.push(id)
@@ -239,7 +239,7 @@ describe('a response that nobody asks for', () => {
       async end() {
         ending.abort()
         await clock.pass(minute)
-        await store.settleTextResponse(due.id)
+        await store.markUsageRecorded(due.id)
       },
     }
   }
@@ -262,7 +262,7 @@ describe('a response that nobody asks for', () => {
   })
 
   test('counts as unreported when the upstream has it no more, or the gateway keeps it no longer', async () => {
-    const gone = new Refusal({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
+    const gone = new UpstreamRefusedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
     const it = await left(() => Promise.reject(gone))
     await it.clock.pass(minute)
     expect(it.entries).toMatchObject([{ tokens: undefined }])
@@ -276,7 +276,7 @@ describe('a response that nobody asks for', () => {
   test('is asked for again when the upstream could not be', async () => {
     let fails = true
     const it = await left(async () => {
-      if (fails) throw new Unreachable(new Error('ECONNRESET'), true)
+      if (fails) throw new UpstreamUnreachableError(new Error('ECONNRESET'), true)
       return { status: 'completed', usage: spent }
     })
     await it.clock.pass(minute)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { createFront } from '../../src/front.ts'
+import { createFront } from '../../src/node-listener.ts'
 import { chunk } from './app.ts'
 
 /** How many clients leave; `SLUICE_DISCONNECTS=10000` is a soak. */

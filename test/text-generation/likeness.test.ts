@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrames, type Frame, type FramesOptions } from '../../plugins/sse-relay/index.ts'
 import { relayChat } from '../../plugins/text-generation/chat/chat.ts'
-import { watchCredentials } from '../../plugins/text-generation/credentials.ts'
+import { EventReader, type TextEvent } from '../../plugins/text-generation/events/event.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { relayResponses } from '../../plugins/text-generation/responses/responses.ts'
-import { EventReader, type TextEvent } from '../../plugins/text-generation/text-event.ts'
+import { watchCredentials } from '../../plugins/text-generation/upstream/credentials.ts'
 
 const key = 'text-key-123456'
 

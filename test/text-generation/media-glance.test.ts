@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson } from '../../plugins/shared/json.ts'
-import { namedObjects } from '../../plugins/text-generation/named-objects.ts'
+import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 import { refusalOf } from './media-ways.ts'
 
 /** Pieces that addresses of assets, keys for media and ids are made of, and what may hide them, as JSON writes them. */
@@ -110,7 +110,7 @@ test('nor does one for ids', () => {
   const paddingBeyond = 'x'.repeat(2 ** 20)
   fc.assert(
     fc.property(value, (inner) => {
-      const places = (json: string) => namedObjects(readJson(json)).map(({ param }) => param)
+      const places = (json: string) => objectReferences(readJson(json)).map(({ param }) => param)
       expect(places(`{"input":[${inner}]}`)).toEqual(places(`{"input":[${inner}],"pad":"${paddingBeyond}"}`))
     }),
     { numRuns: 300 },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 import { ways } from './media-ways.ts'
 

@@ -1,5 +1,5 @@
 import { readJson, toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
+import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 
 /** A chat request with a block. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseExact } from '../../plugins/shared/exact.ts'
+import { parseLossless } from '../../plugins/shared/lossless-json.ts'
 import { openApp, streamingText } from './app.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -190,7 +190,7 @@ describe('JSON that was parsed exactly', () => {
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 4 }), (numbers) => {
         const text = `{"a":[${numbers.join(',')}],"b":${numbers[0]},"c":{"d":[[${numbers[0]}]]}}`
-        expect(JSON.stringify(parseExact(text))).toBe(text)
+        expect(JSON.stringify(parseLossless(text))).toBe(text)
       }),
       { seed: 9, numRuns: 5000 },
     )
@@ -198,7 +198,7 @@ describe('JSON that was parsed exactly', () => {
 
   test('blanks around numbers hide none', () => {
     for (const number of fragile) {
-      expect(JSON.stringify(parseExact(`{"a" :\n\t ${number} ,"b":[ ${number}\r]}`))).toBe(
+      expect(JSON.stringify(parseLossless(`{"a" :\n\t ${number} ,"b":[ ${number}\r]}`))).toBe(
         `{"a":${number},"b":[${number}]}`,
       )
     }

@@ -10,8 +10,8 @@ import {
   type UnionOrIntersectionType,
 } from 'typescript/unstable/async'
 import { readJson } from '../../plugins/shared/json.ts'
-import { namedObjects } from '../../plugins/text-generation/named-objects.ts'
-import { objectFields } from '../../plugins/text-generation/object-fields.ts'
+import { objectFields } from '../../plugins/text-generation/objects/fields.ts'
+import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 
 /** Names of fields that may hold an id of an object. */
 const idLike =
@@ -106,7 +106,7 @@ describe('the table of fields that hold ids', () => {
 })
 
 const named = (request: unknown) =>
-  namedObjects(readJson(typeof request === 'string' ? request : JSON.stringify(request))).map(
+  objectReferences(readJson(typeof request === 'string' ? request : JSON.stringify(request))).map(
     ({ kind, param, id }) => `${param}: ${kind} ${id.raw}`,
   )
 
@@ -226,7 +226,7 @@ test('no spelling and no place hides an id', () => {
         planted,
       )
       const request = json.startsWith('[') ? `{"input":${json}}` : json
-      const found = namedObjects(readJson(request)).map(({ id }) => id.raw)
+      const found = objectReferences(readJson(request)).map(({ id }) => id.raw)
       expect(found.includes('"secret"')).toBe(!schema)
     },
   )
@@ -282,9 +282,9 @@ describe('an item of the input names another', () => {
 describe('what has many ids', () => {
   test('is looked into no further than it has to be', () => {
     const many = JSON.stringify({ x: Array.from({ length: 5000 }, () => ({ file_id: 'f', file_ids: ['f', 'g'] })) })
-    expect(namedObjects(readJson(many), 10)).toHaveLength(11)
+    expect(objectReferences(readJson(many), 10)).toHaveLength(11)
     const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`k${nth}_id`, 'x']))
-    expect(namedObjects(readJson(JSON.stringify(keys)), 10)).toHaveLength(11)
+    expect(objectReferences(readJson(JSON.stringify(keys)), 10)).toHaveLength(11)
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { toJson } from '../../plugins/shared/json.ts'
 import type { Call } from '../../plugins/text-generation/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
-import { createWithheld } from '../../plugins/text-generation/withheld.ts'
+import { createRefusedAdditions } from '../../plugins/text-generation/upstream/refused-additions.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { type Asked, chunk, dataOf, openApp, streaming, usageChunk } from './app.ts'
 
@@ -327,20 +327,20 @@ describe('what is remembered is bounded', () => {
   const stream = new Set(['stream'] as const)
 
   test('the oldest is forgotten first', () => {
-    const withheld = createWithheld({ now: () => 0, mostKept: 2 })
+    const withheld = createRefusedAdditions({ now: () => 0, maxKept: 2 })
     for (const model of ['a', 'b', 'a', 'c']) withheld.keep(call(model), stream)
     expect(['a', 'b', 'c'].map((model) => withheld.of(call(model)).has('stream'))).toEqual([true, false, true])
   })
 
   test('names that are too long are not kept', () => {
-    const withheld = createWithheld({ now: () => 0 })
+    const withheld = createRefusedAdditions({ now: () => 0 })
     const long = call('x'.repeat(3000))
     withheld.keep(long, stream)
     expect(withheld.of(long).size).toBe(0)
   })
 
   test('a name is not taken for two', () => {
-    const withheld = createWithheld({ now: () => 0 })
+    const withheld = createRefusedAdditions({ now: () => 0 })
     withheld.keep(call('a', { b: 1 }), stream)
     expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => withheld.of(each).size)).toEqual([
       0, 0, 0,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
-import { effects } from '../../plugins/text-generation/responses/events.ts'
+import { reducers } from '../../plugins/text-generation/responses/events.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
 import {
   assembled,
@@ -61,7 +61,7 @@ const ending = (more: Members, type = 'response.completed') => written({ type, r
 describe('the events of the protocol', () => {
   test('every event that the official client declares is known', () => {
     expect(declared()).toHaveLength(59)
-    expect(declared().filter((type) => !effects.has(type))).toEqual([])
+    expect(declared().filter((type) => !reducers.has(type))).toEqual([])
   })
 
   test('the corpus has every event that the official client declares, but the error', () => {
@@ -261,7 +261,7 @@ describe('an answer is what a call without streaming would have got', () => {
       'command',
       'arguments',
     ]
-    const types = [...effects.keys()].filter((type) => !/^error$|completed$|failed$|incomplete$/.test(type))
+    const types = [...reducers.keys()].filter((type) => !/^error$|completed$|failed$|incomplete$/.test(type))
     const events = types.flatMap((type) =>
       nonsense.map((value) => ({
         type,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { findUpstream } from '../../plugins/text-generation/upstreams.ts'
+import { routeModel } from '../../plugins/text-generation/upstream/model-routing.ts'
 import { chunk, dataOf, openApp, streaming } from './app.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -19,7 +19,7 @@ const completion = {
 
 describe('a model is asked of who serves it', () => {
   test('the first that names it, else the default', () => {
-    const at = (model: string) => findUpstream(upstreams, model)?.upstream.url
+    const at = (model: string) => routeModel(upstreams, model)?.upstream.url
     expect(['a', 'b', 'c', 'A', '', 'zzz'].map(at)).toEqual([
       'http://one.invalid/v1',
       'http://one.invalid/v1',
@@ -28,8 +28,8 @@ describe('a model is asked of who serves it', () => {
       'http://three.invalid/v1',
       'http://three.invalid/v1',
     ])
-    expect(findUpstream(upstreams.slice(0, 2), 'zzz')?.upstream.url).toBe('http://one.invalid/v1')
-    expect(findUpstream([], 'a')).toBeUndefined()
+    expect(routeModel(upstreams.slice(0, 2), 'zzz')?.upstream.url).toBe('http://one.invalid/v1')
+    expect(routeModel([], 'a')).toBeUndefined()
   })
 
   test('with the key of that upstream and of no other', async () => {

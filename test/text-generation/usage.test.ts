@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseExact } from '../../plugins/shared/exact.ts'
+import { parseLossless } from '../../plugins/shared/lossless-json.ts'
 import { readTokens } from '../../plugins/text-generation/usage.ts'
 
 const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
@@ -52,11 +52,11 @@ describe('tokens are read as the upstream counted them', () => {
 
   test('zeros that were reported are reported', () => {
     expect(readTokens({ prompt_tokens: 0, completion_tokens: 0 })).toEqual(none)
-    expect(readTokens(parseExact('{"prompt_tokens":-0}'))).toEqual(none)
+    expect(readTokens(parseLossless('{"prompt_tokens":-0}'))).toEqual(none)
   })
 
   test('numbers that were kept as they were written are numbers', () => {
-    const usage = parseExact(
+    const usage = parseLossless(
       '{"prompt_tokens":12.0,"completion_tokens":1e3,"prompt_tokens_details":{"cached_tokens":5.0}}',
     )
     expect(readTokens(usage)).toEqual({ ...none, input: 12, cachedInput: 5, output: 1_000 })
@@ -82,7 +82,7 @@ describe('nonsense is not counted', () => {
   }
 
   test.each(['12.5', '9007199254740993', '1e400', '-5.0'])('%s, kept as it was written, is no count', (written) => {
-    expect(readTokens(parseExact(`{"prompt_tokens":${written}}`))).toBeUndefined()
+    expect(readTokens(parseLossless(`{"prompt_tokens":${written}}`))).toBeUndefined()
   })
 
   test('whatever JSON is said, tokens are four whole numbers or none', () => {

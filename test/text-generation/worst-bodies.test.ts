@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
 import { indexed } from '../../plugins/shared/json-index.ts'
 import { checkChatRequest, withAdditions } from '../../plugins/text-generation/chat/request.ts'
-import { assetsIn } from '../../plugins/text-generation/media-fields.ts'
-import { namedObjects } from '../../plugins/text-generation/named-objects.ts'
+import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
+import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
 import { worstText } from '../bench/worst-bodies.ts'
 
@@ -22,7 +22,7 @@ describe('of the worst bodies, every byte is read once, whatever is asked of it 
       }
       attempt(() => (path.endsWith('responses') ? checkResponsesRequest(json) : checkChatRequest(json)))
       attempt(() => assetsIn(json))
-      attempt(() => namedObjects(json))
+      attempt(() => objectReferences(json))
       const changed = path.endsWith('responses') ? asResponsesStream(json) : withAdditions(json, new Set(), 1)
       expect(changed.bytes.length).toBeGreaterThan(Buffer.byteLength(text.trimEnd()))
       // What the changes put in is looked into as well.

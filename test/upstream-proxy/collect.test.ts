@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
 import {
-  type Answer,
   describeGroups,
   findGroups,
   type Operation,
   type Upstream,
+  type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
 import { failure, own } from './scripted.ts'
 
@@ -25,7 +25,7 @@ const answering = (answer: (operation: Operation, call: number) => string): Upst
         bytes: new TextEncoder().encode(text),
         json: readJson(text),
         fields: undefined,
-      } as Answer
+      } as UpstreamResponse
     },
   }
 }

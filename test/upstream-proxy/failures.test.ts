@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import {
   createUpstream,
-  Invalid,
   type Operation,
-  Refusal,
   rest,
   toResponse,
-  Unreachable,
+  UpstreamInvalidError,
+  UpstreamRefusedError,
+  UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, failure, json, key, own, scripted } from './scripted.ts'
 
@@ -34,7 +34,7 @@ describe('an upstream without a complete response is unavailable', () => {
     const { send } = createUpstream({ kind: rest({ url, key }) })
     for (const operation of [read, { action: 'CreateAssetGroup', body: bodyOf('{}') }] as const) {
       const error = await failure(send(operation))
-      expect(error).toBeInstanceOf(Unreachable)
+      expect(error).toBeInstanceOf(UpstreamUnreachableError)
       expect(error).toMatchObject({ ...unavailable, sent: false })
     }
   })
@@ -82,7 +82,9 @@ describe('an upstream without a complete response is unavailable', () => {
       const { url, server } = await raw(text)
       const error = await failure(createUpstream({ kind: rest({ url, key }) }).send(read))
       expect(error).toMatchObject({ status: 502 })
-      expect(await (error as Unreachable).toResponse().text()).not.toMatch(/127\.0\.0\.1|SSH|socket|header/i)
+      expect(await (error as UpstreamUnreachableError).toResponse().text()).not.toMatch(
+        /127\.0\.0\.1|SSH|socket|header/i,
+      )
       server.close()
     }
   })
@@ -119,7 +121,7 @@ describe('a response that cannot be forwarded is invalid', () => {
   ] as const) {
     test(`a success whose body is ${what}`, async () => {
       await using upstream = await scripted(json(text))
-      expect(await failure(upstream.upstream().send(read))).toBeInstanceOf(Invalid)
+      expect(await failure(upstream.upstream().send(read))).toBeInstanceOf(UpstreamInvalidError)
       expect(await failure(upstream.upstream().send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject(
         invalid,
       )
@@ -142,13 +144,13 @@ describe('a response that cannot be forwarded is invalid', () => {
         response.end(text.slice(1000))
       })
       for (const upstream of [announced, chunked]) {
-        expect(await failure(upstream.upstream({ maxAnswerBytes: 1000 }).send(read))).toMatchObject(invalid)
+        expect(await failure(upstream.upstream({ maxResponseBytes: 1000 }).send(read))).toMatchObject(invalid)
         expect(
           (
             await upstream
-              .upstream({ maxAnswerBytes: text.length })
+              .upstream({ maxResponseBytes: text.length })
               .send(read)
-              .catch((e: Refusal) => e)
+              .catch((e: UpstreamRefusedError) => e)
           ).status,
         ).toBe(status)
       }
@@ -207,7 +209,7 @@ describe('a response is forwarded unchanged', () => {
     await using upstream = await scripted((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`{"a":"${'x'.repeat(5_000_000)}"}`))
     })
-    expect(await failure(upstream.upstream({ maxAnswerBytes: 100_000 }).send(read))).toMatchObject(invalid)
+    expect(await failure(upstream.upstream({ maxResponseBytes: 100_000 }).send(read))).toMatchObject(invalid)
   })
 })
 
@@ -228,8 +230,8 @@ describe('an upstream error is forwarded', () => {
         response.writeHead(status, { 'content-type': type, 'retry-after': '3', 'x-request-id': 'r' }).end(bytes)
       })
       const error = await failure(upstream.upstream().send(read))
-      expect(error).toBeInstanceOf(Refusal)
-      const response = (error as Refusal).toResponse()
+      expect(error).toBeInstanceOf(UpstreamRefusedError)
+      const response = (error as UpstreamRefusedError).toResponse()
       expect([response.status, response.headers.get('content-type')]).toEqual([status, type])
       expect([response.headers.get('retry-after'), response.headers.get('x-request-id')]).toEqual(['3', 'r'])
       expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
@@ -244,7 +246,7 @@ describe('an upstream error is forwarded', () => {
       await using upstream = await scripted(step)
       const error = await failure(upstream.upstream().send(read))
       expect(error).toMatchObject(invalid)
-      const response = (error as Invalid).toResponse()
+      const response = (error as UpstreamInvalidError).toResponse()
       expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(key)
     }
   })

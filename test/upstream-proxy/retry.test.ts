@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Operation, Unreachable } from '../../plugins/upstream-proxy/index.ts'
+import { type Operation, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, failure, json, own, reset, scripted } from './scripted.ts'
 
 const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', paging: { maxResults: 100 } } as const
@@ -46,7 +46,7 @@ describe('a read operation is retried once', () => {
       response.once('drain', () => {})
       setImmediate(() => socket.destroy())
     })
-    expect(await failure(cut.upstream().send({ action: 'GetAsset', id: 'a' }))).toBeInstanceOf(Unreachable)
+    expect(await failure(cut.upstream().send({ action: 'GetAsset', id: 'a' }))).toBeInstanceOf(UpstreamUnreachableError)
     expect(cut.seen).toHaveLength(1)
   })
 })

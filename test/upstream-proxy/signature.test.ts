@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { bodyHash, canonicalHash, type Signable } from '../../plugins/upstream-proxy/ark-signature.ts'
 import { arkAuthorization, arkDate } from '../../plugins/upstream-proxy/index.ts'
+import { bodyHash, canonicalHash, type Signable } from '../../plugins/upstream-proxy/library/ark-signature.ts'
 
 const vectorA = async () => {
   const body = '{"AssetId":"asset-1","Name":"A B"}'

@@ -30,7 +30,7 @@ const minimalStore = (): SessionStore & AttemptStore => {
       sessions.delete(hash)
     },
     takeAttempt: async () => undefined,
-    returnAttempt: async () => {},
+    revertAttempt: async () => {},
   }
 }
 

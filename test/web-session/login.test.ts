@@ -106,7 +106,7 @@ describe('a login', () => {
 
   test('gets 500 without details when the store fails', async () => {
     const { options } = await openHouse()
-    for (const broken of ['takeAttempt', 'userByName', 'addSession', 'returnAttempt'] as const) {
+    for (const broken of ['takeAttempt', 'userByName', 'addSession', 'revertAttempt'] as const) {
       const down = () => Promise.reject(new Error('secret database'))
       const house = await openHouse({ store: { ...options.store, [broken]: down } })
       const reply = await house.login()

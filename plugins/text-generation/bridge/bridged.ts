@@ -1,24 +1,24 @@
-import { parseExact } from '../../shared/exact.ts'
 import type { Json } from '../../shared/json.ts'
+import { parseLossless } from '../../shared/lossless-json.ts'
 import { createFrames, errorOf } from '../../sse-relay/index.ts'
-import { isDone } from '../answer.ts'
 import type { Assembly } from '../assembly.ts'
 import { chatEvents, doneText, isCompletion } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
+import { jsonOf } from '../events/event.ts'
+import { isDone } from '../non-streaming.ts'
 import { brokenOff, type Exchange, type Relaying } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
-import { jsonOf } from '../text-event.ts'
 import { toChatRequest } from './request.ts'
 import { type Bridge, createBridge } from './stream.ts'
 
 export interface BridgedOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  readonly maxAnswerBytes: number
+  readonly maxResponseBytes: number
 }
 
 /** A Responses request on an upstream that has chat completions only. Throws TextProblem 400 that names what cannot be carried over. */
-export const bridged = (request: Json, { now, maxAnswerBytes }: BridgedOptions): Exchange => {
+export const bridged = (request: Json, { now, maxResponseBytes }: BridgedOptions): Exchange => {
   const chat = toChatRequest(request)
   const open = () => createBridge({ request, now })
   return {
@@ -34,10 +34,10 @@ export const bridged = (request: Json, { now, maxAnswerBytes }: BridgedOptions):
         open(),
         createResponsesAssembly({
           get request() {
-            return parseExact(request.without((key) => key === 'input').raw)
+            return parseLossless(request.without((key) => key === 'input').raw)
           },
           now,
-          maxBytes: maxAnswerBytes,
+          maxBytes: maxResponseBytes,
         }),
       ),
     relay: () => relayBridged(open()),

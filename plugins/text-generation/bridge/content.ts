@@ -1,6 +1,6 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { array, given, object, others, refuse, stringAt } from './literal.ts'
-import type { Place } from './place.ts'
+import { array, given, object, others, refuse, stringAt } from './json-builder.ts'
+import type { JsonPath } from './json-path.ts'
 
 /** Parts that chat completions have by the same name, as their callers write them: they pass unchanged. */
 const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file', 'input_audio']
@@ -13,7 +13,7 @@ const outputNotes = ['annotations', 'logprobs']
  *
  * Throws TextProblem 400 for a part that chat completions do not have.
  */
-export const toContent = (content: Json, place: Place): Json => {
+export const toContent = (content: Json, place: JsonPath): Json => {
   if (content.isString) return content
   if (!content.isArray) throw place.invalid('must be a string or an array')
   const parts = content.elements().map((part, nth) => toPart(part, place.at(nth)))
@@ -21,7 +21,7 @@ export const toContent = (content: Json, place: Place): Json => {
 }
 
 /** Content of a tool's answer, which is text. Throws TextProblem 400 for anything else. */
-export const toToolContent = (content: Json, place: Place): Json => {
+export const toToolContent = (content: Json, place: JsonPath): Json => {
   content.elements().forEach((part, nth) => {
     const type = typeOf(part, place.at(nth))
     if (!texts.includes(type)) throw place.at(nth).at('type').unsupported(type)
@@ -36,7 +36,7 @@ export interface Said {
 }
 
 /** Content of an assistant's message. Throws as `toContent`. */
-export const toSaid = (content: Json, place: Place): Said => {
+export const toSaid = (content: Json, place: JsonPath): Said => {
   const refusals: string[] = []
   const parts: Json[] = []
   if (!content.isArray) return { content: toContent(content, place), refusal: undefined }
@@ -53,13 +53,13 @@ export const toSaid = (content: Json, place: Place): Said => {
 const texts: readonly string[] = ['input_text', 'output_text', 'text']
 
 /** The type of a part; one without a type that has a text is text. */
-const typeOf = (part: Json, place: Place): string => {
+const typeOf = (part: Json, place: JsonPath): string => {
   if (!part.isObject) throw place.invalid('must be an object')
   if (!given(part, 'type') && part.get('text')) return 'text'
   return stringAt(part, 'type', place).string() ?? ''
 }
 
-const toPart = (part: Json, place: Place): Json => {
+const toPart = (part: Json, place: JsonPath): Json => {
   const type = typeOf(part, place)
   if (chatParts.includes(type)) return part
   if (texts.includes(type)) {
@@ -71,7 +71,7 @@ const toPart = (part: Json, place: Place): Json => {
   throw place.at('type').unsupported(type)
 }
 
-const toImage = (part: Json, place: Place): Json => {
+const toImage = (part: Json, place: JsonPath): Json => {
   refuse(part, ['file_id'], place)
   const image = given(part, 'image_url')
   const detail = given(part, 'detail')
@@ -84,7 +84,7 @@ const toImage = (part: Json, place: Place): Json => {
   })
 }
 
-const toFile = (part: Json, place: Place): Json => {
+const toFile = (part: Json, place: JsonPath): Json => {
   refuse(part, ['file_url'], place)
   refuse(part, ['detail'], place, ['"auto"'])
   const [data, name, id] = ['file_data', 'filename', 'file_id'].map((key) => given(part, key))

@@ -1,8 +1,8 @@
 import { type Json, toJson } from '../../shared/json.ts'
+import { AssistantMessage } from './assistant-message.ts'
 import { toContent, toSaid, toToolContent } from './content.ts'
-import { given, object, others, refuse, stringAt } from './literal.ts'
-import type { Place } from './place.ts'
-import { Turn } from './turn.ts'
+import { given, object, others, refuse, stringAt } from './json-builder.ts'
+import type { JsonPath } from './json-path.ts'
 
 /**
  * The input of a response as chat messages, `instructions` first, as a system message.
@@ -10,13 +10,13 @@ import { Turn } from './turn.ts'
  * `id` and `status` of an item are left behind: they say how the item came to be, not what it is. Members that nobody here knows are passed on.
  * Throws TextProblem 400 for an item that chat completions cannot hold.
  */
-export const toMessages = (request: Json, place: Place): Json[] => {
+export const toMessages = (request: Json, place: JsonPath): Json[] => {
   const messages = given(request, 'instructions') ? [system(stringAt(request, 'instructions', place))] : []
   const input = given(request, 'input')
   const at = place.at('input')
   if (input?.isString) return [...messages, object({ role: toJson('user'), content: input })]
   if (!input?.isArray) throw at.invalid('must be a string or an array of items')
-  const turn = new Turn()
+  const turn = new AssistantMessage()
   input.elements().forEach((item, nth) => {
     messages.push(...readItem(item, turn, at.at(nth)))
   })
@@ -28,7 +28,7 @@ export const toMessages = (request: Json, place: Place): Json[] => {
 const system = (content: Json): Json => object({ role: toJson('system'), content })
 
 /** Messages that an item brings to an end or adds. What a model said gathers in the turn. */
-const readItem = (item: Json, turn: Turn, place: Place): Json[] => {
+const readItem = (item: Json, turn: AssistantMessage, place: JsonPath): Json[] => {
   if (!item.isObject) throw place.invalid('must be an object')
   const type = given(item, 'type') ? stringAt(item, 'type', place).string() : undefined
   // Items of the easy form have no type, or that of their text.
@@ -54,7 +54,7 @@ const readItem = (item: Json, turn: Turn, place: Place): Json[] => {
 
 const notes = ['type', 'id', 'status']
 
-const readMessage = (item: Json, turn: Turn, place: Place): Json[] => {
+const readMessage = (item: Json, turn: AssistantMessage, place: JsonPath): Json[] => {
   const role = stringAt(item, 'role', place).string() ?? ''
   const key = given(item, 'content') ? 'content' : 'text'
   const content = given(item, key)
@@ -76,12 +76,12 @@ const chatRoles: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What a model thought, in full where the item has it, else as a summary. Throws TextProblem 400 when that is encrypted. */
-const thoughtOf = (item: Json, place: Place): string => {
+const thoughtOf = (item: Json, place: JsonPath): string => {
   refuse(item, ['encrypted_content'], place)
   return textOf(item, 'content', place) || textOf(item, 'summary', place)
 }
 
-const textOf = (item: Json, key: string, place: Place): string => {
+const textOf = (item: Json, key: string, place: JsonPath): string => {
   const parts = given(item, key)
   if (parts && !parts.isArray) throw place.at(key).invalid('must be an array')
   const texts = parts?.elements().map((part, nth) => stringAt(part, 'text', place.at(key).at(nth)).string() ?? '')
@@ -91,14 +91,14 @@ const textOf = (item: Json, key: string, place: Place): string => {
 const called = [...notes, 'call_id', 'name', 'namespace', 'async', 'caller']
 
 /** Throws TextProblem 400 for a call that is more than a call by the model. */
-const refuseStrange = (item: Json, place: Place): void => {
+const refuseStrange = (item: Json, place: JsonPath): void => {
   refuse(item, ['namespace'], place)
   refuse(item, ['async'], place, ['false'])
   const caller = given(item, 'caller')
   if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw place.at('caller').unsupported()
 }
 
-const toFunctionCall = (item: Json, place: Place): Json => {
+const toFunctionCall = (item: Json, place: JsonPath): Json => {
   refuseStrange(item, place)
   return object({
     id: stringAt(item, 'call_id', place),
@@ -108,7 +108,7 @@ const toFunctionCall = (item: Json, place: Place): Json => {
   })
 }
 
-const toCustomCall = (item: Json, place: Place): Json => {
+const toCustomCall = (item: Json, place: JsonPath): Json => {
   refuseStrange(item, place)
   return object({
     id: stringAt(item, 'call_id', place),
@@ -118,7 +118,7 @@ const toCustomCall = (item: Json, place: Place): Json => {
   })
 }
 
-const toToolMessage = (item: Json, place: Place): Json => {
+const toToolMessage = (item: Json, place: JsonPath): Json => {
   refuseStrange(item, place)
   const output = given(item, 'output')
   if (!output) throw place.at('output').invalid('is required')

@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/json.ts'
 import { toMessages } from './input.ts'
-import { array, given, type Members, object, others, refuse } from './literal.ts'
-import { Place } from './place.ts'
+import { array, given, type Members, object, others, refuse } from './json-builder.ts'
+import { JsonPath } from './json-path.ts'
 import { toLogprobs, toReasoning, toStreamOptions, toText } from './settings.ts'
 import { toToolFields } from './tools.ts'
 
@@ -36,8 +36,8 @@ export const toChatRequest = (request: Json): Json => {
 }
 
 /** Throws TextProblem 400 for what a chat completion cannot do. */
-export const refuseImpossible = (request: Json): Place => {
-  const place = new Place(request.get('model')?.string() ?? '')
+export const refuseImpossible = (request: Json): JsonPath => {
+  const place = new JsonPath(request.get('model')?.string() ?? '')
   for (const [key, harmless] of Object.entries(impossible)) refuse(request, [key], place, harmless)
   return place
 }

@@ -1,10 +1,10 @@
-import { parseExact } from '../../shared/exact.ts'
 import type { Json } from '../../shared/json.ts'
-import { elementsOf, type Fields, isFields } from './chunk.ts'
-import { given, object } from './literal.ts'
+import { parseLossless } from '../../shared/lossless-json.ts'
+import { type ChunkObject, elementsOf, isChunkObject } from '../chat/chunk.ts'
+import { given, object } from './json-builder.ts'
 
 /** What is known of a response when it begins. */
-export interface Begun {
+export interface ResponseStart {
   readonly id: string
   /** Seconds since 1970. */
   readonly createdAt: number
@@ -16,9 +16,11 @@ export interface Begun {
  * The response object at its beginning: it repeats the request, with the API's own defaults for what was not said, because strict readers want all of
  * it. `store` is false, whatever was asked: nothing is kept.
  */
-export const beginResponse = (request: Json, { id, createdAt, model }: Begun): object => {
+export const beginResponse = (request: Json, { id, createdAt, model }: ResponseStart): object => {
   // As one object, in which numbers are kept as they were written.
-  const known = parseExact(object(Object.fromEntries(repeated.map((key) => [key, given(request, key)]))).raw) as Fields
+  const known = parseLossless(
+    object(Object.fromEntries(repeated.map((key) => [key, given(request, key)]))).raw,
+  ) as ChunkObject
   const said = (key: Repeated, otherwise: unknown): unknown => known[key] ?? otherwise
   return {
     id,
@@ -83,7 +85,7 @@ type Repeated = (typeof repeated)[number]
 
 /** Defaults under what was said; `null` says nothing. */
 const withDefaults = (defaults: object, said: unknown): object => {
-  const entries = isFields(said) ? Object.entries(said).filter(([, value]) => value !== null) : []
+  const entries = isChunkObject(said) ? Object.entries(said).filter(([, value]) => value !== null) : []
   return { ...defaults, ...Object.fromEntries(entries) }
 }
 
@@ -91,6 +93,6 @@ const textWithDefaults = (text: unknown): object =>
   withDefaults({ format: { type: 'text' }, verbosity: 'medium' }, text)
 
 const toolWithDefaults = (tool: unknown): unknown =>
-  isFields(tool) && tool.type === 'function' && !isFields(tool.function)
+  isChunkObject(tool) && tool.type === 'function' && !isChunkObject(tool.function)
     ? withDefaults({ description: null, parameters: null, strict: null }, tool)
     : tool

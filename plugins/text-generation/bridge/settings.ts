@@ -1,9 +1,9 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { given, type Members, object, others, refuse, stringAt } from './literal.ts'
-import type { Place } from './place.ts'
+import { given, type Members, object, others, refuse, stringAt } from './json-builder.ts'
+import type { JsonPath } from './json-path.ts'
 
 /** Probabilities of tokens, wherever they are asked for. Throws TextProblem 400 for anything else in `include`. */
-export const toLogprobs = (request: Json, place: Place): Members => {
+export const toLogprobs = (request: Json, place: JsonPath): Members => {
   const include = given(request, 'include')
   if (include && !include.isArray) throw place.at('include').invalid('must be an array')
   const wanted = include?.elements() ?? []
@@ -16,7 +16,7 @@ export const toLogprobs = (request: Json, place: Place): Members => {
 }
 
 /** The form of the answer, and how long-winded it is. Throws TextProblem 400 for anything else in `text`. */
-export const toText = (request: Json, place: Place): Members => {
+export const toText = (request: Json, place: JsonPath): Members => {
   const text = objectAt(request, 'text', place)
   if (!text) return {}
   const at = place.at('text')
@@ -25,7 +25,7 @@ export const toText = (request: Json, place: Place): Members => {
   return { response_format: format && toResponseFormat(format, at.at('format')), verbosity: given(text, 'verbosity') }
 }
 
-const toResponseFormat = (format: Json, place: Place): Json | undefined => {
+const toResponseFormat = (format: Json, place: JsonPath): Json | undefined => {
   const type = stringAt(format, 'type', place)
   switch (type.string()) {
     case 'text':
@@ -44,7 +44,7 @@ const toResponseFormat = (format: Json, place: Place): Json | undefined => {
 }
 
 /** How hard the model is to think. Throws TextProblem 400 for a summary of its thoughts, which chat completions cannot be asked for. */
-export const toReasoning = (request: Json, place: Place): Members => {
+export const toReasoning = (request: Json, place: JsonPath): Members => {
   const reasoning = objectAt(request, 'reasoning', place)
   if (!reasoning) return {}
   const at = place.at('reasoning')
@@ -57,7 +57,7 @@ export const toReasoning = (request: Json, place: Place): Members => {
 }
 
 /** Options of the stream that upstreams know. The bridge's own events are never padded, so that padding cannot be asked for. */
-export const toStreamOptions = (request: Json, place: Place): Json | undefined => {
+export const toStreamOptions = (request: Json, place: JsonPath): Json | undefined => {
   const options = objectAt(request, 'stream_options', place)
   if (!options) return undefined
   refuse(options, ['include_obfuscation'], place.at('stream_options'), ['false'])
@@ -66,7 +66,7 @@ export const toStreamOptions = (request: Json, place: Place): Json | undefined =
 }
 
 /** Throws TextProblem 400 for a member that is no object. */
-const objectAt = (json: Json, key: string, place: Place): Json | undefined => {
+const objectAt = (json: Json, key: string, place: JsonPath): Json | undefined => {
   const value = given(json, key)
   if (value && !value.isObject) throw place.at(key).invalid('must be an object')
   return value

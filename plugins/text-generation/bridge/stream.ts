@@ -1,8 +1,8 @@
 import type { Json } from '../../shared/json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { createChoice } from './choice.ts'
-import { elementsOf, type Fields, isFields, readChunk, textOf } from './chunk.ts'
+import { type ChunkObject, elementsOf, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
+import { createChoiceItems } from './choice-items.ts'
 import { createEvents } from './events.ts'
 import { brokenOff, type Output } from './output.ts'
 import { beginResponse } from './response.ts'
@@ -41,7 +41,7 @@ export const createBridge = (options: BridgeOptions): Bridge => {
   const { request, now, newId = randomId, maxCharacters = 2 ** 26 } = options
   const events = createEvents()
   const output: Output = { emit: events.emit, newId, entries: [] }
-  const choice = createChoice(output)
+  const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */
   let response: object | undefined
   let usage: object | undefined
@@ -50,7 +50,7 @@ export const createBridge = (options: BridgeOptions): Bridge => {
 
   const seconds = () => Math.floor(now() / 1000)
 
-  const begin = (chunk: Fields = {}): void => {
+  const begin = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
     response = beginResponse(request, { id: newId('resp_'), createdAt: seconds(), model })
@@ -73,7 +73,7 @@ export const createBridge = (options: BridgeOptions): Bridge => {
       if (!chunk) return ''
       begin(chunk)
       for (const key of ['service_tier', 'moderation']) response = { ...response, ...told(chunk, key) }
-      if (isFields(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
+      if (isChunkObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
       for (const each of elementsOf(chunk.choices)) choice.push(each)
       return events.take()
     },
@@ -120,4 +120,4 @@ const incompleteReasons: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A member of a chunk, where it says something. */
-const told = (chunk: Fields, key: string): Fields => (textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] })
+const told = (chunk: ChunkObject, key: string): ChunkObject => (textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] })

@@ -1,6 +1,6 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { array, given, type Members, object, others, refuse, stringAt } from './literal.ts'
-import type { Place } from './place.ts'
+import { array, given, type Members, object, others, refuse, stringAt } from './json-builder.ts'
+import type { JsonPath } from './json-path.ts'
 
 /**
  * `tools`, `tool_choice` and `parallel_tool_calls` as chat completions have them. Without a tool the latter two decide nothing and are left out, because
@@ -8,7 +8,7 @@ import type { Place } from './place.ts'
  *
  * Throws TextProblem 400 for tools that run elsewhere than at the caller.
  */
-export const toToolFields = (request: Json, place: Place): Members => {
+export const toToolFields = (request: Json, place: JsonPath): Members => {
   const tools = given(request, 'tools')
   const choice = given(request, 'tool_choice')
   if (tools && !tools.isArray) throw place.at('tools').invalid('must be an array')
@@ -28,7 +28,7 @@ export const toToolFields = (request: Json, place: Place): Members => {
 /** Members of both kinds of tools that ask for more than a call by the model. */
 const callers = ['allowed_callers', 'async', 'defer_loading']
 
-const toTool = (tool: Json, place: Place): Json => {
+const toTool = (tool: Json, place: JsonPath): Json => {
   if (!tool.isObject) throw place.invalid('must be an object')
   const type = stringAt(tool, 'type', place).string()
   if (type !== 'function' && type !== 'custom') throw place.at('type').unsupported(type)
@@ -60,7 +60,7 @@ const toFormat = (format: Json): Json =>
     ? object({ type: toJson('grammar'), grammar: format.without((key) => key === 'type') })
     : format
 
-const toToolChoice = (choice: Json, place: Place): Json => {
+const toToolChoice = (choice: Json, place: JsonPath): Json => {
   if (choice.string() !== undefined) return choice
   if (!choice.isObject) throw place.invalid('must be a string or an object')
   const type = stringAt(choice, 'type', place).string()
@@ -77,7 +77,7 @@ const toToolChoice = (choice: Json, place: Place): Json => {
 }
 
 /** The name of a tool, which chat completions nest. */
-const toNamed = (tool: Json, place: Place): Json => {
+const toNamed = (tool: Json, place: JsonPath): Json => {
   if (!tool.isObject) throw place.invalid('must be an object')
   const type = stringAt(tool, 'type', place)
   const kind = type.string() ?? ''

@@ -1,11 +1,11 @@
-import { numberIn } from '../../shared/exact.ts'
-import { type Fields, isFields } from './chunk.ts'
+import { numberOf } from '../../shared/lossless-json.ts'
+import { type ChunkObject, isChunkObject } from '../chat/chunk.ts'
 
 /**
  * Usage of a chat completion in the words of a response. What the upstream does not tell is 0, because strict readers want every count. Undefined when it
  * counts neither input nor output.
  */
-export const toResponseUsage = (usage: Fields): object | undefined => {
+export const toResponseUsage = (usage: ChunkObject): object | undefined => {
   const { prompt_tokens: input, completion_tokens: output } = usage
   if (input === undefined && output === undefined) return undefined
   const { cached_tokens, cache_write_tokens } = detailsOf(usage.prompt_tokens_details)
@@ -19,6 +19,6 @@ export const toResponseUsage = (usage: Fields): object | undefined => {
   }
 }
 
-const detailsOf = (details: unknown): Fields => (isFields(details) ? details : {})
+const detailsOf = (details: unknown): ChunkObject => (isChunkObject(details) ? details : {})
 
-const plain = (count: unknown): number => numberIn(count) || 0
+const plain = (count: unknown): number => numberOf(count) || 0

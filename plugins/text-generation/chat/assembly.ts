@@ -1,8 +1,8 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError } from '../assembly.ts'
-import { jsonOf } from '../text-event.ts'
+import { jsonOf } from '../events/event.ts'
+import { createKeptCounter, indexOf, MemberBuffer, membersOf } from './buffers.ts'
 import { Choice } from './choice.ts'
-import { createKeep, Fields, membersOf, placeOf } from './fields.ts'
 
 export interface ChatAssemblyOptions {
   /** The model that was asked for; stands in the answer when the upstream names none. */
@@ -25,10 +25,10 @@ export const createChatAssembly = ({
   newId = () => crypto.randomUUID().replaceAll('-', ''),
   maxBytes = 64 * 2 ** 20,
 }: ChatAssemblyOptions): Assembly => {
-  const keep = createKeep(maxBytes)
+  const keep = createKeptCounter(maxBytes)
   const began = Math.floor(now() / 1000)
   const choices = new Map<number, Choice>()
-  const fields = new Fields(keep)
+  const fields = new MemberBuffer(keep)
   let ended = false
   let id: string | undefined
 
@@ -37,7 +37,7 @@ export const createChatAssembly = ({
   const takeChoice = (part: unknown, at: number, object: unknown): void => {
     if (part === null) return
     const members = membersOf(part)
-    const index = placeOf(members.index ?? at)
+    const index = indexOf(members.index ?? at)
     const known = choices.get(index)
     // A whole completion that comes after deltas says again what they said.
     const again = object === 'chat.completion' && members.message && !members.delta && members.finish_reason

@@ -1,24 +1,24 @@
-import type { Fields } from '../../shared/json.ts'
+import type { JsonObject } from '../../shared/json.ts'
 import { errorOf, type Frame, parseEvent } from '../../sse-relay/index.ts'
-import { isDone } from '../answer.ts'
-import { toChunks } from '../bridge/answer.ts'
-import { eventText, withData } from '../event-text.ts'
-import { Likeness } from '../likeness.ts'
+import { jsonOf, TextEvent } from '../events/event.ts'
+import { EventTemplate } from '../events/template.ts'
+import { eventText, withData } from '../events/text.ts'
+import { isDone } from '../non-streaming.ts'
 import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
-import { jsonOf, TextEvent } from '../text-event.ts'
 import { createChatAssembly } from './assembly.ts'
 import { checkChatRequest, withAdditions } from './request.ts'
+import { toChunks } from './to-chunks.ts'
 
 export interface ChatOptions {
   /** Put into requests that name no maximum. Undefined: they stay as they are. */
   readonly defaultMaxTokens: number | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
-  readonly maxAnswerBytes: number
+  readonly maxResponseBytes: number
 }
 
 /** `POST /v1/chat/completions`. */
-export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Protocol => ({
+export const chat = ({ defaultMaxTokens, now, maxResponseBytes }: ChatOptions): Protocol => ({
   check: checkChatRequest,
   put(request, { model, includeUsage = false }) {
     return {
@@ -29,14 +29,14 @@ export const chat = ({ defaultMaxTokens, now, maxAnswerBytes }: ChatOptions): Pr
       isAnswer: isCompletion,
       terminal: false,
       eventsOf: chatEvents,
-      assemble: () => createChatAssembly({ model, now, maxBytes: maxAnswerBytes }),
+      assemble: () => createChatAssembly({ model, now, maxBytes: maxResponseBytes }),
       relay: () => relayChat(includeUsage),
     }
   },
 })
 
 /** Whether an object is a completion. */
-export const isCompletion = ({ choices }: Fields): boolean => Array.isArray(choices)
+export const isCompletion = ({ choices }: JsonObject): boolean => Array.isArray(choices)
 
 /** A completion as the stream that it would have been. */
 export const chatEvents = (completion: unknown): string =>
@@ -54,7 +54,7 @@ class ChatRelay implements Relaying {
   readonly #wantsUsage: boolean
   readonly #finished = new Map<number, boolean>()
   /** What becomes of events that say no more than was known, by what they are like: undefined where they pass as they came. */
-  readonly #known = new Map<Likeness, Likeness | undefined>()
+  readonly #known = new Map<EventTemplate, EventTemplate | undefined>()
   /** Nothing may follow: `[DONE]`, or an error. */
   #over = false
   usage: object | undefined
@@ -109,35 +109,35 @@ class ChatRelay implements Relaying {
     for (const choice of Array.isArray(choices) ? choices : []) {
       const { finish_reason: reason, delta, ...place } = (choice ?? {}) as Choice
       const index = place.index ?? 0
-      if (typeof index !== 'number' || (!finished.has(index) && finished.size >= mostChoices)) continue
+      if (typeof index !== 'number' || (!finished.has(index) && finished.size >= maxChoices)) continue
       // Speech may end with the word of how long it is kept, instead of a reason.
       const ends = (typeof reason === 'string' && reason !== '') || typeof delta?.audio?.expires_at === 'number'
       finished.set(index, finished.get(index) === true || ends)
     }
   }
 
-  #remember(likeness: Likeness, { usage }: Chunk, instead: Uint8Array | null | undefined): void {
-    if (this.#known.size === mostKnown) this.#known.clear()
+  #remember(likeness: EventTemplate, { usage }: Chunk, instead: Uint8Array | null | undefined): void {
+    if (this.#known.size === maxKnown) this.#known.clear()
     if (usage === undefined || (usage === null && this.#wantsUsage)) this.#known.set(likeness, undefined)
     const changed = usage === null && instead ? likenessOf(instead) : undefined
     if (changed?.hasHolesOf(likeness)) this.#known.set(likeness, changed)
   }
 }
 
-const likenessOf = (bytes: Uint8Array): Likeness | undefined => {
+const likenessOf = (bytes: Uint8Array): EventTemplate | undefined => {
   const text = new TextDecoder().decode(bytes)
   const event = parseEvent(text)
-  return event && Likeness.of(text, event.data)
+  return event && EventTemplate.of(text, event.data)
 }
 
 /** Of an event that is like none before it. */
 const first: Pick<TextEvent, 'likeness' | 'pieces'> = { likeness: undefined, pieces: [] }
 
 /** As many as there are kinds of event that are known again. */
-const mostKnown = 8
+const maxKnown = 8
 
 /** As many choices as the protocol allows. */
-const mostChoices = 128
+const maxChoices = 128
 const encoder = new TextEncoder()
 
 interface Choice {

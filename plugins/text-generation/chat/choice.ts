@@ -1,17 +1,17 @@
 import { Buffer } from 'node:buffer'
-import { Fields, type Keep, membersOf } from './fields.ts'
+import { type CountKept, MemberBuffer, membersOf } from './buffers.ts'
 import { grow, isCallable, ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
 
 /** One choice of a chat completion, from what chunks say of it. */
 export class Choice {
   readonly index: number
-  readonly #keep: Keep
-  readonly #message: Fields
+  readonly #keep: CountKept
+  readonly #message: MemberBuffer
   readonly #toolCalls: ToolCalls
-  readonly #more: Fields
-  #functionCall: Fields | undefined
-  #audio: Fields | undefined
-  #logprobs: Fields | undefined
+  readonly #more: MemberBuffer
+  #functionCall: MemberBuffer | undefined
+  #audio: MemberBuffer | undefined
+  #logprobs: MemberBuffer | undefined
   #finishReason: string | undefined
   /** Whether the last thing said was when the audio expires, which ends an answer of audio. */
   #audioEnded = false
@@ -19,9 +19,9 @@ export class Choice {
   constructor(index: number, options: ToolCallsOptions) {
     this.index = index
     this.#keep = options.keep
-    this.#message = new Fields(options.keep, { role: 'assistant', content: null, refusal: null })
+    this.#message = new MemberBuffer(options.keep, { role: 'assistant', content: null, refusal: null })
     this.#toolCalls = new ToolCalls(options)
-    this.#more = new Fields(options.keep)
+    this.#more = new MemberBuffer(options.keep)
   }
 
   /** Undefined as long as there may be more of it. */
@@ -59,7 +59,7 @@ export class Choice {
 
   #growLogprobs(logprobs: Readonly<Record<string, unknown>>): void {
     for (const [key, value] of Object.entries(logprobs)) {
-      this.#logprobs ??= new Fields(this.#keep, { content: null, refusal: null })
+      this.#logprobs ??= new MemberBuffer(this.#keep, { content: null, refusal: null })
       if (Array.isArray(value)) this.#logprobs.join(key, value)
       else this.#logprobs.set(key, value)
     }
@@ -88,7 +88,7 @@ export class Choice {
 
   #growAudio(delta: unknown): void {
     for (const [key, value] of Object.entries(membersOf(delta))) {
-      this.#audio ??= new Fields(this.#keep)
+      this.#audio ??= new MemberBuffer(this.#keep)
       if (key === 'data' || key === 'transcript') this.#audio.join(key, value)
       else this.#audio.set(key, value)
     }
@@ -114,7 +114,7 @@ const namesIn = (members: Readonly<Record<string, unknown>>): string =>
     .filter((key) => members[key] !== null)
     .join()
 
-const renderAudio = (audio: Fields): object => {
+const renderAudio = (audio: MemberBuffer): object => {
   const { data, ...more } = audio.toJSON()
   return { ...more, ...(data === undefined ? {} : { data: data === null ? null : joinBase64(String(data)) }) }
 }

@@ -1,21 +1,21 @@
-import { type Change, type Json, toJson } from '../../shared/json.ts'
-import type { Addition } from '../additions.ts'
+import { type Json, type MemberChange, toJson } from '../../shared/json.ts'
+import type { Addition } from '../upstream/additions.ts'
 import {
   checkArray,
   checkInteger,
   checkNumber,
   checkObject,
   checkString,
-  demand,
   elementsOf,
   fieldOf,
   isPresent,
   type Present,
   readBoolean,
   readModel,
-  refuse,
+  refuseField,
+  requireField,
   wordOf,
-} from '../checks.ts'
+} from '../validation.ts'
 
 /** What may differ from model to model. */
 export interface RequestRules {
@@ -40,9 +40,9 @@ export interface ChatRequest {
  */
 export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatRequest => {
   const model = readModel(request)
-  const messages = demand(fieldOf(request, 'messages'))
+  const messages = requireField(fieldOf(request, 'messages'))
   const all = elementsOf(messages)
-  if (all.length === 0) refuse(messages.param, 'must be a non-empty array')
+  if (all.length === 0) refuseField(messages.param, 'must be a non-empty array')
   for (const message of all) checkMessage(message)
   const stream = readBoolean(fieldOf(request, 'stream'))
   checkInteger(fieldOf(request, 'max_tokens'), 1)
@@ -53,7 +53,7 @@ export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatR
   checkArray(fieldOf(request, 'tools'))
   const format = fieldOf(request, 'response_format')
   checkObject(format)
-  if (isPresent(format)) checkString(demand(fieldOf(format.json, 'type', format.param)))
+  if (isPresent(format)) checkString(requireField(fieldOf(format.json, 'type', format.param)))
   const options = fieldOf(request, 'stream_options')
   checkObject(options)
   const usage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
@@ -65,21 +65,21 @@ const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'devel
 
 const checkMessage = ({ param, json }: Present): void => {
   checkObject({ param, json })
-  const field = demand(fieldOf(json, 'role', param))
+  const field = requireField(fieldOf(json, 'role', param))
   const role = wordOf(field.json)
-  if (!roles.includes(role)) refuse(field.param, `must be one of ${roles.join(', ')}`)
+  if (!roles.includes(role)) refuseField(field.param, `must be one of ${roles.join(', ')}`)
   checkContent({ param, json }, role)
   if (role !== 'tool') return
-  const call = demand(fieldOf(json, 'tool_call_id', param))
-  if (!call.json.isString || call.json.byteLength === 2) refuse(call.param, 'must be a non-empty string')
+  const call = requireField(fieldOf(json, 'tool_call_id', param))
+  if (!call.json.isString || call.json.byteLength === 2) refuseField(call.param, 'must be a non-empty string')
 }
 
 const checkContent = (message: Present, role: string | undefined): void => {
   const content = fieldOf(message.json, 'content', message.param)
   if (role === 'assistant' && !isPresent(content) && saysOtherwise(message)) return
-  const { param, json } = demand(content)
+  const { param, json } = requireField(content)
   if (json.isString) return
-  if (!json.isArray) refuse(param, 'must be a string or an array of content blocks')
+  if (!json.isArray) refuseField(param, 'must be a string or an array of content blocks')
   for (const block of elementsOf({ param, json })) checkBlock(block)
 }
 
@@ -92,20 +92,20 @@ const saysOtherwise = ({ param, json }: Present): boolean =>
 
 const checkBlock = ({ param, json }: Present): void => {
   checkObject({ param, json })
-  const type = demand(fieldOf(json, 'type', param))
+  const type = requireField(fieldOf(json, 'type', param))
   checkString(type)
   const name = wordOf(type.json) ?? ''
-  blocks.get(name)?.(demand(fieldOf(json, name, param)))
+  blocks.get(name)?.(requireField(fieldOf(json, name, param)))
 }
 
 const checkAddress = ({ param, json }: Present): void => {
   checkObject({ param, json })
-  checkString(demand(fieldOf(json, 'url', param)))
+  checkString(requireField(fieldOf(json, 'url', param)))
 }
 
 const checkFrames = (frames: Present): void => {
   const all = elementsOf(frames)
-  if (all.length === 0) refuse(frames.param, 'must be a non-empty array of image addresses')
+  if (all.length === 0) refuseField(frames.param, 'must be a non-empty array of image addresses')
   for (const frame of all) checkString(frame)
 }
 
@@ -124,7 +124,7 @@ const yes = toJson(true)
  * maximum of its own, under its old or its new name. Less what is in `without`; without `stream` it says nothing of streams at all.
  */
 export const withAdditions = (request: Json, without: ReadonlySet<Addition>, maxTokens?: number): Json => {
-  const changes: Change[] = []
+  const changes: MemberChange[] = []
   if (maxTokens !== undefined && !without.has('max_tokens') && !maxima.some((key) => isNamed(request, key)))
     changes.push(['max_tokens', toJson(maxTokens)])
   if (without.has('stream')) return request.edit([...changes, ...noStream])
@@ -136,7 +136,7 @@ export const withAdditions = (request: Json, without: ReadonlySet<Addition>, max
 /** The words for a stream taken out: for an upstream that knows none. */
 export const withoutStream = (request: Json): Json => request.edit(noStream)
 
-const noStream: readonly Change[] = [
+const noStream: readonly MemberChange[] = [
   ['stream', undefined],
   ['stream_options', undefined],
 ]

@@ -1,8 +1,8 @@
 import { StreamError } from '../assembly.ts'
-import { Fields, type Keep, membersOf, placeOf, places, Text } from './fields.ts'
+import { type CountKept, indexOf, MemberBuffer, maxIndexes, membersOf, TextBuffer } from './buffers.ts'
 
 export interface ToolCallsOptions {
-  readonly keep: Keep
+  readonly keep: CountKept
   /** Gives an id to a call that came without one. */
   readonly newId: () => string
 }
@@ -23,7 +23,7 @@ export class ToolCalls {
     for (const [at, delta] of deltas.entries()) {
       const { index, ...members } = membersOf(delta)
       const given = index ?? (whole ? at : undefined)
-      const place = given === undefined ? undefined : placeOf(given)
+      const place = given === undefined ? undefined : indexOf(given)
       const call = this.#find(place, members) ?? this.#add(place)
       call.take(members)
     }
@@ -49,7 +49,7 @@ export class ToolCalls {
   }
 
   #add(place: number | undefined): ToolCall {
-    if (this.#calls.length >= places) throw new StreamError(`the answer has more than ${places} tool calls`)
+    if (this.#calls.length >= maxIndexes) throw new StreamError(`the answer has more than ${maxIndexes} tool calls`)
     const index = place ?? Math.max(-1, ...this.#byIndex.keys()) + 1
     const call = new ToolCall(index, this.#options)
     this.#calls.push(call)
@@ -64,18 +64,18 @@ const isNamed = (delta: Delta): boolean => Boolean(membersOf(delta.function).nam
 
 class ToolCall {
   readonly index: number
-  readonly #keep: Keep
+  readonly #keep: CountKept
   readonly #newId: () => string
-  readonly #fields: Fields
-  #function: Fields | undefined
-  #custom: Fields | undefined
+  readonly #fields: MemberBuffer
+  #function: MemberBuffer | undefined
+  #custom: MemberBuffer | undefined
   #ownId: string | undefined
 
   constructor(index: number, { keep, newId }: ToolCallsOptions) {
     this.index = index
     this.#keep = keep
     this.#newId = newId
-    this.#fields = new Fields(keep, { id: null, type: null })
+    this.#fields = new MemberBuffer(keep, { id: null, type: null })
   }
 
   get id(): unknown {
@@ -94,7 +94,7 @@ class ToolCall {
   endsBefore(delta: Delta): boolean {
     const before = this.#function?.get('arguments')
     const after = asText(membersOf(delta.function).arguments)
-    return before instanceof Text && before.end.trimEnd().endsWith('}') && after.trimStart().startsWith('{')
+    return before instanceof TextBuffer && before.end.trimEnd().endsWith('}') && after.trimStart().startsWith('{')
   }
 
   /** Whether nothing of it can be missing. A custom tool's input may end anywhere: only a finished choice tells. */
@@ -118,10 +118,16 @@ class ToolCall {
 }
 
 /** What is called, a function or a custom tool: a name and a text, with what else an upstream says of it. */
-const createCalled = (keep: Keep, text = 'arguments'): Fields => new Fields(keep, { name: '', [text]: new Text(keep) })
+const createCalled = (keep: CountKept, text = 'arguments'): MemberBuffer =>
+  new MemberBuffer(keep, { name: '', [text]: new TextBuffer(keep) })
 
 /** Adds a delta to what is called; the text in it is joined, all else is set. */
-export const grow = (called: Fields | undefined, text: string, delta: unknown, keep: Keep): Fields | undefined => {
+export const grow = (
+  called: MemberBuffer | undefined,
+  text: string,
+  delta: unknown,
+  keep: CountKept,
+): MemberBuffer | undefined => {
   if (typeof delta !== 'object' || delta === null) return called
   const grown = called ?? createCalled(keep, text)
   for (const [key, value] of Object.entries(delta)) {
@@ -138,7 +144,7 @@ const asText = (value: unknown): string => {
 }
 
 /** Whether it has a name, and arguments that cannot go on: a number could, and arguments are none. */
-export const isCallable = (called: Fields): boolean => {
+export const isCallable = (called: MemberBuffer): boolean => {
   if (!called.get('name')) return false
   try {
     return typeof JSON.parse(String(called.get('arguments'))) !== 'number'

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError } from '../assembly.ts'
-import { jsonOf } from '../text-event.ts'
-import { cutOff, endedWith } from './cut.ts'
-import { type Answer, nothing } from './effects.ts'
-import { effects, endings } from './events.ts'
-import { type Fields, isFields, isText } from './fields.ts'
+import { jsonOf } from '../events/event.ts'
+import { emptyResponse } from './empty-response.ts'
+import { endings, reducers } from './events.ts'
 import { createItems } from './items.ts'
-import { skeletonOf } from './skeleton.ts'
+import { isMutableObject, isText, type MutableObject } from './mutable-json.ts'
+import { nothing, type ResponseState } from './reducers.ts'
+import { endedWith, truncateItems } from './truncate.ts'
 
 /** A response of the Responses protocol, put together from its events. */
 export interface ResponsesAssembly extends Assembly {
@@ -30,28 +30,28 @@ export interface ResponsesAssemblyOptions {
 
 export const createResponsesAssembly = (options: ResponsesAssemblyOptions): ResponsesAssembly => {
   const { now, newId = () => crypto.randomUUID().replaceAll('-', ''), maxBytes = 64 * 2 ** 20 } = options
-  const answer: Answer = { items: createItems(newId), response: undefined, end: undefined }
+  const answer: ResponseState = { items: createItems(newId), response: undefined, end: undefined }
   let sequenceNumber = -1
   let bytes = 0
   let over = false
-  let made: Fields | undefined
+  let made: MutableObject | undefined
 
-  const skeleton = (): Fields => {
-    made ??= skeletonOf(options.request, `resp_${newId()}`, now())
+  const skeleton = (): MutableObject => {
+    made ??= emptyResponse(options.request, `resp_${newId()}`, now())
     return made
   }
 
   /** The response so far. Usage is believed only at the end. */
-  const begun = (): Fields => ({
+  const begun = (): MutableObject => ({
     ...skeleton(),
     ...answer.response,
     usage: null,
-    output: cutOff(answer.items.all()),
+    output: truncateItems(answer.items.all()),
   })
 
-  const ended = ({ status, response }: NonNullable<Answer['end']>): Fields => {
+  const ended = ({ status, response }: NonNullable<ResponseState['end']>): MutableObject => {
     const { usage: _, ...before } = answer.response ?? {}
-    const whole: Fields = { ...before, ...response }
+    const whole: MutableObject = { ...before, ...response }
     if (!isText(response.status)) whole.status = status
     const slots = answer.items.all()
     const isEmpty = !Array.isArray(response.output) || response.output.length === 0
@@ -68,7 +68,7 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
       if (isCount(said.sequence_number)) sequenceNumber = Math.max(sequenceNumber, said.sequence_number)
       // Deaf to what follows the end, except that it went wrong after all.
       const type = typeof said.type === 'string' ? said.type : event.type
-      const effect = answer.end ? nothing : (effects.get(type) ?? nothing)
+      const effect = answer.end ? nothing : (reducers.get(type) ?? nothing)
       if (effect === nothing) return
       // There is but one end, and it is no longer than an event may be: that an answer too long to be kept is whole has to be known all the same.
       if (!endings.has(type)) {
@@ -90,7 +90,7 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
       return JSON.stringify({ ...begun(), ...cut, error: null, completed_at: null }, withoutHalf)
     },
     get usage() {
-      return isFields(answer.end?.response.usage) ? answer.end.response.usage : undefined
+      return isMutableObject(answer.end?.response.usage) ? answer.end.response.usage : undefined
     },
     get snapshot() {
       if (answer.end) return ended(answer.end)
@@ -109,20 +109,21 @@ const withoutHalf = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && /[\ud800-\udbff]$/.test(value.slice(-1)) ? value.slice(0, -1) : value
 
 /** Nothing is in it for data that is JSON but no object. Throws StreamError for an error in either of the protocols' forms, and for what is not JSON. */
-const read = (event: SseEvent): Fields => {
+const read = (event: SseEvent): MutableObject => {
   const { type, data } = event
   const said = jsonOf(event)
   if (said === undefined && type !== 'error') throw new StreamError('upstream sent an event that is not JSON')
-  const fields = isFields(said) ? said : {}
-  const isError = type === 'error' || fields.type === 'error' || (Boolean(fields.error) && !isFields(fields.response))
+  const fields = isMutableObject(said) ? said : {}
+  const isError =
+    type === 'error' || fields.type === 'error' || (Boolean(fields.error) && !isMutableObject(fields.response))
   if (!isError) return fields
-  const error = isFields(fields.error) ? fields.error : isFields(said) ? said : { message: data }
+  const error = isMutableObject(fields.error) ? fields.error : isMutableObject(said) ? said : { message: data }
   const message = [error.message, fields.error].find(isText)
   throw new StreamError(message ?? 'upstream reported an error', error)
 }
 
 /** Most of a delta is what surrounds it, and goes at once. */
-const weightOf = (event: Fields, data: string): number => {
+const weightOf = (event: MutableObject, data: string): number => {
   const isBare = typeof event.delta === 'string' && !(Array.isArray(event.logprobs) && event.logprobs.length > 0)
   return Buffer.byteLength(isBare ? (event.delta as string) : data)
 }
@@ -135,7 +136,7 @@ export const failedEvents = (assembly: ResponsesAssembly, message: string): stri
   const { snapshot } = assembly
   let sequence_number = assembly.sequenceNumber
   const error = { code: 'server_error', message }
-  const written = (event: Fields & { type: string }): string =>
+  const written = (event: MutableObject & { type: string }): string =>
     `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: ++sequence_number })}\n\n`
   const failed = snapshot
     ? written({ type: 'response.failed', response: { ...snapshot, status: 'failed', error, completed_at: null } })

@@ -1,7 +1,6 @@
 import {
   annotate,
   describe,
-  type Effect,
   end,
   grow,
   growCommand,
@@ -11,6 +10,7 @@ import {
   outputText,
   place,
   placeSummary,
+  type Reducer,
   reasoningText,
   refusal,
   setCommand,
@@ -19,7 +19,7 @@ import {
   settle,
   settlePart,
   summaryText,
-} from './effects.ts'
+} from './reducers.ts'
 
 /** The events that end a stream, and what they say of the response. */
 export const endings: ReadonlyMap<string, string> = new Map([
@@ -32,11 +32,11 @@ export const endings: ReadonlyMap<string, string> = new Map([
  * What each event of the protocol does, by its type. An event that is not in it does nothing either, but is not known to do so: the list is held against the
  * official client's.
  */
-export const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+export const reducers: ReadonlyMap<string, Reducer> = new Map<string, Reducer>([
   ['response.created', describe],
   ['response.queued', describe],
   ['response.in_progress', describe],
-  ...[...endings].map(([type, status]): [string, Effect] => [type, end(status)]),
+  ...[...endings].map(([type, status]): [string, Reducer] => [type, end(status)]),
 
   ['response.output_item.added', (event, { items }) => items.announce(event)],
   ['response.output_item.done', (event, { items }) => items.finish(event)],

@@ -1,27 +1,27 @@
-import { announced, type Fields, isFields, isText, listIn, positionIn, within } from './fields.ts'
+import { announced, isMutableObject, isText, listIn, type MutableObject, positionIn, within } from './mutable-json.ts'
 
 /** The items of an answer, while events put them together. */
 export interface Items {
   /** `response.output_item.added`. */
-  announce(event: Fields): void
+  announce(event: MutableObject): void
   /** `response.output_item.done`: replaces whatever the deltas have built. */
-  finish(event: Fields): void
+  finish(event: MutableObject): void
   /** Takes over items from a snapshot that nothing has been heard of yet. */
   adopt(output: unknown): void
   /** The item that an event is about; one of that type is made up where the upstream never announced it. */
-  of(event: Fields, type: string): Fields
+  of(event: MutableObject, type: string): MutableObject
   /** In their order. */
   all(): readonly Slot[]
 }
 
 export interface Slot {
-  readonly item: Fields
+  readonly item: MutableObject
   /** Whether the upstream has said that nothing is missing from it. */
   readonly done: boolean
 }
 
 interface OpenSlot extends Slot {
-  item: Fields
+  item: MutableObject
   done: boolean
   /** Not announced so far. */
   madeUp: boolean
@@ -33,17 +33,17 @@ export const createItems = (newId: () => string): Items => {
   const slots: (OpenSlot | undefined)[] = []
   const byId = new Map<string, OpenSlot>()
 
-  const find = (event: Fields, id: unknown): OpenSlot | undefined => {
+  const find = (event: MutableObject, id: unknown): OpenSlot | undefined => {
     const position = positionIn(event, 'output_index')
     const known = isText(id) ? byId.get(id) : undefined
     return known ?? (position === undefined ? undefined : slots[position])
   }
 
   /** The last one, for an event that does not say which it is about. */
-  const last = (event: Fields): OpenSlot | undefined =>
+  const last = (event: MutableObject): OpenSlot | undefined =>
     isText(event.item_id) || positionIn(event, 'output_index') !== undefined ? undefined : slots.at(-1)
 
-  const put = (event: Fields, slot: OpenSlot): OpenSlot => {
+  const put = (event: MutableObject, slot: OpenSlot): OpenSlot => {
     const wanted = positionIn(event, 'output_index') ?? slots.length
     slots[within(slots[wanted] ? slots.length : wanted)] = slot
     return name(slot)
@@ -57,14 +57,14 @@ export const createItems = (newId: () => string): Items => {
   return {
     announce(event) {
       const { item } = event
-      if (!isFields(item)) return
+      if (!isMutableObject(item)) return
       const slot = find(event, item.id)
       if (!slot || (!slot.madeUp && isOther(slot.item, item))) put(event, { item, done: false, madeUp: false })
       else if (!slot.done) name(Object.assign(slot, { item: announced(item, slot.item), madeUp: false }))
     },
     finish(event) {
       const { item } = event
-      if (!isFields(item)) return
+      if (!isMutableObject(item)) return
       const slot = find(event, item.id) ?? unfinished(last(event))
       if (!slot || (slot.done && isOther(slot.item, item))) put(event, { item, done: true, madeUp: false })
       else name(Object.assign(slot, { item, done: true, madeUp: false }))
@@ -72,7 +72,7 @@ export const createItems = (newId: () => string): Items => {
     adopt(output) {
       if (!Array.isArray(output)) return
       for (const [position, item] of output.entries()) {
-        if (!isFields(item) || slots[within(position)] || (isText(item.id) && byId.has(item.id))) continue
+        if (!isMutableObject(item) || slots[within(position)] || (isText(item.id) && byId.has(item.id))) continue
         put({ output_index: position }, { item, done: item.status === 'completed', madeUp: false })
       }
     },
@@ -90,11 +90,11 @@ export const createItems = (newId: () => string): Items => {
 
 const unfinished = (slot: OpenSlot | undefined): OpenSlot | undefined => (slot?.done ? undefined : slot)
 
-const isOther = (one: Fields, other: Fields): boolean =>
+const isOther = (one: MutableObject, other: MutableObject): boolean =>
   ['id', 'call_id'].some((name) => isText(one[name]) && isText(other[name]) && one[name] !== other[name])
 
 /** What clients rely on in an item of the type. */
-const blank = (type: string, id: string): Fields =>
+const blank = (type: string, id: string): MutableObject =>
   ({
     message: { role: 'assistant', content: [] },
     reasoning: { summary: [] },
@@ -109,23 +109,28 @@ const blank = (type: string, id: string): Fields =>
   })[type] ?? {}
 
 /** The part of an item that an event is about; one is made up where the upstream never announced it. */
-export const partOf = (event: Fields, item: Fields, list: PartList, madeUp: () => Fields): Fields => {
+export const partOf = (
+  event: MutableObject,
+  item: MutableObject,
+  list: PartList,
+  madeUp: () => MutableObject,
+): MutableObject => {
   const parts = listIn(item, list)
   const position = positionIn(event, positions[list]) ?? Math.max(0, parts.length - 1)
   const part = parts[position]
-  if (isFields(part)) return part
+  if (isMutableObject(part)) return part
   const first = madeUp()
   parts[position] = first
   return first
 }
 
 /** Puts a part in its place; `finished`: replaces whatever the deltas have built. */
-export const placePart = (event: Fields, item: Fields, list: PartList, finished: boolean): void => {
-  if (!isFields(event.part)) return
+export const placePart = (event: MutableObject, item: MutableObject, list: PartList, finished: boolean): void => {
+  if (!isMutableObject(event.part)) return
   const parts = listIn(item, list)
   const position = positionIn(event, positions[list]) ?? (finished ? Math.max(0, parts.length - 1) : parts.length)
   const built = parts[position]
-  parts[within(position)] = finished || !isFields(built) ? event.part : announced(event.part, built)
+  parts[within(position)] = finished || !isMutableObject(built) ? event.part : announced(event.part, built)
 }
 
 export type PartList = keyof typeof positions
@@ -133,7 +138,7 @@ export type PartList = keyof typeof positions
 const positions = { content: 'content_index', summary: 'summary_index' } as const
 
 /** Parts that the upstream left out of its count would be nulls in JSON. */
-const withoutHoles = (item: Fields): Fields => {
+const withoutHoles = (item: MutableObject): MutableObject => {
   const whole = { ...item }
   for (const list of Object.keys(positions)) {
     const parts = whole[list]

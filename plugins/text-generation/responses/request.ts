@@ -6,16 +6,16 @@ import {
   checkNumber,
   checkObject,
   checkString,
-  demand,
   elementsOf,
   fieldOf,
   isPresent,
   type Present,
   readBoolean,
   readModel,
-  refuse,
+  refuseField,
+  requireField,
   wordOf,
-} from '../checks.ts'
+} from '../validation.ts'
 
 /** What a relay has to know of a responses request. */
 export interface ResponsesRequest {
@@ -36,12 +36,12 @@ export interface ResponsesRequest {
  */
 export const checkResponsesRequest = (request: Json, rules: RequestRules = {}): ResponsesRequest => {
   const model = readModel(request)
-  checkInput(demand(fieldOf(request, 'input')))
+  checkInput(requireField(fieldOf(request, 'input')))
   checkObject(fieldOf(request, 'reasoning'))
   checkArray(fieldOf(request, 'tools'))
   const choice = fieldOf(request, 'tool_choice')
   if (isPresent(choice) && !choice.json.isString && !choice.json.isObject)
-    refuse(choice.param, 'must be a string or an object')
+    refuseField(choice.param, 'must be a string or an object')
   checkObject(fieldOf(request, 'text'))
   const stream = readBoolean(fieldOf(request, 'stream'))
   const background = readBoolean(fieldOf(request, 'background'))
@@ -54,7 +54,7 @@ export const checkResponsesRequest = (request: Json, rules: RequestRules = {}): 
 
 const checkInput = (input: Present): void => {
   if (input.json.isString) return
-  if (!input.json.isArray) refuse(input.param, 'must be a string or an array of items')
+  if (!input.json.isArray) refuseField(input.param, 'must be a string or an array of items')
   for (const item of elementsOf(input)) checkItem(item)
 }
 
@@ -68,7 +68,7 @@ const checkItem = ({ param, json }: Present): void => {
   checkString(fieldOf(json, 'text', param))
   const content = fieldOf(json, 'content', param)
   if (!isPresent(content) || content.json.isString) return
-  if (!content.json.isArray) refuse(content.param, 'must be a string or an array of parts')
+  if (!content.json.isArray) refuseField(content.param, 'must be a string or an array of parts')
   for (const part of elementsOf(content)) checkPart(part)
 }
 
@@ -76,7 +76,7 @@ const texts: readonly unknown[] = ['text', 'input_text', 'output_text']
 
 const checkPart = ({ param, json }: Present): void => {
   const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && texts.includes(wordOf(type.json))) checkString(demand(fieldOf(json, 'text', param)))
+  if (isPresent(type) && texts.includes(wordOf(type.json))) checkString(requireField(fieldOf(json, 'text', param)))
 }
 
 /** The request as a streaming one, whatever the caller asked for. */

@@ -1,14 +1,14 @@
-import { parseExact } from '../../shared/exact.ts'
-import type { Fields, Json } from '../../shared/json.ts'
+import type { Json, JsonObject } from '../../shared/json.ts'
+import { parseLossless } from '../../shared/lossless-json.ts'
 import { errorOf } from '../../sse-relay/index.ts'
-import { isDone } from '../answer.ts'
 import { StreamError } from '../assembly.ts'
 import { bridged } from '../bridge/bridged.ts'
 import { refuseImpossible } from '../bridge/request.ts'
 import { doneText } from '../chat/chat.ts'
 import { withoutStream } from '../chat/request.ts'
+import { jsonOf } from '../events/event.ts'
+import { isDone } from '../non-streaming.ts'
 import { brokenOff, type Exchange, type Protocol, type Relaying } from '../protocol.ts'
-import { jsonOf } from '../text-event.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
@@ -16,11 +16,11 @@ import { asResponsesStream, checkResponsesRequest } from './request.ts'
 export interface ResponsesOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  readonly maxAnswerBytes: number
+  readonly maxResponseBytes: number
 }
 
 /** `POST /v1/responses`; where an upstream has no such thing, bridged to what it has. */
-export const responses = ({ now, maxAnswerBytes }: ResponsesOptions): Protocol => ({
+export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol => ({
   check(request, peculiarities) {
     const checked = checkResponsesRequest(request, peculiarities)
     if (!peculiarities?.chatOnly) return checked
@@ -29,14 +29,14 @@ export const responses = ({ now, maxAnswerBytes }: ResponsesOptions): Protocol =
     return { ...checked, bridged: true }
   },
   put(request, { background = false }, { chatOnly }) {
-    if (chatOnly) return bridged(request, { now, maxAnswerBytes })
+    if (chatOnly) return bridged(request, { now, maxResponseBytes })
     return {
       action: 'CreateResponse',
       path: '/responses',
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // What runs in the background answers at once that it does.
       atOnce: background,
-      ...answers(() => echoOf(request), { now, maxAnswerBytes }),
+      ...answers(() => echoOf(request), { now, maxResponseBytes }),
     }
   },
 })
@@ -52,21 +52,21 @@ export const retrieval =
   })
 
 /** What a response repeats of its request: its input is not among it, which may be large. */
-const echoOf = (request: Json): unknown => parseExact(request.without((key) => key === 'input').raw)
+const echoOf = (request: Json): unknown => parseLossless(request.without((key) => key === 'input').raw)
 
 /** What answers mean. `request`: the request's body, parsed, for a response that has to be made up. */
-const answers = (request: () => unknown, { now, maxAnswerBytes }: ResponsesOptions) => {
+const answers = (request: () => unknown, { now, maxResponseBytes }: ResponsesOptions) => {
   const assemble = () =>
     createResponsesAssembly({
       get request() {
         return request()
       },
       now,
-      maxBytes: maxAnswerBytes,
+      maxBytes: maxResponseBytes,
     })
   return {
     native: true,
-    isAnswer: ({ output, object }: Fields) => Array.isArray(output) || object === 'response',
+    isAnswer: ({ output, object }: JsonObject) => Array.isArray(output) || object === 'response',
     terminal: true,
     eventsOf: replayResponse,
     assemble,

@@ -1,8 +1,8 @@
-import { type Account, type Action, type Ask, checkQuota } from '../account.ts'
+import { type Account, type Action, type ActionRequest, checkQuota } from '../account.ts'
+import { ArkError, invalid } from '../ark-error.ts'
 import { type Fields, fieldsOf } from '../fields.ts'
 import { field } from '../items.ts'
 import { objectOf } from '../members.ts'
-import { invalid, Refusal } from '../refusal.ts'
 import { isBrowsable } from './options.ts'
 
 /**
@@ -28,15 +28,15 @@ export const getVisualValidateResult: Action = (account, ask) => {
   const { settings, library, faces } = account
   const session = faces.sessions.find(fieldsOf(ask.members).required('BytedToken'))
   if (session?.project !== ask.project || library.now() >= session.expireTime) {
-    throw new Refusal(404, 'NotFound.byted_token', 'The BytedToken is not found or has expired.')
+    throw new ArkError(404, 'NotFound.byted_token', 'The BytedToken is not found or has expired.')
   }
   if (session.groupId === undefined && settings.facePending === 'error') {
-    throw new Refusal(404, 'NotFound.group_id', 'The verification of this BytedToken is not completed.')
+    throw new ArkError(404, 'NotFound.group_id', 'The verification of this BytedToken is not completed.')
   }
   return { result: objectOf([field('GroupId', session.groupId ?? '')]) }
 }
 
-function createTask(account: Account, { project }: Ask) {
+function createTask(account: Account, { project }: ActionRequest) {
   checkQuota(account)
   const { id, status, session } = account.faces.verifications.create(project)
   const fields = [
@@ -48,9 +48,9 @@ function createTask(account: Account, { project }: Ask) {
   return { result: objectOf(fields) }
 }
 
-function showTask({ faces }: Account, { members }: Ask) {
+function showTask({ faces }: Account, { members }: ActionRequest) {
   const task = faces.verifications.find(fieldsOf(members).required('Id'))
-  if (task === undefined) throw new Refusal(404, 'NotFound.verification_id', 'verification not found')
+  if (task === undefined) throw new ArkError(404, 'NotFound.verification_id', 'verification not found')
   const { id, status, session } = task
   const group = status === 'verified' ? [field('group_id', session.groupId)] : []
   return { result: objectOf([field('verification_id', id), field('status', status), ...group]) }

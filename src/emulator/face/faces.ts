@@ -4,7 +4,7 @@ import { createSessions, type FaceSession, type Sessions } from './sessions.ts'
 import { createVerifications, type Verifications } from './verifications.ts'
 
 /** The face verification state of an account. */
-export interface Faces {
+export interface FaceService {
   readonly sessions: Sessions
   readonly verifications: Verifications
   /** the URL that the user opens in a browser */
@@ -12,7 +12,7 @@ export interface Faces {
 }
 
 /** Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
-export function createFaces(settings: Settings, library: Library, origin: () => string): Faces {
+export function createFaces(settings: Settings, library: Library, origin: () => string): FaceService {
   const base = () => (settings.faceUrl || origin()).replace(/\/+$/, '')
   const sessions = createSessions(settings, library)
   const verifications = createVerifications(settings, library, sessions, base)

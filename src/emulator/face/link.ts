@@ -26,7 +26,7 @@ export function createLink(n: number, now: number, { secretKey, faceLanguage }: 
 }
 
 /** Whether a query has every parameter of the link exactly once. The browser may change `lng`. */
-export function opens(query: URLSearchParams, link: Link): boolean {
+export function linkMatches(query: URLSearchParams, link: Link): boolean {
   const wanted = new URLSearchParams(link.path.slice(H5_CHECK.length))
   wanted.delete('lng')
   return [...wanted].every(([name, value]) => {

@@ -17,7 +17,7 @@ const STYLE =
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 /** The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`). */
-export function pageOf(topic: Topic, language: Language, redirectUrl?: string): Reply {
+export function facePage(topic: Topic, language: Language, redirectUrl?: string): Reply {
   const { topics, buttons } = WORDS[language]
   const { title, text } = topics[topic]
   const choices = DECISIONS.map((decision) => {
@@ -48,7 +48,7 @@ export function pageOf(topic: Topic, language: Language, redirectUrl?: string): 
 }
 
 /** Redirects the browser without a Referer header: the link of the page contains credentials. */
-export function sentBack(location: string): Reply {
+export function redirect(location: string): Reply {
   return {
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },

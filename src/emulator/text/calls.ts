@@ -1,23 +1,23 @@
 import type { Account } from '../account.ts'
 import type { OpenCall } from '../calls.ts'
-import type { Strike } from '../fault-registry.ts'
-import type { Received } from '../shape.ts'
+import type { AppliedFault } from '../fault-registry.ts'
+import type { ReceivedRequest } from '../shape.ts'
 import { faultySteps } from './fault-steps.ts'
-import { play, type Stage } from './playback.ts'
-import { createService, type Manner } from './service.ts'
+import { type PlaybackContext, play } from './playback.ts'
+import { createService, type GenerationOverrides } from './service.ts'
 
 /** A text generation request with everything needed for its response. */
-export interface TextCall extends Pick<Stage, 'incoming' | 'response' | 'onClose'> {
-  readonly request: Received
+export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' | 'onClose'> {
+  readonly request: ReceivedRequest
   readonly call: OpenCall
   readonly number: number
-  readonly strikes: readonly Strike[]
+  readonly strikes: readonly AppliedFault[]
   /** aborted when the caller has disconnected or the emulator stops */
   readonly signal: AbortSignal
 }
 
 /** Creates the function that responds to text generation requests. */
-export function textAnswers({ settings, objects }: Account) {
+export function createTextHandler({ settings, objects }: Account) {
   const perform = createService(settings, objects)
   const { key, msPerDelta, sleep } = settings.text
   return ({ request, call, number, strikes, ...stage }: TextCall): Promise<void> => {
@@ -30,7 +30,7 @@ export function textAnswers({ settings, objects }: Account) {
 }
 
 /** Faults that change how the response is generated. They cannot be applied to the finished response. */
-function mannerOf(strikes: readonly Strike[]): Manner {
+function mannerOf(strikes: readonly AppliedFault[]): GenerationOverrides {
   const applies = (kind: string) =>
     strikes.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
   const json = applies('json-to-stream')

@@ -1,4 +1,4 @@
-import { TextRefusal } from './refusal.ts'
+import { OpenAIError } from './openai-error.ts'
 
 /** A model that generates text. */
 export interface TextModel {
@@ -56,7 +56,7 @@ export function catalogueOf(models: readonly TextModel[]): Catalogue {
     find(id) {
       const model = list.find((one) => one.id === id)
       if (model !== undefined) return model
-      throw new TextRefusal(404, `The model \`${id}\` does not exist or you do not have access to it.`, {
+      throw new OpenAIError(404, `The model \`${id}\` does not exist or you do not have access to it.`, {
         ...{ param: 'model', code: 'model_not_found' },
       })
     },

@@ -2,12 +2,12 @@ import type { Catalogue } from './catalogue.ts'
 import { contentOf } from './content.ts'
 import { schemaIn } from './format.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
-import { namedIn } from './named.ts'
+import { referencedNames } from './named.ts'
 import type { TextObjects } from './objects.ts'
-import type { Prompt, Turn } from './prompt.ts'
+import { badRequest, missingField, wrongValue } from './openai-error.ts'
+import type { Prompt, PromptMessage } from './prompt.ts'
 import { type Json, type Reader, raise, readerOf } from './reader.ts'
-import { absent, refused, wrongValue } from './refusal.ts'
-import { chosen, toolsOf } from './tools.ts'
+import { toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated chat completion request. */
 export interface ChatRequest {
@@ -26,11 +26,11 @@ export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects)
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'chat')
   const turns = turnsOf(request)
-  const referenced = namedIn(request, objects)
+  const referenced = referencedNames(request, objects)
   const { streams, options } = readStream(request, model)
   const tools = toolsOf(request, 'nested')
   const prompt: Prompt = {
-    ...{ model, turns, referenced, tools, choice: chosen(request, tools, 'nested') },
+    ...{ model, turns, referenced, tools, choice: toolChoiceOf(request, tools, 'nested') },
     parallel: request.boolean('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('response_format'), 'nested'),
     maxTokens: maxTokensOf(request, model.maxTokens),
@@ -50,23 +50,23 @@ export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects)
   }
 }
 
-function turnsOf(request: Reader): Turn[] {
-  if (!request.has('messages')) throw absent('messages')
+function turnsOf(request: Reader): PromptMessage[] {
+  if (!request.has('messages')) throw missingField('messages')
   const messages = request.objects('messages')
   if (messages.length === 0) {
     const errorMessage =
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
-    throw refused('messages', 'empty_array', errorMessage)
+    throw badRequest('messages', 'empty_array', errorMessage)
   }
   // ids of tool calls without a tool message so far
   let open = new Set<string>()
   const turns = messages.map((message) => {
-    const role = message.oneOf('role', ROLES) ?? raise(absent(message.path('role')))
+    const role = message.oneOf('role', ROLES) ?? raise(missingField(message.path('role')))
     if (role === 'tool') {
       const id = message.required('tool_call_id')
       if (!open.delete(id)) {
         const errorMessage = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
-        throw refused(message.path('role'), 'invalid_value', errorMessage)
+        throw badRequest(message.path('role'), 'invalid_value', errorMessage)
       }
     } else if (open.size > 0) {
       throw missingToolMessages(message.path('role'), open)
@@ -84,7 +84,7 @@ function turnsOf(request: Reader): Turn[] {
 
 function checkToolCall(call: Reader): string {
   const kind = call.oneOf('type', ['function', 'custom']) ?? 'function'
-  const named = call.object(kind) ?? raise(absent(call.path(kind)))
+  const named = call.object(kind) ?? raise(missingField(call.path(kind)))
   named.required('name')
   named.required(kind === 'function' ? 'arguments' : 'input')
   return call.required('id')
@@ -94,10 +94,10 @@ function missingToolMessages(param: string, open: ReadonlySet<string>): Error {
   const errorMessage =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
     `The following tool_call_ids did not have response messages: ${[...open].join(', ')}.`
-  return refused(param, 'invalid_value', errorMessage)
+  return badRequest(param, 'invalid_value', errorMessage)
 }
 
-function roleOf(role: (typeof ROLES)[number]): Turn['role'] {
+function roleOf(role: (typeof ROLES)[number]): PromptMessage['role'] {
   if (role === 'developer') return 'system'
   return role === 'function' ? 'tool' : role
 }
@@ -105,7 +105,7 @@ function roleOf(role: (typeof ROLES)[number]): Turn['role'] {
 function maxTokensOf(request: Reader, max: number): number {
   if (request.has('max_tokens') && request.has('max_completion_tokens')) {
     const errorMessage = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
-    throw refused('max_tokens', 'invalid_parameter_combination', errorMessage)
+    throw badRequest('max_tokens', 'invalid_parameter_combination', errorMessage)
   }
   const field = request.has('max_tokens') ? 'max_tokens' : 'max_completion_tokens'
   const given = request.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, max)
@@ -113,14 +113,14 @@ function maxTokensOf(request: Reader, max: number): number {
   const errorMessage =
     `max_tokens is too large: ${given}. This model supports at most ${max} completion tokens, ` +
     `whereas you provided ${given}.`
-  throw refused(field, 'invalid_value', errorMessage)
+  throw badRequest(field, 'invalid_value', errorMessage)
 }
 
 function stopsOf(request: Reader): string[] {
   const given = request.raw.stop ?? []
   const stops = Array.isArray(given) ? given : [given]
   if (stops.length > 4 || !stops.every((stop): stop is string => typeof stop === 'string')) {
-    throw refused('stop', 'invalid_type', "Invalid 'stop': expected a string or an array of at most 4 strings.")
+    throw badRequest('stop', 'invalid_type', "Invalid 'stop': expected a string or an array of at most 4 strings.")
   }
   return stops.filter((stop) => stop !== '')
 }
@@ -130,7 +130,7 @@ function topLogprobsOf(request: Reader): number | undefined {
   const top = request.integer('top_logprobs', 0, 20)
   if (top !== undefined && !enabled) {
     const errorMessage = "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled."
-    throw refused('top_logprobs', 'invalid_value', errorMessage)
+    throw badRequest('top_logprobs', 'invalid_value', errorMessage)
   }
   return enabled ? (top ?? 0) : undefined
 }

@@ -1,22 +1,22 @@
 import type { ChatRequest } from './chat-request.ts'
 import type { Generation, ToolCall } from './generation.ts'
-import { fingerprintOf, idOf, type Occasion, secondsOf } from './identity.ts'
+import { type CallContext, fingerprintOf, secondsOf, textIdOf } from './identity.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { logprobOf } from './tokens.ts'
 import { chatUsage, type Usage } from './usage.ts'
 
 /** The input of the serialization of a chat completion. */
-export interface ChatAnswer {
+export interface GeneratedChat {
   readonly request: ChatRequest
   readonly generations: readonly Generation[]
   readonly usage: Usage
-  readonly occasion: Occasion
+  readonly occasion: CallContext
   /** for the fault `usage-on-every-chunk`: each chunk has the usage so far */
   readonly usageOnEveryChunk?: boolean
 }
 
 /** The chat completion object. */
-export function completionOf({ request, generations, usage, occasion }: ChatAnswer): object {
+export function completionOf({ request, generations, usage, occasion }: GeneratedChat): object {
   const choices = generations.map((generation, index) => ({
     ...{ index, message: messageOf(generation, idsFor(occasion, index)) },
     ...{
@@ -28,7 +28,7 @@ export function completionOf({ request, generations, usage, occasion }: ChatAnsw
 }
 
 /** Streams the chat completion as chunks. Parallel choices, and parallel tool calls of one choice, are interleaved. */
-export function* chunksOf({ request, generations, usage, occasion, usageOnEveryChunk }: ChatAnswer): Steps {
+export function* chunksOf({ request, generations, usage, occasion, usageOnEveryChunk }: GeneratedChat): Steps {
   const common = commonFields(request, occasion, 'chat.completion.chunk')
   let output = 0
   const chunk = (choices: readonly object[]) => ({
@@ -109,15 +109,16 @@ function logprobsOf(
   return isRefusal ? { content: null, refusal: entries } : { content: entries, refusal: null }
 }
 
-function commonFields({ prompt, seed, tier }: ChatRequest, occasion: Occasion, object: string): object {
+function commonFields({ prompt, seed, tier }: ChatRequest, occasion: CallContext, object: string): object {
   const model = prompt.model.id
   return {
-    ...{ id: idOf('chatcmpl-', occasion), object, created: secondsOf(occasion), model },
+    ...{ id: textIdOf('chatcmpl-', occasion), object, created: secondsOf(occasion), model },
     ...{ service_tier: tier, system_fingerprint: fingerprintOf(model, seed) },
   }
 }
 
-const idsFor = (occasion: Occasion, choice: number) => (call: number) => idOf('call_', occasion, `${choice}/${call}`)
+const idsFor = (occasion: CallContext, choice: number) => (call: number) =>
+  textIdOf('call_', occasion, `${choice}/${call}`)
 
 /** Yields one item of each stream in rotation until all streams have ended. */
 function* interleaved<Item>(

@@ -1,5 +1,5 @@
+import { badRequest, missingField, wrongType, wrongValue } from './openai-error.ts'
 import { isJson, type Reader, raise, readerOf } from './reader.ts'
-import { absent, refused, wrongType, wrongValue } from './refusal.ts'
 
 /** Message content: its text, and the number of images, videos and files in it. */
 export interface Content {
@@ -48,7 +48,7 @@ export function contentOf(
   const given = message.raw[name]
   if (given === undefined || given === null) {
     if (optional) return { text: '', attachments: 0 }
-    throw absent(message.path(name))
+    throw missingField(message.path(name))
   }
   if (typeof given === 'string') return { text: given, attachments: 0 }
   if (!Array.isArray(given)) throw wrongType(message.path(name), 'one of a string or array of objects', given)
@@ -60,11 +60,11 @@ export function contentOf(
 }
 
 function partOf(part: Reader, types: readonly string[]): string | undefined {
-  const type = part.oneOf('type', types) ?? raise(absent(part.path('type')))
+  const type = part.oneOf('type', types) ?? raise(missingField(part.path('type')))
   const [field = '', format] = PARTS[type] ?? raise(wrongValue(part.path('type'), type, types))
   if (format === 'text') return part.required(field)
   if (format === 'url') {
-    const value = part.object(field) ?? raise(absent(part.path(field)))
+    const value = part.object(field) ?? raise(missingField(part.path(field)))
     checkUrl(value.path('url'), value.required('url'))
   }
   if (format === 'urls') {
@@ -85,5 +85,5 @@ function checkUrl(path: string, value: unknown): void {
   const url = isJson(value) ? readerOf(value, path).required('url') : value
   if (typeof url !== 'string') throw wrongType(path, 'a string', url)
   if (/^(https?|asset):\/\/./.test(url) || /^data:[^,]*,./s.test(url)) return
-  throw refused(path, 'invalid_image_url', `Invalid '${path}': expected a URL or base64-encoded content.`)
+  throw badRequest(path, 'invalid_image_url', `Invalid '${path}': expected a URL or base64-encoded content.`)
 }

@@ -1,7 +1,7 @@
 import type { Item } from './items.ts'
 import type { TextObjects } from './objects.ts'
+import { badRequest, OpenAIError, wrongType } from './openai-error.ts'
 import { type Reader, raise } from './reader.ts'
-import { refused, TextRefusal, wrongType } from './refusal.ts'
 
 /** The earlier items and the conversation that a Responses request continues. */
 export interface Context {
@@ -17,7 +17,7 @@ export function contextOf(request: Reader, objects: TextObjects): Context {
   if (previous !== undefined && conversation !== undefined) {
     const errorMessage =
       "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'."
-    throw refused('previous_response_id', 'mutually_exclusive_parameters', errorMessage)
+    throw badRequest('previous_response_id', 'mutually_exclusive_parameters', errorMessage)
   }
   if (conversation !== undefined) {
     checkId('conversation', conversation, 'conv')
@@ -29,18 +29,18 @@ export function contextOf(request: Reader, objects: TextObjects): Context {
   const found = objects.response(previous)
   if (found !== undefined) return { earlier: objects.saidUntil(found), conversation }
   const errorMessage = `Previous response with id '${previous}' not found.`
-  throw refused('previous_response_id', 'previous_response_not_found', errorMessage)
+  throw badRequest('previous_response_id', 'previous_response_not_found', errorMessage)
 }
 
 /** Throws 400 when an id does not have the prefix of its kind. */
 export function checkId(param: string, id: string, prefix: string): void {
   if (id.startsWith(`${prefix}_`)) return
-  throw refused(param, 'invalid_value', `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`)
+  throw badRequest(param, 'invalid_value', `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`)
 }
 
 /** 404 for an unknown conversation. */
-export function conversationUnknown(id: string): TextRefusal {
-  return new TextRefusal(404, `Conversation with id '${id}' not found.`)
+export function conversationUnknown(id: string): OpenAIError {
+  return new OpenAIError(404, `Conversation with id '${id}' not found.`)
 }
 
 function conversationIn(request: Reader): string | undefined {

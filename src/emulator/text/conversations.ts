@@ -1,5 +1,5 @@
 import { checkId, conversationUnknown } from './context.ts'
-import { idOf, type Occasion } from './identity.ts'
+import { type CallContext, textIdOf } from './identity.ts'
 import { itemsIn } from './input.ts'
 import type { StoredConversation, TextObjects } from './objects.ts'
 import { type Json, raise, readerOf } from './reader.ts'
@@ -7,11 +7,11 @@ import { jsonSteps, type Steps } from './steps.ts'
 import type { ObjectCalls } from './stored-calls.ts'
 
 /** CreateConversation: stores a conversation with optional items. */
-export function createConversation(body: Json, objects: TextObjects, occasion: Occasion): Steps {
+export function createConversation(body: Json, objects: TextObjects, occasion: CallContext): Steps {
   const request = readerOf(body)
   const items = request.has('items') ? itemsIn(request, 'items', objects.item, occasion) : []
   const metadata = request.object('metadata')?.raw ?? {}
-  const made = objects.addConversation({ id: idOf('conv_', occasion), at: occasion.at, metadata, items })
+  const made = objects.addConversation({ id: textIdOf('conv_', occasion), at: occasion.at, metadata, items })
   return jsonSteps(200, conversationObject(made))
 }
 

@@ -1,4 +1,4 @@
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
 
@@ -6,7 +6,7 @@ const FINAL_EVENTS: readonly unknown[] = ['response.completed', 'response.incomp
 const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
 
 /** Applies the faults `cut`, `error-event` and `silence` to a response. All other faults leave it unchanged. */
-export function breaking(steps: Steps, strike: Strike): Steps {
+export function withDisconnects(steps: Steps, strike: AppliedFault): Steps {
   switch (strike.fault.kind) {
     case 'cut':
       return cut(steps, strike.fault, strike.hit)
@@ -19,7 +19,7 @@ export function breaking(steps: Steps, strike: Strike): Steps {
   }
 }
 
-type FaultOf<Kind> = Extract<Strike['fault'], { readonly kind: Kind }>
+type FaultOf<Kind> = Extract<AppliedFault['fault'], { readonly kind: Kind }>
 
 function* cut(steps: Steps, { events, how = 'fin', inside }: FaultOf<'cut'>, hit: () => void): Steps {
   const at = yield* eventsBefore(steps[Symbol.iterator](), events)
@@ -53,7 +53,7 @@ function* withErrorEvent(steps: Steps, fault: FaultOf<'error-event'>, hit: () =>
   if (done) yield eventOf('[DONE]')
 }
 
-function* stalling(steps: Steps, { events = 0, ms }: FaultOf<'silence'>, { hit, released }: Strike): Steps {
+function* stalling(steps: Steps, { events = 0, ms }: FaultOf<'silence'>, { hit, released }: AppliedFault): Steps {
   const rest = steps[Symbol.iterator]()
   const at = events === 'headers' ? rest.next().value : yield* eventsBefore(rest, events)
   if (at === undefined) return

@@ -1,7 +1,7 @@
 import type { Call } from '../calls.ts'
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
-import { breaking } from './disconnects.ts'
+import { withDisconnects } from './disconnects.ts'
 import { faultyBytes } from './faulty-bytes.ts'
 import { faultyEvents } from './faulty-events.ts'
 import { leaking } from './leaking.ts'
@@ -11,11 +11,11 @@ import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
 const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
 
 /** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
-export function faultySteps(normal: Steps, strikes: readonly Strike[], call: Call, key: string): Steps {
+export function faultySteps(normal: Steps, strikes: readonly AppliedFault[], call: Call, key: string): Steps {
   const late = strikes.filter(({ fault }) => !isEarly(fault))
   const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), normal)
   // `cut`, `error-event` and `silence` count the original events, without those that other faults add
-  const broken = late.reduce(faultyEvents, late.reduce(breaking, work))
+  const broken = late.reduce(faultyEvents, late.reduce(withDisconnects, work))
   const events = late.reduce((steps, strike) => leaking(steps, strike, key), broken)
   const response = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
   // the fault that was added first applies first, and can end the call
@@ -29,7 +29,7 @@ function isEarly(fault: FaultKind): boolean {
   return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
-function* withEarlyFault(steps: Steps, { fault, hit, released }: Strike): Steps {
+function* withEarlyFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
   hit()
   if (fault.kind === 'refuse') return yield { do: 'end', how: 'reset' }
   if (fault.kind === 'hang') return yield forever
@@ -38,7 +38,7 @@ function* withEarlyFault(steps: Steps, { fault, hit, released }: Strike): Steps 
   yield* fixedResponse(fault) ?? steps
 }
 
-function* withLateFault(steps: Steps, { fault, hit, released }: Strike): Steps {
+function* withLateFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
   const { kind } = fault
   if (kind !== 'reset-after' && kind !== 'hang' && kind !== 'hold' && kind !== 'status') return yield* steps
   // reading the first step generates the response

@@ -1,6 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
 import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers.ts'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
@@ -9,7 +9,7 @@ const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Applies a fault to the head and the bytes of a response. Its events must be encoded already. */
-export function* faultyBytes(steps: Steps, { fault, hit }: Strike): Steps {
+export function* faultyBytes(steps: Steps, { fault, hit }: AppliedFault): Steps {
   const changed = changedBytes(steps, fault)
   if (changed !== steps) hit()
   yield* changed

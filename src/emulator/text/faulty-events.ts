@@ -1,4 +1,4 @@
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps.ts'
@@ -7,12 +7,12 @@ const DONE = '[DONE]'
 const MIB = 1_048_576
 
 /** Applies a fault to the events of a stream. */
-export function faultyEvents(steps: Steps, strike: Strike): Steps {
+export function faultyEvents(steps: Steps, strike: AppliedFault): Steps {
   const change = CHANGES[strike.fault.kind]
   return change === undefined ? steps : changed(steps, strike, change)
 }
 
-function* changed(steps: Steps, { fault, hit }: Strike, change: Change): Steps {
+function* changed(steps: Steps, { fault, hit }: AppliedFault, change: Change): Steps {
   hit()
   yield* change(steps, fault)
 }

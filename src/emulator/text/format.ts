@@ -1,17 +1,17 @@
+import { missingField } from './openai-error.ts'
 import { type Json, type Reader, raise } from './reader.ts'
-import { absent } from './refusal.ts'
 import type { Nesting } from './tools.ts'
 
 /** The JSON Schema of the response format: undefined for plain text, empty for any JSON object. */
 export function schemaIn(format: Reader | undefined, nesting: Nesting): Json | undefined {
   if (format === undefined) return undefined
   const types = ['text', 'json_object', 'json_schema'] as const
-  const type = format.oneOf('type', types) ?? raise(absent(format.path('type')))
+  const type = format.oneOf('type', types) ?? raise(missingField(format.path('type')))
   if (type !== 'json_schema') return type === 'text' ? undefined : {}
   const named =
-    nesting === 'flat' ? format : (format.object('json_schema') ?? raise(absent(format.path('json_schema'))))
+    nesting === 'flat' ? format : (format.object('json_schema') ?? raise(missingField(format.path('json_schema'))))
   named.required('name')
   const schema = named.object('schema')?.raw
-  if (schema === undefined && nesting === 'flat') throw absent(named.path('schema'))
+  if (schema === undefined && nesting === 'flat') throw missingField(named.path('schema'))
   return schema ?? {}
 }

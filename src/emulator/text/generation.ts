@@ -1,4 +1,4 @@
-import { lastSaid, type Prompt, type Tool } from './prompt.ts'
+import { lastText, type Prompt, type Tool } from './prompt.ts'
 import { sampleOf } from './sample.ts'
 import { SOURCE } from './source.ts'
 import { tokensOf } from './tokens.ts'
@@ -45,7 +45,7 @@ export function tokensIn(generations: readonly Generation[]): { readonly all: nu
 }
 
 function generateOne(prompt: Prompt, index: number): Generation {
-  const message = lastSaid(prompt, 'user')
+  const message = lastText(prompt, 'user')
   const take = createBudget(prompt.maxTokens)
   const reasoning = take(prompt.reasons ? tokensOf(reasoningOn(message)) : [])
   const calls = callsFor(prompt, message).map((tool) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** The number and the time of a call. Ids and timestamps derive from it. */
-export interface Occasion {
+export interface CallContext {
   /** 1 for the first call */
   readonly number: number
   /** ms since 1970 */
@@ -9,7 +9,7 @@ export interface Occasion {
 }
 
 /** An id such as `chatcmpl-…`: unique for a call and a label, and the same in every run. */
-export function idOf(prefix: string, { number }: Occasion, label = ''): string {
+export function textIdOf(prefix: string, { number }: CallContext, label = ''): string {
   return prefix + digest(`${prefix}/${number}/${label}`).slice(0, 24)
 }
 
@@ -19,7 +19,7 @@ export function fingerprintOf(model: string, seed: number | undefined): string {
 }
 
 /** The time of a call in seconds since 1970. */
-export function secondsOf({ at }: Occasion): number {
+export function secondsOf({ at }: CallContext): number {
   return Math.floor(at / 1000)
 }
 

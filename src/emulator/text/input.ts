@@ -1,9 +1,9 @@
 import { contentOf } from './content.ts'
-import type { Occasion } from './identity.ts'
+import type { CallContext } from './identity.ts'
 import { type Item, inputIdOf, openCallsIn } from './items.ts'
-import type { Turn } from './prompt.ts'
+import { badRequest, missingField, OpenAIError, wrongType, wrongValue } from './openai-error.ts'
+import type { PromptMessage } from './prompt.ts'
 import { type Reader, raise } from './reader.ts'
-import { absent, refused, TextRefusal, wrongType, wrongValue } from './refusal.ts'
 
 /** Looks up an item of the account by id. */
 export type FindItem = (id: string) => Item | undefined
@@ -16,24 +16,28 @@ const WITHOUT_TEXT: readonly string[] = ['reasoning', 'web_search_call']
 const TYPES = ['message', ...Object.keys(CALLS), ...OUTPUTS, ...WITHOUT_TEXT, 'item_reference']
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
-export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, occasion: Occasion): Item[] {
+export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, occasion: CallContext): Item[] {
   const items = itemsIn(request, 'input', find, occasion)
   const open = new Set(openCallsIn(earlier))
   for (const { callId, outputOf } of items) {
     if (callId !== undefined) open.add(callId)
     if (outputOf !== undefined && !open.delete(outputOf)) {
-      throw refused('input', 'invalid_value', `No tool call found for function call output with call_id ${outputOf}.`)
+      throw badRequest(
+        'input',
+        'invalid_value',
+        `No tool call found for function call output with call_id ${outputOf}.`,
+      )
     }
   }
   const [missing] = open
   if (missing === undefined) return items
-  throw refused('input', 'invalid_value', `No tool output found for function call ${missing}.`)
+  throw badRequest('input', 'invalid_value', `No tool output found for function call ${missing}.`)
 }
 
 /** Reads a field that is a string or an array of items. */
-export function itemsIn(request: Reader, name: string, find: FindItem, occasion: Occasion): Item[] {
+export function itemsIn(request: Reader, name: string, find: FindItem, occasion: CallContext): Item[] {
   const given = request.raw[name]
-  if (given === undefined || given === null) throw absent(name)
+  if (given === undefined || given === null) throw missingField(name)
   if (typeof given === 'string') {
     const content = [{ type: 'input_text', text: given }]
     const json = { ...messageFrame(occasion, 0), role: 'user', content }
@@ -43,11 +47,11 @@ export function itemsIn(request: Reader, name: string, find: FindItem, occasion:
   return request.objects(name).map((item, index) => itemOf(item, find, occasion, index))
 }
 
-function itemOf(item: Reader, find: FindItem, occasion: Occasion, index: number): Item {
+function itemOf(item: Reader, find: FindItem, occasion: CallContext, index: number): Item {
   const type = item.text('type') ?? 'message'
   if (isReference(item, type)) {
     const id = item.required('id')
-    return find(id) ?? raise(new TextRefusal(404, `Item with id '${id}' not found.`, { param: 'input' }))
+    return find(id) ?? raise(new OpenAIError(404, `Item with id '${id}' not found.`, { param: 'input' }))
   }
   const id = item.text('id') ?? inputIdOf(type, occasion, index)
   const json = { ...messageFrame(occasion, index), ...item.raw, type, id }
@@ -69,12 +73,12 @@ function isReference(item: Reader, type: string): boolean {
   return type === 'reasoning' && item.has('id') && !item.has('encrypted_content')
 }
 
-function messageFrame(occasion: Occasion, index: number) {
+function messageFrame(occasion: CallContext, index: number) {
   return { id: inputIdOf('message', occasion, index), type: 'message', status: 'completed' }
 }
 
-function messageOf(item: Reader): Turn {
-  const role = item.oneOf('role', ROLES) ?? raise(absent(item.path('role')))
+function messageOf(item: Reader): PromptMessage {
+  const role = item.oneOf('role', ROLES) ?? raise(missingField(item.path('role')))
   const short = item.text('text')
   const content = contentOf(item, 'content', short !== undefined, 'responses')
   return { role: role === 'developer' ? 'system' : role, ...content, text: short ?? content.text }

@@ -1,5 +1,5 @@
-import { idOf, type Occasion } from './identity.ts'
-import type { Turn } from './prompt.ts'
+import { type CallContext, textIdOf } from './identity.ts'
+import type { PromptMessage } from './prompt.ts'
 import type { Json } from './reader.ts'
 
 /** One item of the account, such as a message, a tool call or its output. */
@@ -8,7 +8,7 @@ export interface Item {
   /** the item object of the API, with its id */
   readonly json: Json
   /** its text for the prompt; absent: none */
-  readonly turn?: Turn
+  readonly turn?: PromptMessage
   /** for a tool call: its call id */
   readonly callId?: string
   /** for the output of a tool call: the id of that call */
@@ -21,8 +21,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
 }
 
 /** The id of the nth item of an input. */
-export function inputIdOf(type: string, occasion: Occasion, index: number): string {
-  return idOf(PREFIXES[type] ?? 'item_', occasion, `input/${index}`)
+export function inputIdOf(type: string, occasion: CallContext, index: number): string {
+  return textIdOf(PREFIXES[type] ?? 'item_', occasion, `input/${index}`)
 }
 
 /** The ids of tool calls without an output. */
@@ -32,7 +32,7 @@ export function openCallsIn(items: readonly Item[]): string[] {
 }
 
 /** The messages of the items for the prompt. */
-export function turnsOf(items: readonly Item[]): Turn[] {
+export function turnsOf(items: readonly Item[]): PromptMessage[] {
   return items.flatMap(({ turn }) => turn ?? [])
 }
 

@@ -1,9 +1,9 @@
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import { leakingHeaders, leakingJson } from '../leak.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 
 /** Applies the fault `leak` to a response. `key`: the credential to leak. All other faults leave it unchanged. */
-export function* leaking(steps: Steps, { fault, hit }: Strike, key: string): Steps {
+export function* leaking(steps: Steps, { fault, hit }: AppliedFault, key: string): Steps {
   if (fault.kind !== 'leak') return yield* steps
   hit()
   // holds the head back: its Content-Length depends on the body, which is the next step

@@ -1,24 +1,28 @@
 import type { Catalogue, Model } from './catalogue.ts'
+import { badRequest, missingField, OpenAIError } from './openai-error.ts'
 import type { Prompt } from './prompt.ts'
 import { type Reader, raise } from './reader.ts'
-import { absent, refused, TextRefusal } from './refusal.ts'
 import { costOf } from './tokens.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 /** The model of a request. Throws 400 when it is missing, 404 when it does not exist or does not support this API. */
 export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model {
-  const model = catalogue.find(request.required('model') || raise(absent('model')))
+  const model = catalogue.find(request.required('model') || raise(missingField('model')))
   if (model[protocol]) return model
   const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
   const errorMessage = `The model \`${model.id}\` is not supported with the ${api} API.`
-  throw new TextRefusal(404, errorMessage, { param: 'model', code: 'unsupported_api' })
+  throw new OpenAIError(404, errorMessage, { param: 'model', code: 'unsupported_api' })
 }
 
 /** Whether the model generates reasoning. Throws 400 when the model does not support an effort. */
 export function readEffort(effort: string | undefined, param: string, { id, reasoning }: Model): boolean {
   if (effort !== undefined && reasoning === 'never') {
-    throw refused(param, 'unsupported_parameter', `Unsupported parameter: '${param}' is not supported with \`${id}\`.`)
+    throw badRequest(
+      param,
+      'unsupported_parameter',
+      `Unsupported parameter: '${param}' is not supported with \`${id}\`.`,
+    )
   }
   if (reasoning === 'always') return true
   return effort !== undefined && effort !== 'none' && effort !== 'minimal'
@@ -44,14 +48,14 @@ export function checkPrompt(prompt: Prompt, param: string): Prompt {
   const max = prompt.model.contextTokens
   if (cost <= max) return prompt
   const errorMessage = `This model's maximum context length is ${max} tokens. However, your messages resulted in ${cost} tokens.`
-  throw refused(param, 'context_length_exceeded', `${errorMessage} Please reduce the length of the messages.`)
+  throw badRequest(param, 'context_length_exceeded', `${errorMessage} Please reduce the length of the messages.`)
 }
 
 /** Reads `stream` and `stream_options`. Throws 400 when the model does not support them. */
 export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
   const streams = request.boolean('stream') ?? false
   if (streams && !model.streams) {
-    throw refused(
+    throw badRequest(
       'stream',
       'unsupported_value',
       "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported.",
@@ -60,11 +64,11 @@ export function readStream(request: Reader, model: Model): { readonly streams: b
   const options = request.object('stream_options')
   // an error without `param`, as older OpenAI-compatible servers send it
   if (options !== undefined && !model.streamOptions) {
-    throw new TextRefusal(400, 'Unrecognized request argument supplied: stream_options.')
+    throw new OpenAIError(400, 'Unrecognized request argument supplied: stream_options.')
   }
   if (options === undefined || streams) return { streams, options }
   const errorMessage = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-  throw refused('stream_options', 'invalid_value', errorMessage)
+  throw badRequest('stream_options', 'invalid_value', errorMessage)
 }
 
 /** The `service_tier` of the response. */

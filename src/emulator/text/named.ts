@@ -1,9 +1,9 @@
-import type { PlantedKind, TextObjects } from './objects.ts'
+import type { TestObjectKind, TextObjects } from './objects.ts'
+import { OpenAIError } from './openai-error.ts'
 import { isJson, type Reader } from './reader.ts'
-import { TextRefusal } from './refusal.ts'
 
 /** The error message for an unknown object of each kind. */
-const NOT_FOUND: Readonly<Record<PlantedKind, (id: string) => string>> = {
+const NOT_FOUND: Readonly<Record<TestObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}.`,
   prompt: (id) => `Prompt with id '${id}' not found.`,
   container: (id) => `Container with id '${id}' not found.`,
@@ -12,27 +12,27 @@ const NOT_FOUND: Readonly<Record<PlantedKind, (id: string) => string>> = {
 }
 
 /** Fields whose value is an id or a list of ids, at any depth. */
-const FIELDS: Readonly<Record<string, PlantedKind>> = {
+const FIELDS: Readonly<Record<string, TestObjectKind>> = {
   ...{ file_id: 'file', file_ids: 'file', vector_store_ids: 'vector_store' },
   ...{ container: 'container', container_id: 'container' },
 }
 
 /** Fields whose value is an object with an `id`. */
-const HOLDERS: Readonly<Record<string, PlantedKind>> = { prompt: 'prompt', audio: 'audio' }
+const HOLDERS: Readonly<Record<string, TestObjectKind>> = { prompt: 'prompt', audio: 'audio' }
 
 const SEARCHED = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
 
 /** The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown id. */
-export function namedIn(request: Reader, objects: TextObjects): string[] {
+export function referencedNames(request: Reader, objects: TextObjects): string[] {
   return SEARCHED.flatMap((name) => [...idsIn(name, request.raw[name], name)]).map(({ kind, id, param }) => {
     const found = objects.planted(kind, id)
-    if (found === undefined) throw new TextRefusal(404, NOT_FOUND[kind](id), { param })
+    if (found === undefined) throw new OpenAIError(404, NOT_FOUND[kind](id), { param })
     return found.name
   })
 }
 
 interface Reference {
-  readonly kind: PlantedKind
+  readonly kind: TestObjectKind
   readonly id: string
   readonly param: string
 }

@@ -1,22 +1,22 @@
 import type { Settings } from '../settings.ts'
-import { idOf } from './identity.ts'
+import { textIdOf } from './identity.ts'
 import type { Item } from './items.ts'
 import type { Json } from './reader.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'
 
 /** Kinds of objects that a test adds. The emulated APIs reference them but cannot create them. */
-export const PLANTED = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
+export const TEST_OBJECT_KINDS = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
 
 /** A kind of object that a test adds. */
-export type PlantedKind = (typeof PLANTED)[number]
+export type TestObjectKind = (typeof TEST_OBJECT_KINDS)[number]
 
-const PREFIXES: Readonly<Record<PlantedKind, string>> = {
+const PREFIXES: Readonly<Record<TestObjectKind, string>> = {
   ...{ file: 'file-', prompt: 'pmpt_', container: 'cntr_', vector_store: 'vs_', audio: 'audio_' },
 }
 
 /** An object that a test has added, such as a file. Requests reference it by id. */
-export interface PlantedObject {
-  readonly kind: PlantedKind
+export interface TestObject {
+  readonly kind: TestObjectKind
   readonly id: string
   /** its name, which generated texts quote */
   readonly name: string
@@ -44,16 +44,16 @@ export interface TextObjects {
   /** the items up to and including a response */
   saidUntil(response: StoredResponse): Item[]
   item(id: string): Item | undefined
-  planted(kind: PlantedKind, id: string): PlantedObject | undefined
-  readonly stock: ObjectStock
+  planted(kind: TestObjectKind, id: string): TestObject | undefined
+  readonly stock: StoredObjects
 }
 
 /** Direct access to the stored objects of the account, without the API. */
-export interface ObjectStock {
+export interface StoredObjects {
   /** Adds an object, as if another client with the same key had created it, and returns its id. Default id: a new one in the format of the kind. */
-  add(object: { readonly kind: PlantedKind; readonly id?: string; readonly name?: string }): string
+  add(object: { readonly kind: TestObjectKind; readonly id?: string; readonly name?: string }): string
   /** all objects, oldest first within each kind; without expired responses and their items */
-  list(): StockEntry[]
+  list(): StoredObject[]
   /** Deletes an object; false when it does not exist. A single item cannot be deleted. */
   delete(id: string): boolean
   /** deletes all objects */
@@ -61,8 +61,8 @@ export interface ObjectStock {
 }
 
 /** An entry of the list of stored objects. */
-export interface StockEntry {
-  readonly kind: PlantedKind | 'response' | 'conversation' | 'item'
+export interface StoredObject {
+  readonly kind: TestObjectKind | 'response' | 'conversation' | 'item'
   readonly id: string
   /** for an item: the id of its response or conversation */
   readonly of?: string
@@ -76,7 +76,7 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
   const { responsesKeptMs } = timeline
   const responses = new Map<string, StoredResponse>()
   const conversations = new Map<string, StoredConversation>()
-  const planted = new Map<string, PlantedObject>()
+  const planted = new Map<string, TestObject>()
   let added = 0
 
   function deleteExpired(): void {
@@ -105,8 +105,8 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
   const saidIn = ({ items, responses }: StoredConversation) => [...items, ...responses.filter(ended).flatMap(itemsOf)]
   const itemsOf = (one: StoredResponse) => [...one.input, ...(ended(one) ? one.output : [])]
 
-  const stock: ObjectStock = {
-    add({ kind, id = idOf(PREFIXES[kind], { number: ++added, at: 0 }, 'added'), name = id }) {
+  const stock: StoredObjects = {
+    add({ kind, id = textIdOf(PREFIXES[kind], { number: ++added, at: 0 }, 'added'), name = id }) {
       planted.set(id, { kind, id, name })
       return id
     },

@@ -1,6 +1,6 @@
 import type { Generation, ToolCall } from './generation.ts'
-import { idOf, type Occasion } from './identity.ts'
-import { lastSaid } from './prompt.ts'
+import { type CallContext, textIdOf } from './identity.ts'
+import { lastText } from './prompt.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { SOURCE } from './source.ts'
 import { logprobOf } from './tokens.ts'
@@ -24,7 +24,7 @@ export interface OutputItem {
 }
 
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
-export function outputOf(request: ResponsesRequest, generation: Generation, occasion: Occasion): OutputItem[] {
+export function outputOf(request: ResponsesRequest, generation: Generation, occasion: CallContext): OutputItem[] {
   const { reasoning, text, calls, finish } = generation
   const search = request.prompt.searches && calls.length === 0
   const message = calls.length === 0 && (text.length > 0 || finish === 'stop')
@@ -37,12 +37,12 @@ export function outputOf(request: ResponsesRequest, generation: Generation, occa
 }
 
 /** The `call_id` of the nth tool call of a response. */
-export function callIdOf(occasion: Occasion, index: number): string {
-  return idOf('call_', occasion, String(index))
+export function callIdOf(occasion: CallContext, index: number): string {
+  return textIdOf('call_', occasion, String(index))
 }
 
-function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string[], occasion: Occasion): OutputItem {
-  const id = idOf('rs_', occasion)
+function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string[], occasion: CallContext): OutputItem {
+  const id = textIdOf('rs_', occasion)
   const text = reasoning.join('')
   const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
   const added = { id, type: 'reasoning', summary: [], ...secret }
@@ -61,12 +61,12 @@ function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string
   }
 }
 
-function searchItem({ prompt, include }: ResponsesRequest, occasion: Occasion): OutputItem {
-  const id = idOf('ws_', occasion)
+function searchItem({ prompt, include }: ResponsesRequest, occasion: CallContext): OutputItem {
+  const id = textIdOf('ws_', occasion)
   const sources = include.includes('web_search_call.action.sources')
     ? { sources: [{ type: 'url', url: SOURCE.url }] }
     : {}
-  const action = { type: 'search', query: [...lastSaid(prompt, 'user')].slice(0, 60).join(''), ...sources }
+  const action = { type: 'search', query: [...lastText(prompt, 'user')].slice(0, 60).join(''), ...sources }
   return {
     ...{ id, added: { id, type: 'web_search_call', status: 'in_progress' } },
     done: { id, type: 'web_search_call', status: 'completed', action },
@@ -78,9 +78,9 @@ function searchItem({ prompt, include }: ResponsesRequest, occasion: Occasion): 
   }
 }
 
-function messageItem({ prompt }: ResponsesRequest, generation: Generation, occasion: Occasion): OutputItem {
+function messageItem({ prompt }: ResponsesRequest, generation: Generation, occasion: CallContext): OutputItem {
   const { text: tokens, isRefusal, finish } = generation
-  const id = idOf('msg_', occasion)
+  const id = textIdOf('msg_', occasion)
   const text = tokens.join('')
   const logprobsOf = (tokens: readonly string[]) =>
     prompt.topLogprobs === undefined ? [] : tokens.map((token) => logprobOf(token, prompt.topLogprobs ?? 0))
@@ -112,13 +112,13 @@ function messageItem({ prompt }: ResponsesRequest, generation: Generation, occas
   }
 }
 
-function callItem({ tool, input, complete }: ToolCall, index: number, occasion: Occasion): OutputItem {
+function callItem({ tool, input, complete }: ToolCall, index: number, occasion: CallContext): OutputItem {
   const { kind, name } = tool
   const [prefix, type, field, event] =
     kind === 'function'
       ? (['fc_', 'function_call', 'arguments', 'function_call_arguments'] as const)
       : (['ctc_', 'custom_tool_call', 'input', 'custom_tool_call_input'] as const)
-  const id = idOf(prefix, occasion, String(index))
+  const id = textIdOf(prefix, occasion, String(index))
   const base = { id, type, call_id: callIdOf(occasion, index), name }
   const text = input.join('')
   return {

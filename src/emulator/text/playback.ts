@@ -3,7 +3,7 @@ import { setTimeout as realSleep } from 'node:timers/promises'
 import type { Steps } from './steps.ts'
 
 /** The connection on which the steps of a response are executed, and its timing. */
-export interface Stage {
+export interface PlaybackContext {
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
   /** aborted when the caller has disconnected or the emulator stops; no step runs after that */
@@ -21,7 +21,7 @@ export interface Stage {
 const CLOSE_DELAY_MS = 20
 
 /** Executes the steps with backpressure. Resolves after the last step. */
-export async function play(steps: Steps, stage: Stage): Promise<void> {
+export async function play(steps: Steps, stage: PlaybackContext): Promise<void> {
   const { incoming, response, signal, sleep } = stage
   const slept = (ms: number) => untilDoneOrAborted(signal, (done) => void sleep(ms, signal).then(done, done))
   let sent = false

@@ -2,7 +2,7 @@ import type { Model } from './catalogue.ts'
 import type { Json } from './reader.ts'
 
 /** One message of a conversation, independent of the API. */
-export interface Turn {
+export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly text: string
   /** number of images, videos and files; their content is ignored */
@@ -20,7 +20,7 @@ export interface Tool {
 /** The input of text generation, independent of the API. */
 export interface Prompt {
   readonly model: Model
-  readonly turns: readonly Turn[]
+  readonly turns: readonly PromptMessage[]
   /** data of the account that the request references; generated texts quote it */
   readonly referenced: readonly string[]
   readonly tools: readonly Tool[]
@@ -43,6 +43,6 @@ export interface Prompt {
 }
 
 /** The text of the last message with a role; empty when there is none. */
-export function lastSaid({ turns }: Pick<Prompt, 'turns'>, role: Turn['role']): string {
+export function lastText({ turns }: Pick<Prompt, 'turns'>, role: PromptMessage['role']): string {
   return turns.findLast((turn) => turn.role === role)?.text ?? ''
 }

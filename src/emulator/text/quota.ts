@@ -1,5 +1,5 @@
+import { OpenAIError } from './openai-error.ts'
 import type { TextSettings } from './options.ts'
-import { TextRefusal } from './refusal.ts'
 
 const MINUTE = 60_000
 /** The limits in the headers when no limit is set. */
@@ -52,7 +52,7 @@ export function createQuota({ requestsPerMinute }: TextSettings, clock: () => nu
         `Rate limit reached for ${model} on requests per min (RPM): Limit ${limit}, Used ${taken.length}, Requested 1. ` +
         `Please try again in ${wait}ms.`
       const retry = { 'retry-after': String(Math.ceil(wait / 1000)), 'retry-after-ms': String(wait) }
-      throw new TextRefusal(429, errorMessage, { type: 'requests', code: 'rate_limit_exceeded', headers: retry })
+      throw new OpenAIError(429, errorMessage, { type: 'requests', code: 'rate_limit_exceeded', headers: retry })
     },
     spend: (tokens) => void spent.push({ at: clock(), tokens }),
     headers,

@@ -1,4 +1,4 @@
-import { absent, refused, wrongType, wrongValue } from './refusal.ts'
+import { badRequest, missingField, wrongType, wrongValue } from './openai-error.ts'
 
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export function readerOf(raw: Json, at = ''): Reader {
     const [side, sign, bound] = given < min ? ['below min', '>=', min] : ['above max', '<=', max]
     if (given >= min && given <= max) return given
     const words = `Invalid '${path(name)}': ${type} ${side}imum value. Expected a value ${sign} ${bound}, but got ${given} instead.`
-    throw refused(path(name), `${type}_${side.replace(' ', '_')}_value`, words)
+    throw badRequest(path(name), `${type}_${side.replace(' ', '_')}_value`, words)
   }
 
   return {
@@ -55,7 +55,7 @@ export function readerOf(raw: Json, at = ''): Reader {
     path,
     has: (name) => value(name) !== undefined,
     text: (name) => typed(name, 'a string', isText),
-    required: (name) => typed(name, 'a string', isText) ?? raise(absent(path(name))),
+    required: (name) => typed(name, 'a string', isText) ?? raise(missingField(path(name))),
     boolean: (name) => typed(name, 'a boolean', isFlag),
     number,
     integer: (name, min, max) => number(name, min, max, 'integer'),

@@ -1,16 +1,16 @@
 import type { Catalogue } from './catalogue.ts'
 import { contextOf, recalledFrom } from './context.ts'
 import { schemaIn } from './format.ts'
-import type { Occasion } from './identity.ts'
+import type { CallContext } from './identity.ts'
 import { inputOf } from './input.ts'
 import { type Item, turnsOf } from './items.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
-import { namedIn } from './named.ts'
+import { referencedNames } from './named.ts'
 import type { TextObjects } from './objects.ts'
+import { badRequest } from './openai-error.ts'
 import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
-import { refused } from './refusal.ts'
-import { chosen, searchesIn, toolsOf } from './tools.ts'
+import { searchesIn, toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated Responses request. */
 export interface ResponsesRequest {
@@ -37,7 +37,7 @@ export function readResponses(
   body: Json,
   catalogue: Catalogue,
   objects: TextObjects,
-  occasion: Occasion,
+  occasion: CallContext,
 ): ResponsesRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'responses')
@@ -48,18 +48,18 @@ export function readResponses(
   const stores = request.boolean('store') ?? true
   const background = request.boolean('background') ?? false
   if (background && !stores) {
-    throw refused('background', 'invalid_value', "Background mode requires 'store' to be true.")
+    throw badRequest('background', 'invalid_value', "Background mode requires 'store' to be true.")
   }
   const tools = toolsOf(request, 'flat')
   const include = includeOf(request)
-  const choice = chosen(request, tools, 'flat')
+  const choice = toolChoiceOf(request, tools, 'flat')
   const top = request.integer('top_logprobs', 0, 20)
   const instructions = request.text('instructions')
   const systemTurns =
     instructions === undefined ? [] : [{ role: 'system' as const, text: instructions, attachments: 0 }]
   const prompt: Prompt = {
     ...{ model, turns: [...systemTurns, ...turnsOf(earlier), ...turnsOf(input)], tools, choice },
-    referenced: [...recalledFrom([...earlier, ...referred]), ...namedIn(request, objects)],
+    referenced: [...recalledFrom([...earlier, ...referred]), ...referencedNames(request, objects)],
     parallel: request.boolean('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('text')?.object('format'), 'flat'),
     maxTokens: request.integer('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,
@@ -76,5 +76,5 @@ export function readResponses(
 function includeOf(request: Reader): string[] {
   const given = request.raw.include ?? []
   if (Array.isArray(given) && given.every((one): one is string => typeof one === 'string')) return given
-  throw refused('include', 'invalid_type', "Invalid type for 'include': expected an array of strings.")
+  throw badRequest('include', 'invalid_type', "Invalid type for 'include': expected an array of strings.")
 }

@@ -1,25 +1,25 @@
 import type { Generation } from './generation.ts'
-import { idOf, type Occasion, secondsOf } from './identity.ts'
+import { type CallContext, secondsOf, textIdOf } from './identity.ts'
 import { type OutputItem, outputOf } from './output.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { responsesUsage, type Usage } from './usage.ts'
 
 /** The input of the serialization of a response. */
-export interface ResponsesAnswer {
+export interface GeneratedResponse {
   readonly request: ResponsesRequest
   readonly generation: Generation
   readonly usage: Usage
-  readonly occasion: Occasion
+  readonly occasion: CallContext
 }
 
 /** The complete response object. */
-export function responseOf(generated: ResponsesAnswer): object {
+export function responseOf(generated: GeneratedResponse): object {
   return { ...commonFields(generated), ...endOf(generated, itemsOf(generated)) }
 }
 
 /** Streams the response as events. `done`: whether it ends with `[DONE]`. */
-export function* responseEvents(generated: ResponsesAnswer, done: boolean): Steps {
+export function* responseEvents(generated: GeneratedResponse, done: boolean): Steps {
   const common = commonFields(generated)
   const items = itemsOf(generated)
   let number = 0
@@ -45,20 +45,20 @@ export function* responseEvents(generated: ResponsesAnswer, done: boolean): Step
 }
 
 /** The id of the response of a call. */
-export function responseIdOf(occasion: Occasion): string {
-  return idOf('resp_', occasion)
+export function responseIdOf(occasion: CallContext): string {
+  return textIdOf('resp_', occasion)
 }
 
 /** The response object before it has output. */
-export function startedOf(generated: ResponsesAnswer, status: string): object {
+export function startedOf(generated: GeneratedResponse, status: string): object {
   return { ...commonFields(generated), status }
 }
 
-function itemsOf({ request, generation, occasion }: ResponsesAnswer): OutputItem[] {
+function itemsOf({ request, generation, occasion }: GeneratedResponse): OutputItem[] {
   return outputOf(request, generation, occasion)
 }
 
-function endOf({ generation, usage }: ResponsesAnswer, items: readonly OutputItem[]) {
+function endOf({ generation, usage }: GeneratedResponse, items: readonly OutputItem[]) {
   const cut = generation.finish === 'length'
   return {
     status: cut ? 'incomplete' : 'completed',
@@ -69,7 +69,7 @@ function endOf({ generation, usage }: ResponsesAnswer, items: readonly OutputIte
 }
 
 /** The fields of a response that are known at its start: mostly the parameters of the request, with defaults. */
-function commonFields({ request, occasion }: ResponsesAnswer): object {
+function commonFields({ request, occasion }: GeneratedResponse): object {
   const { raw, prompt, tier, stores, background, conversation } = request
   const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
   return {

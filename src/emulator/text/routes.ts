@@ -1,7 +1,7 @@
 import { pathParts, unescaped } from '../paths.ts'
-import type { Received } from '../shape.ts'
+import type { ReceivedRequest } from '../shape.ts'
+import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
-import { TextRefusal } from './refusal.ts'
 
 /** Base path of text generation. */
 export const TEXT_PATH = '/v1'
@@ -71,43 +71,43 @@ function resourceOf(target: string): Resource | undefined {
 }
 
 /** The action of a request; empty when no action matches. */
-export function actionOf({ method, target }: Received): TextAction | '' {
+export function actionOf({ method, target }: ReceivedRequest): TextAction | '' {
   return resourceOf(target)?.methods[method] ?? ''
 }
 
 /** Checks key, path and method of a request, in this order, and returns its action. Throws 401, 404 or 405. */
-export function admitted(request: Received, key: string): Route {
+export function authorize(request: ReceivedRequest, key: string): Route {
   const { method, target, headers } = request
   const given = headers.authorization ?? ''
   if (!/^Bearer +\S+$/i.test(given)) {
     const errorMessage = "You didn't provide an API key. Provide it in an Authorization header using Bearer auth."
-    throw new TextRefusal(401, errorMessage, { code: 'invalid_api_key' })
+    throw new OpenAIError(401, errorMessage, { code: 'invalid_api_key' })
   }
   if (given.replace(/^Bearer +/i, '') !== key) {
-    throw new TextRefusal(401, 'Incorrect API key provided.', { code: 'invalid_api_key' })
+    throw new OpenAIError(401, 'Incorrect API key provided.', { code: 'invalid_api_key' })
   }
   const resource = resourceOf(target)
   if (resource === undefined) {
-    throw new TextRefusal(404, `Invalid URL (${method} ${target.split('?')[0]})`, { code: 'unknown_url' })
+    throw new OpenAIError(404, `Invalid URL (${method} ${target.split('?')[0]})`, { code: 'unknown_url' })
   }
   const { methods, id } = resource
   const action = methods[method]
   if (action !== undefined) return { action, id }
-  throw new TextRefusal(405, `Not allowed to ${method} on ${target.split('?')[0]}.`, {
+  throw new OpenAIError(405, `Not allowed to ${method} on ${target.split('?')[0]}.`, {
     ...{ code: 'method_not_supported', headers: { allow: Object.keys(methods).join(', ') } },
   })
 }
 
 /** Parses the JSON object in the body. Throws 415 for another content type, 400 for invalid JSON. */
-export function bodyOf({ headers, bytes }: Received): Json {
+export function bodyOf({ headers, bytes }: ReceivedRequest): Json {
   const type = headers['content-type'] ?? ''
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
     const errorMessage = `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`
-    throw new TextRefusal(415, errorMessage, { code: 'unsupported_content_type' })
+    throw new OpenAIError(415, errorMessage, { code: 'unsupported_content_type' })
   }
   const body = parsed(bytes)
   if (isJson(body)) return body
-  throw new TextRefusal(
+  throw new OpenAIError(
     400,
     'We could not parse the JSON body of your request. The body must be a JSON object in UTF-8.',
   )

@@ -2,7 +2,7 @@ import type { Fault, Faults } from '../faults.ts'
 import type { TextFaultKind } from './faults.ts'
 
 /** The required fields of each kind of text fault. */
-export const TEXT_NEEDED: Readonly<Record<TextFaultKind['kind'], Readonly<Record<string, 'object'>>>> = {
+export const TEXT_REQUIRED_FIELDS: Readonly<Record<TextFaultKind['kind'], Readonly<Record<string, 'object'>>>> = {
   script: { script: 'object' },
   cut: {},
   'error-event': {},
@@ -32,12 +32,12 @@ export const TEXT_NEEDED: Readonly<Record<TextFaultKind['kind'], Readonly<Record
 const LIST_KINDS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
 
 /** A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and assets. */
-export function scoped(faults: Faults): Faults {
+export function withDefaultScope(faults: Faults): Faults {
   return { ...faults, add: (fault) => faults.add(withDefaultAction(fault)) }
 }
 
 function withDefaultAction(fault: Fault): Fault {
-  if (Object.hasOwn(TEXT_NEEDED, fault.kind)) {
+  if (Object.hasOwn(TEXT_REQUIRED_FIELDS, fault.kind)) {
     return { ...fault, shape: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
   }
   return LIST_KINDS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault

@@ -1,12 +1,12 @@
 import type { Call } from '../calls.ts'
-import type { Strike } from '../fault-registry.ts'
+import type { AppliedFault } from '../fault-registry.ts'
 import type { ScriptChunk } from './faults.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 /** Replaces a response by its script. Faults of other kinds leave it unchanged. */
-export function* scripted(steps: Steps, { fault, hit }: Strike, call: Call): Steps {
+export function* scripted(steps: Steps, { fault, hit }: AppliedFault, call: Call): Steps {
   if (fault.kind !== 'script') return yield* steps
   hit()
   const {

@@ -1,18 +1,18 @@
 import type { Settings } from '../settings.ts'
-import type { Received } from '../shape.ts'
+import type { ReceivedRequest } from '../shape.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
 import { readChat } from './chat-request.ts'
 import { conversationCalls, createConversation } from './conversations.ts'
 import { generate } from './generation.ts'
-import { idOf, type Occasion } from './identity.ts'
+import { type CallContext, textIdOf } from './identity.ts'
 import type { TextObjects } from './objects.ts'
+import { OpenAIError } from './openai-error.ts'
 import { createQuota } from './quota.ts'
 import type { Json } from './reader.ts'
-import { TextRefusal } from './refusal.ts'
 import { responseEvents, responseOf } from './responses.ts'
 import { readResponses } from './responses-request.ts'
-import { admitted, bodyOf } from './routes.ts'
+import { authorize, bodyOf } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { storedOf } from './stored.ts'
 import { createdInBackground, responseCalls } from './stored-calls.ts'
@@ -20,7 +20,7 @@ import { checkKnown } from './unknown-fields.ts'
 import { usageOf } from './usage.ts'
 
 /** Overrides of how a response is generated. */
-export interface Manner {
+export interface GenerationOverrides {
   /** overrides `stream` of the request */
   readonly streams?: boolean
   /** chat: adds the usage so far to every chunk */
@@ -28,7 +28,7 @@ export interface Manner {
 }
 
 /** Handles requests to the text APIs. */
-export type Service = (request: Received, occasion: Occasion, manner: Manner) => Steps
+export type Service = (request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides) => Steps
 
 /** Creates the service of an account. */
 export function createService(settings: Settings, objects: TextObjects): Service {
@@ -37,8 +37,8 @@ export function createService(settings: Settings, objects: TextObjects): Service
   const quota = createQuota(text, clock)
   const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
-  function perform(request: Received, occasion: Occasion, manner: Manner): Steps {
-    const { action, id } = admitted(request, text.key)
+  function perform(request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides): Steps {
+    const { action, id } = authorize(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
     const objectCall = objectCalls[action]
@@ -51,7 +51,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
     return (protocol === 'chat' ? chat : responses)(body, occasion, manner)
   }
 
-  function chat(body: Json, occasion: Occasion, { streams, usageOnEveryChunk }: Manner): Steps {
+  function chat(body: Json, occasion: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps {
     const validated = readChat(body, catalogue, objects)
     const generations = generate(validated.prompt)
     const usage = usageOf(validated.prompt, generations)
@@ -62,7 +62,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
       : nonStreaming(completionOf(generated), usage.output)
   }
 
-  function responses(body: Json, occasion: Occasion, { streams }: Manner): Steps {
+  function responses(body: Json, occasion: CallContext, { streams }: GenerationOverrides): Steps {
     const validated = readResponses(body, catalogue, objects, occasion)
     const [generation] = generate(validated.prompt)
     if (generation === undefined) throw new Error('nothing was generated')
@@ -83,19 +83,19 @@ export function createService(settings: Settings, objects: TextObjects): Service
     }
   }
 
-  function stepsOf(request: Received, occasion: Occasion, manner: Manner): Steps {
+  function stepsOf(request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides): Steps {
     try {
       return perform(request, occasion, manner)
     } catch (error) {
       const refusal =
-        error instanceof TextRefusal ? error : new TextRefusal(500, String(error), { type: 'server_error' })
+        error instanceof OpenAIError ? error : new OpenAIError(500, String(error), { type: 'server_error' })
       return jsonSteps(refusal.status, refusal.body, refusal.details.headers)
     }
   }
 
-  function headersFor(occasion: Occasion): Record<string, string> {
+  function headersFor(occasion: CallContext): Record<string, string> {
     return {
-      'x-request-id': idOf('req_', occasion),
+      'x-request-id': textIdOf('req_', occasion),
       'openai-processing-ms': String(Math.max(0, Math.round(clock() - occasion.at))),
       'openai-version': '2020-10-01',
       ...quota.headers(),

@@ -1,9 +1,9 @@
 import type { Settings } from '../settings.ts'
 import { checkId } from './context.ts'
 import type { TextObjects } from './objects.ts'
-import { pageOf, wholeIn } from './pages.ts'
+import { badRequest, OpenAIError } from './openai-error.ts'
+import { integerIn, textPageOf } from './pages.ts'
 import { raise } from './reader.ts'
-import { refused, TextRefusal } from './refusal.ts'
 import type { TextAction } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { followed, hasEnded, isBackground, responseAt, type StoredResponse } from './stored.ts'
@@ -21,7 +21,7 @@ export function createdInBackground(response: StoredResponse, { text, clock }: S
 export function responseCalls({ text, clock }: Settings, objects: TextObjects): ObjectCalls {
   function found(id: string): StoredResponse {
     checkId('response_id', id, 'resp')
-    return objects.response(id) ?? raise(new TextRefusal(404, `Response with id '${id}' not found.`))
+    return objects.response(id) ?? raise(new OpenAIError(404, `Response with id '${id}' not found.`))
   }
 
   const currentState = (response: StoredResponse) => jsonSteps(200, responseAt(response, clock(), text))
@@ -31,11 +31,11 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
       const response = found(id)
       if (query.get('stream') !== 'true') return currentState(response)
       if (isBackground(response) && response.generated.request.streams) {
-        const after = wholeIn(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
+        const after = integerIn(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
         return streamSteps(followed(response, after, { clock, text, objects }))
       }
       const errorMessage = "Only a response that was created with 'background' and 'stream' can be streamed."
-      throw refused('stream', 'invalid_value', errorMessage)
+      throw badRequest('stream', 'invalid_value', errorMessage)
     },
     DeleteResponse(id) {
       objects.stock.delete(found(id).id)
@@ -43,7 +43,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
     },
     CancelResponse(id) {
       const response = found(id)
-      if (!isBackground(response)) throw new TextRefusal(400, 'Cannot cancel a synchronous response.')
+      if (!isBackground(response)) throw new OpenAIError(400, 'Cannot cancel a synchronous response.')
       if (!hasEnded(response, clock(), text)) response.cancelled = true
       return currentState(response)
     },
@@ -51,7 +51,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
       const { earlier, input } = found(id)
       return jsonSteps(
         200,
-        pageOf(
+        textPageOf(
           [...earlier, ...input].map(({ json }) => json),
           query,
         ),

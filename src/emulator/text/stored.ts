@@ -1,6 +1,6 @@
 import { type Item, outputItem } from './items.ts'
 import type { Json } from './reader.ts'
-import { type ResponsesAnswer, responseEvents, responseIdOf, responseOf, startedOf } from './responses.ts'
+import { type GeneratedResponse, responseEvents, responseIdOf, responseOf, startedOf } from './responses.ts'
 import type { EventStep, Steps } from './steps.ts'
 
 /** The duration of a background response, in ms of the emulator's clock. */
@@ -16,7 +16,7 @@ export interface StoredResponse {
   readonly id: string
   /** ms since 1970 */
   readonly at: number
-  readonly generated: ResponsesAnswer
+  readonly generated: GeneratedResponse
   /** the items before its input */
   readonly earlier: readonly Item[]
   readonly input: readonly Item[]
@@ -28,7 +28,7 @@ export interface StoredResponse {
 const POLL_MS = 5
 
 /** The stored form of a response. */
-export function storedOf(generated: ResponsesAnswer): StoredResponse {
+export function storedOf(generated: GeneratedResponse): StoredResponse {
   const { request, occasion } = generated
   const { output } = responseOf(generated) as { readonly output: readonly Json[] }
   return {

@@ -1,4 +1,4 @@
-import type { Turn } from './prompt.ts'
+import type { PromptMessage } from './prompt.ts'
 
 const TOKEN = /\s?[\p{L}\p{M}\p{N}]{1,4}|\s+$|\s?[^\s]/gsu
 
@@ -18,7 +18,7 @@ export function tokensOf(text: string): string[] {
  * The number of input tokens of a conversation: those of its texts, 4 for each message, 85 for each image, video or file, and
  * 3 that start the output.
  */
-export function costOf(turns: readonly Turn[], extra = ''): number {
+export function costOf(turns: readonly PromptMessage[], extra = ''): number {
   const messages = turns.map(({ text, attachments }) => tokensOf(text).length + 4 + 85 * attachments)
   return messages.reduce((sum, cost) => sum + cost, 3) + tokensOf(extra).length
 }

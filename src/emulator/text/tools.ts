@@ -1,6 +1,6 @@
+import { badRequest, missingField, wrongType } from './openai-error.ts'
 import type { Prompt, Tool } from './prompt.ts'
 import { type Reader, raise } from './reader.ts'
-import { absent, refused, wrongType } from './refusal.ts'
 
 /** Chat completions nest a tool's definition (`{type, function: {…}}`); the Responses API does not. */
 export type Nesting = 'nested' | 'flat'
@@ -16,18 +16,18 @@ export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
   const given = request.objects('tools')
   if (given.length > MAX_TOOLS) {
     const errorMessage = `Invalid 'tools': array too long. Expected an array with maximum length ${MAX_TOOLS}, but got ${given.length}.`
-    throw refused('tools', 'array_above_max_length', errorMessage)
+    throw badRequest('tools', 'array_above_max_length', errorMessage)
   }
   return given.flatMap((tool) => {
     const kinds =
       nesting === 'nested' ? (['function', 'custom'] as const) : (['function', 'custom', ...HOSTED] as const)
-    const kind = tool.oneOf('type', kinds) ?? raise(absent(tool.path('type')))
+    const kind = tool.oneOf('type', kinds) ?? raise(missingField(tool.path('type')))
     if (kind !== 'function' && kind !== 'custom') return []
-    const definition = nesting === 'flat' ? tool : (tool.object(kind) ?? raise(absent(tool.path(kind))))
+    const definition = nesting === 'flat' ? tool : (tool.object(kind) ?? raise(missingField(tool.path(kind))))
     const name = definition.required('name')
     if (!/^[\w-]{1,64}$/.test(name)) {
       const path = definition.path('name')
-      throw refused(path, 'invalid_value', `Invalid '${path}': expected 1 to 64 letters, digits, '_' and '-'.`)
+      throw badRequest(path, 'invalid_value', `Invalid '${path}': expected 1 to 64 letters, digits, '_' and '-'.`)
     }
     return [{ kind, name, schema: definition.object('parameters')?.raw ?? {} }]
   })
@@ -39,19 +39,19 @@ export function searchesIn(request: Reader): boolean {
 }
 
 /** Reads `tool_choice`. */
-export function chosen(request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] {
+export function toolChoiceOf(request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] {
   const given = request.raw.tool_choice ?? undefined
   if (given === undefined) return 'auto'
   if (!request.has('tools')) {
     const errorMessage = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
-    throw refused('tool_choice', 'invalid_value', errorMessage)
+    throw badRequest('tool_choice', 'invalid_value', errorMessage)
   }
   if (typeof given === 'string') return request.oneOf('tool_choice', CHOICES) ?? 'auto'
   const choice = request.object('tool_choice') ?? raise(wrongType('tool_choice', 'a string or an object', given))
   const kind = choice.required('type')
   if (kind === 'allowed_tools' || HOSTED.some((type) => type === kind)) return 'auto'
-  const definition = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(absent(choice.path(kind))))
+  const definition = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(missingField(choice.path(kind))))
   const name = definition.required('name')
   if (tools.some((tool) => tool.name === name)) return { name }
-  throw refused('tool_choice', 'invalid_value', `Tool choice '${name}' not found in 'tools' parameter.`)
+  throw badRequest('tool_choice', 'invalid_value', `Tool choice '${name}' not found in 'tools' parameter.`)
 }

@@ -1,5 +1,5 @@
+import { badRequest } from './openai-error.ts'
 import type { Json } from './reader.ts'
-import { refused } from './refusal.ts'
 
 const COMMON_FIELDS =
   'model stream stream_options temperature top_p tools tool_choice parallel_tool_calls metadata store user service_tier ' +
@@ -22,5 +22,5 @@ const FIELDS = {
 /** Throws 400 `unknown_parameter` for a top-level field that the API does not have. */
 export function checkKnown(body: Json, protocol: keyof typeof FIELDS): void {
   const unknown = Object.keys(body).find((name) => !FIELDS[protocol].has(name))
-  if (unknown !== undefined) throw refused(unknown, 'unknown_parameter', `Unknown parameter: '${unknown}'.`)
+  if (unknown !== undefined) throw badRequest(unknown, 'unknown_parameter', `Unknown parameter: '${unknown}'.`)
 }

@@ -1,10 +1,10 @@
-import type { ObjectStock, StockEntry } from '../../../src/emulator/index.ts'
+import type { StoredObject, StoredObjects } from '../../../src/emulator/index.ts'
 import type { User } from '../../support/gateway.ts'
 import type { Fixture } from './fixture.ts'
 
 /** An object that the upstream account stores or has stored. */
 export interface ModelObject {
-  readonly kind: StockEntry['kind']
+  readonly kind: StoredObject['kind']
   readonly id: string
   /** Index of the user who owns it. Undefined: it has no owner. */
   readonly owner: number | undefined
@@ -25,7 +25,7 @@ export class Model {
   readonly users: readonly User[]
   readonly objects = new Map<string, ModelObject>()
   readonly now: () => number
-  readonly #store: ObjectStock
+  readonly #store: StoredObjects
   readonly #labels: { readonly user: number; readonly text: string }[] = []
   readonly #cursors = new Map<string, Pick<ModelObject, 'until' | 'latest'>>()
   #secrets = 0

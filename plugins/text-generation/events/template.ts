@@ -1,0 +1,137 @@
+/** Members of both protocols that hold a piece of what is generated. */
+export const pieceMembers =
+  'content|reasoning_content|reasoning|thinking|refusal|text|delta|arguments|input|transcript|stdout|stderr'
+
+/** Of which choice, or of which item, an event is. */
+export const placeIn = (data: string): string => place.exec(data)?.[1] ?? ''
+
+const place = /"(?:output_)?index"\s*:\s*(\d{1,4})/
+
+/** A place where the events of a stream differ. */
+export interface TemplateHole {
+  readonly member: string
+  /** `piece`: of a text that grows; `filler`: a string that is there for its length; `count`: a number. */
+  readonly kind: 'piece' | 'filler' | 'count'
+}
+
+/**
+ * What events have in common that are alike: all but what is generated, and what counts them. A stream is mostly one event again and again, so that what one of them has
+ * been found to say, apart from those places, need not be looked for in the others.
+ */
+export class EventTemplate {
+  readonly holes: readonly TemplateHole[]
+  /** See `placeIn`. */
+  readonly place: string
+  /** What stands before, between and behind the holes. */
+  readonly #fixed: readonly string[]
+  /** Characters around the data. */
+  readonly #before: number
+  readonly #behind: number
+
+  private constructor(text: string, data: string, holes: readonly TemplateHole[], fixed: readonly string[]) {
+    this.holes = holes
+    this.place = placeIn(data)
+    this.#before = text.indexOf(data)
+    this.#behind = text.length - this.#before - data.length
+    this.#fixed = fixed
+  }
+
+  /** What stands in the holes of a text, as JSON has it; undefined for one that is not like the others. */
+  match(text: string): readonly string[] | undefined {
+    const fixed = this.#fixed
+    const pieces: string[] = []
+    let at = 0
+    for (let nth = 0; nth < fixed.length; nth++) {
+      const part = fixed[nth] as string
+      if (!text.startsWith(part, at)) return undefined
+      const from = at + part.length
+      const hole = this.holes[nth]
+      if (!hole) return from === text.length ? pieces : undefined
+      at = hole.kind === 'count' ? endOfNumber(text, from) : endOfString(text, from)
+      const piece = text.slice(from, at)
+      // Another line may be another field.
+      if (piece.includes('\n') || piece.includes('\r')) return undefined
+      pieces.push(piece)
+    }
+    return undefined
+  }
+
+  /** A text like the others. */
+  fill(pieces: readonly string[]): string {
+    return this.#fixed.map((fixed, nth) => fixed + (pieces[nth] ?? '')).join('')
+  }
+
+  /** The data of an event like the others. */
+  dataOf(pieces: readonly string[]): string {
+    const text = this.fill(pieces)
+    return text.slice(this.#before, text.length - this.#behind)
+  }
+
+  /** Whether what stands in the holes is JSON, as what was there first is. */
+  isJson(pieces: readonly string[]): boolean {
+    return pieces.every((piece, nth) => isJsonValue(this.holes[nth]?.kind === 'count' ? piece : `"${piece}"`))
+  }
+
+  /** Whether the same is in its holes as in those of another. */
+  hasHolesOf({ holes }: EventTemplate): boolean {
+    return this.holes.length === holes.length && this.holes.every(({ member }, nth) => member === holes[nth]?.member)
+  }
+
+  /** What the text of an event is like whose data is JSON, on one line; undefined where nothing in it is of the kind that differs. */
+  static of(text: string, data: string): EventTemplate | undefined {
+    const start = text.indexOf(data)
+    if (start === -1 || data.includes('\n')) return undefined
+    const holes: TemplateHole[] = []
+    const fixed: string[] = []
+    let at = 0
+    for (const { index, 0: found, 1: piece, 2: filler, 3: count } of data.matchAll(differing)) {
+      const end = start + index + found.length
+      const from = count === undefined ? end : end - count.length
+      fixed.push(text.slice(at, from))
+      holes.push(holeOf(piece, filler))
+      at = count === undefined ? endOfString(text, end) : end
+    }
+    fixed.push(text.slice(at))
+    return holes.some(({ kind }) => kind !== 'count') ? new EventTemplate(text, data, holes, fixed) : undefined
+  }
+}
+
+const holeOf = (piece: string | undefined, filler: string | undefined): TemplateHole => {
+  if (piece !== undefined) return { member: piece, kind: 'piece' }
+  return filler === undefined ? { member: 'sequence_number', kind: 'count' } : { member: filler, kind: 'filler' }
+}
+
+const isJsonValue = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Digits of a count: with what is beside it between two quotes (`:12345,`) it is shorter than any credential that is looked for. */
+const maxDigits = 5
+
+const differing = new RegExp(
+  `"(${pieceMembers})"\\s*:\\s*"|"(obfuscation)"\\s*:\\s*"|"sequence_number":(\\d{1,${maxDigits}})(?=,")`,
+  'g',
+)
+
+const endOfNumber = (text: string, from: number): number => {
+  let at = from
+  while (at < from + maxDigits && isDigit(text.charCodeAt(at))) at++
+  return at
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** Position of the quote that ends a JSON string, or of the end of the text. */
+export const endOfString = (json: string, from: number): number => {
+  for (let quote = json.indexOf('"', from); quote !== -1; quote = json.indexOf('"', quote + 1)) {
+    let at = quote
+    while (json[at - 1] === '\\' && at > from) at--
+    if ((quote - at) % 2 === 0) return quote
+  }
+  return json.length
+}

@@ -1,0 +1,189 @@
+import type { Audit, AuditAction } from '../../shared/audit.ts'
+import { answerLimits, type Json, JsonError, readJson } from '../../shared/json.ts'
+import { toResponse, UpstreamInvalidError } from '../../upstream-proxy/index.ts'
+import type { Call, GenerationContext } from '../call.ts'
+import { Deadline } from '../deadline.ts'
+import { TextProblem } from '../problem.ts'
+import type { Exchange } from '../protocol.ts'
+import { answerStreaming } from '../streaming.ts'
+import { readAnswer, type TextAction } from '../upstream/client.ts'
+import type { TextUpstream } from '../upstream/model-routing.ts'
+import { isEnded, type UsageBooking } from './background.ts'
+import type { Objects, OwnResponse } from './ownership.ts'
+import type { TextObjectStore } from './store.ts'
+
+/** What can be done with a stored response. */
+type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
+
+interface Operation {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Behind the response's own path. */
+  readonly below: '' | '/cancel' | '/input_items'
+  /** Parameters of the query that pass. */
+  readonly query: readonly string[]
+}
+
+/** Parameters that name an item of a list. */
+const places: readonly string[] = ['after', 'before']
+
+const operations: Readonly<Record<StoredAction, Operation>> = {
+  GetResponse: {
+    method: 'GET',
+    below: '',
+    query: ['include', 'include[]', 'include_obfuscation', 'starting_after', 'stream'],
+  },
+  DeleteResponse: { method: 'DELETE', below: '', query: [] },
+  CancelResponse: { method: 'POST', below: '/cancel', query: [] },
+  ListInputItems: {
+    method: 'GET',
+    below: '/input_items',
+    query: [...places, 'include', 'include[]', 'limit', 'order'],
+  },
+}
+
+export interface StoredResponsesOptions extends GenerationContext {
+  readonly upstreams: readonly TextUpstream[]
+  readonly objects: Objects
+  /** Undefined: nobody owns anything, so nothing is asked of it. */
+  readonly store: TextObjectStore | undefined
+  readonly book: UsageBooking
+  readonly audit: Audit
+  /** How the stream of a response that is fetched is read and passed on. */
+  readonly retrieval: (path: string) => Exchange
+}
+
+interface Asked {
+  readonly request: Request
+  readonly user: string
+  readonly arrivedAt: number
+  readonly whenRevoked?: Call['whenRevoked']
+  /** As it stands in the path, decoded. */
+  readonly params: { readonly response_id: unknown }
+}
+
+/** A route that does something with one of the caller's own responses, and forwards the answer. It throws TextProblem 404 for any other. */
+export const storedResponseRoute =
+  (action: StoredAction, options: StoredResponsesOptions) =>
+  async ({ request, user, arrivedAt, whenRevoked, params }: Asked): Promise<Response> => {
+    const own = await options.objects.response(user, params.response_id)
+    return askStored(action, own, { request, arrivedAt, whenRevoked }, options)
+  }
+
+const askStored = async (
+  action: StoredAction,
+  own: OwnResponse,
+  { request, arrivedAt, whenRevoked }: Pick<Asked, 'request' | 'arrivedAt' | 'whenRevoked'>,
+  options: StoredResponsesOptions,
+): Promise<Response> => {
+  // Items that were not there yet when the response was created.
+  const given = options.objects.giving(own, { stores: true, background: false, own })
+  const query = queryOf(request, operations[action].query)
+  if (action === 'GetResponse' && query.get('stream') === 'true')
+    return streamStored(own, { path: pathOf(own, query), given, request, arrivedAt, whenRevoked }, options)
+  for (const [name, item] of query) if (places.includes(name)) await options.objects.requireShown(own, item, name)
+  using deadline = new Deadline({
+    clock: options.clock,
+    at: arrivedAt + options.timeoutMs,
+    caller: request.signal,
+  })
+  // What it came to cannot be asked for any more afterwards.
+  if (action === 'DeleteResponse' && own.dueAt !== undefined) {
+    const found = await retrieve(own, deadline.signal, options).catch(() => undefined)
+    if (found && isEnded(found)) await options.book(own, found.usage)
+  }
+  const { status, headers, bytes, json } = await ask(action, own, { query, request, signal: deadline.signal }, options)
+  if (action === 'ListInputItems') await options.objects.showed(own, idsIn(json?.get('data')))
+  if (action === 'GetResponse') await given?.response(json?.value())
+  if (own.dueAt !== undefined) {
+    const said = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
+    // What is deleted before its end has no end to wait for.
+    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isEnded(said)))
+      await options.book(own, said.usage)
+  }
+  if (action === 'DeleteResponse') {
+    await options.store?.removeTextObject(own).catch((err: unknown) => {
+      options.log.warn({ err, response: own.id }, 'a deleted response could not be forgotten before it expires')
+    })
+  }
+  const done = noted[action]
+  if (done) options.audit.note({ action: done, target: { kind: 'response', id: own.id } }, request)
+  return toResponse({ status, headers, bytes })
+}
+
+const noted: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
+  CancelResponse: 'response.cancel',
+  DeleteResponse: 'response.delete',
+}
+
+/** What the upstream says of a response, for who looks after it. */
+export const retrieve = async (own: OwnResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)])
+  const { json } = await ask('GetResponse', own, { signal: deadline }, options)
+  return { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
+}
+
+const ask = async (
+  action: StoredAction,
+  own: OwnResponse,
+  { query, request, signal }: { query?: URLSearchParams; request?: Request; signal: AbortSignal },
+  { upstreams, connection, maxResponseBytes }: StoredResponsesOptions,
+) => {
+  const { method, below } = operations[action]
+  const upstream = upstreamOf(own, upstreams)
+  const { response, headers } = await connection({
+    upstream,
+    action,
+    method,
+    path: pathOf(own, query, below),
+    headers: request?.headers ?? new Headers(),
+    signal,
+  })
+  const { bytes } = await readAnswer(response, upstream, maxResponseBytes)
+  return { status: response.status, headers, bytes, json: objectIn(bytes, action) }
+}
+
+const streamStored = (
+  own: OwnResponse,
+  asked: Pick<Call, 'given' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
+  options: StoredResponsesOptions,
+): Promise<Response> => {
+  const upstream = upstreamOf(own, options.upstreams)
+  const exchange = options.retrieval(asked.path)
+  const ended = async (usage: object | undefined) => {
+    if (own.dueAt !== undefined && usage) await options.book(own, usage)
+  }
+  return answerStreaming({ ...asked, user: own.user, exchange, served: { upstream }, ended }, options)
+}
+
+/** The one place that puts the id of an object into a path: one segment, whatever is in it. */
+const pathOf = (own: OwnResponse, query?: URLSearchParams, below: Operation['below'] = ''): string => {
+  const asked = query && query.size > 0 ? `?${query}` : ''
+  return `/responses/${encodeURIComponent(own.id)}${below}${asked}`
+}
+
+/** An upstream that is not there any more keeps nothing. */
+const upstreamOf = (own: OwnResponse, upstreams: readonly TextUpstream[]): TextUpstream => {
+  const upstream = upstreams.find(({ url }) => url === own.upstream)
+  if (!upstream) throw new TextProblem(404, `Response with id '${own.id}' not found.`)
+  return upstream
+}
+
+const queryOf = ({ url }: Request, names: readonly string[]): URLSearchParams => {
+  const [, query = ''] = url.split('?', 2)
+  return new URLSearchParams([...new URLSearchParams(query)].filter(([name]) => names.includes(name)))
+}
+
+const idsIn = (items: Json | undefined): readonly unknown[] =>
+  items?.isArray ? items.elements().map((item) => item.get('id')?.string()) : []
+
+/** Undefined for an answer without a body, which is one to a deletion. */
+const objectIn = (bytes: Uint8Array, action: StoredAction): Json | undefined => {
+  if (bytes.length === 0 && action === 'DeleteResponse') return undefined
+  try {
+    const json = readJson(bytes, answerLimits)
+    if (json.isObject) return json
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+  }
+  throw new UpstreamInvalidError('a stored response without a JSON object')
+}

@@ -1,0 +1,151 @@
+import { responseFrom } from '../shared/byte-source.ts'
+import type { Clock } from '../shared/clock.ts'
+import { notAuthenticated } from '../shared/identify.ts'
+import { type InFlight, inFlightOf } from '../shared/in-flight.ts'
+import { parseLossless } from '../shared/lossless-json.ts'
+import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../sse-relay/index.ts'
+import { askUpstream, type Call, type GenerationContext } from './call.ts'
+import { Deadline } from './deadline.ts'
+import { EventReader, jsonOf } from './events/event.ts'
+import { eventText } from './events/text.ts'
+import { answerIn, isDone, isPlain } from './non-streaming.ts'
+import { textProblemBody } from './problem.ts'
+import type { Exchange, Relaying } from './protocol.ts'
+import { startStream } from './start-stream.ts'
+import { type PlainBody, readAnswer, type TextResponse } from './upstream/client.ts'
+import { watchCredentials } from './upstream/credentials.ts'
+import { problemOf } from './upstream/problem.ts'
+
+/**
+ * Answers a call that streams: events as they come. The response begins with the first event, or with the first heartbeat; an error that comes
+ * before becomes the status that it stands for.
+ *
+ * Throws Refusal, Unreachable and Invalid, see `createConnection`; where there are too many streams, Problem 429 or 503; and 401 where the caller's credential
+ * ceases to hold before the response has begun. After that, such a stream ends with an error.
+ */
+export const answerStreaming = async (call: Call, machinery: GenerationContext): Promise<Response> => {
+  const { exchange, request, served } = call
+  const { clock, heartbeatMs, timeoutMs } = machinery
+  // What goes on without its caller is waited for: so its caller has to be known as its owner.
+  using lingering = exchange.atOnce
+    ? new Deadline({ clock, at: Number.POSITIVE_INFINITY, caller: request.signal, lingerMs: timeoutMs })
+    : undefined
+  const caller = lingering?.signal ?? request.signal
+  const answer = new StreamedAnswer(call, machinery)
+  const { signal } = answer.upstreamCall
+  const leave = () => answer.upstreamCall.abort(caller.reason)
+  let sent = false
+  try {
+    if (caller.aborted) leave()
+    else caller.addEventListener('abort', leave)
+    answer.count()
+    signal.throwIfAborted()
+    sent = true
+    const begin = async ({ response, headers }: TextResponse) => {
+      const body = isPlain(response)
+        ? eventStream(await readAnswer(response, served.upstream, machinery.maxResponseBytes), exchange)
+        : response.body
+      return {
+        headers,
+        reader: await startStream(call, body, { signal, patienceMs: heartbeatMs, clock, events: new EventReader() }),
+      }
+    }
+    const { headers, reader } = await askUpstream(call, machinery, signal, begin)
+    return responseFrom(relaySource(reader, answer), { headers: streamHeaders(headers) })
+  } catch (error) {
+    answer.over()
+    if (sent && signal.aborted) await answer.end()
+    answer.upstreamCall.abort(error)
+    if (answer.revoked) throw notAuthenticated()
+    throw problemOf(error, served.upstream)
+  } finally {
+    caller.removeEventListener('abort', leave)
+  }
+}
+
+/** A stream on its way to its caller, for as long as it lasts: it holds nothing of the request that it does not need to the end. */
+class StreamedAnswer implements RelayOptions {
+  /** Ends the call, for whatever reason. */
+  readonly upstreamCall = new AbortController()
+  readonly signal: AbortSignal
+  readonly heartbeatMs: number | undefined
+  readonly clock: Clock
+  /** Whether the caller's credential has ceased to hold. */
+  revoked = false
+  readonly #relaying: Relaying
+  readonly #watch: (frame: Frame) => void
+  readonly #counted: InFlight | undefined
+  readonly #forget: (() => void) | undefined
+  readonly #told: Call['ended']
+  #ended = false
+
+  constructor({ exchange, request, served, whenRevoked, ended }: Call, { heartbeatMs, clock }: GenerationContext) {
+    this.signal = request.signal
+    this.heartbeatMs = heartbeatMs
+    this.clock = clock
+    this.#relaying = exchange.relay()
+    this.#watch = watchCredentials(served.upstream)
+    this.#counted = inFlightOf(request)
+    this.#told = ended
+    this.#forget = whenRevoked?.(() => {
+      this.revoked = true
+      this.upstreamCall.abort(new Error('the credential has ceased to hold'))
+    })
+  }
+
+  /** Throws Problem 429 or 503 where there are too many streams. */
+  count(): void {
+    this.#counted?.streaming()
+  }
+
+  onFrame(frame: Frame): Uint8Array | null | undefined {
+    if (isHalf(frame)) return null
+    this.#watch(frame)
+    return this.#relaying.onFrame(frame)
+  }
+
+  async onEnd({ kind }: StreamEnd): Promise<Uint8Array> {
+    try {
+      return encoder.encode(this.revoked ? revokedText : this.#relaying.onEnd(kind === 'broken'))
+    } finally {
+      await this.end()
+    }
+  }
+
+  onDisconnect(): void {
+    this.upstreamCall.abort(new Error('the caller left'))
+    this.end().catch(() => {})
+  }
+
+  /** It is counted, and its credential watched, no longer. */
+  over(): void {
+    this.#counted?.streamed()
+    this.#forget?.()
+  }
+
+  async end(): Promise<void> {
+    if (this.#ended) return
+    this.#ended = true
+    this.over()
+    await this.#told(this.#relaying.usage)
+  }
+}
+
+/** A plain answer as the stream that it would have been. */
+const eventStream = (body: PlainBody, exchange: Exchange): Response['body'] =>
+  new Response(exchange.eventsOf(parseLossless(answerIn(body, exchange).text))).body
+
+const encoder = new TextEncoder()
+
+/** The end of a stream whose caller's credential has ceased to hold, for clients of either protocol: they raise what has `error`, or the type of one. */
+const revokedText = `event: error\n${eventText(
+  JSON.stringify({
+    type: 'error',
+    ...textProblemBody(notAuthenticated()),
+    ...{ code: 'invalid_api_key', message: notAuthenticated().message, param: null, sequence_number: 0 },
+  }),
+)}`
+
+/** Whether a stream was closed within an event of which nobody can make anything. */
+const isHalf = ({ closing, event }: Frame): boolean =>
+  closing !== undefined && closing !== '' && event !== undefined && !isDone(event.data) && jsonOf(event) === undefined

@@ -1,0 +1,101 @@
+import type { Json } from '../../shared/json.ts'
+import { toJson } from '../../shared/json.ts'
+import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
+import { type ListQuery, type MediaKind, type Operation, pagingOf, type UpstreamRequest } from './operation.ts'
+import { withoutProjectName } from './project-name.ts'
+
+export interface ArkOptions extends ArkCredentials {
+  /** Base address, for example `https://ark.cn-beijing.volcengineapi.com`. */
+  readonly url: string
+  /** The account's project, put into every request. Default `default`. */
+  readonly project?: string
+  /** Milliseconds since 1970. Default the system's clock. */
+  readonly now?: () => number
+}
+
+const version = '2024-01-01'
+
+/** The vendor's action interface: `POST /?Action=…&Version=2024-01-01`, signed. */
+export const ark = (options: ArkOptions): MediaKind => {
+  const { origin, host } = new URL(options.url)
+  const project = toJson(options.project ?? 'default')
+  const now = options.now ?? Date.now
+
+  return {
+    secrets: [options.secretKey],
+    accountIds: [options.accessKey],
+    async outgoing(operation: Operation): Promise<UpstreamRequest> {
+      const { action, body } = actionBody(operation)
+      const text = withoutProjectName(body).with('ProjectName', project).raw
+      const query = { Action: action, Version: version }
+      const headers = {
+        'content-type': 'application/json',
+        'x-content-sha256': await bodyHash(text),
+        'x-date': arkDate(now()),
+      }
+      const authorization = await arkAuthorization({ method: 'POST', host, query, headers, body: text }, options)
+      return {
+        method: 'POST',
+        url: `${origin}/?${new URLSearchParams(query)}`,
+        headers: { ...headers, authorization },
+        body: text,
+      }
+    },
+  }
+}
+
+const actionBody = (operation: Operation): { action: string; body: Json } => {
+  const { action } = operation
+  switch (action) {
+    case 'CreateAssetGroup':
+    case 'CreateAsset':
+      return { action, body: operation.body.json }
+    case 'ListAssetGroups':
+    case 'ListAssets':
+      return { action, body: toJson(listBody(operation.query)) }
+    case 'FindAssetGroups':
+      return { action: 'ListAssetGroups', body: toJson(findBody(operation)) }
+    case 'UpdateAssetGroup':
+      return { action, body: identified(operation.body.json, operation.group.id) }
+    case 'UpdateAsset':
+      return { action, body: identified(operation.body.json, operation.asset.id) }
+    case 'DeleteAssetGroup':
+      return { action, body: toJson({ Id: operation.group.id }) }
+    case 'GetAsset':
+      return { action, body: toJson({ Id: operation.id }) }
+    case 'DeleteAsset':
+      return { action, body: toJson({ Id: operation.asset.id }) }
+    case 'CreateVisualValidateSession':
+      return { action, body: calledBack(operation.body.json, operation.callbackUrl) }
+    case 'GetVisualValidateResult':
+      return { action, body: toJson({ BytedToken: operation.verification.id }) }
+  }
+}
+
+/** Here the id travels in the body, where a caller's own must not compete with it. */
+const identified = (body: Json, id: string): Json =>
+  body.without((key) => key.toLowerCase() === 'id').with('Id', toJson(id))
+
+/** Nor may a caller say where a person's browser goes with the word that all went well. */
+const calledBack = (body: Json, url: string | undefined): Json => {
+  const own = body.without((key) => /^callback_?url$/i.test(key))
+  return url === undefined ? own : own.with('CallbackURL', toJson(url))
+}
+
+const listBody = (query: ListQuery) => ({
+  Filter: {
+    GroupIds: query.groups.map((group) => group.id),
+    GroupType: query.groupType,
+    Name: query.name,
+    Statuses: query.statuses,
+  },
+  SortBy: query.sortBy,
+  SortOrder: query.sortOrder,
+  ...pagingOf(query.paging),
+})
+
+const findBody = (wanted: { groupType: string; name: string; nextToken?: string }) => ({
+  Filter: { GroupType: wanted.groupType, Name: wanted.name },
+  MaxResults: 100,
+  NextToken: wanted.nextToken,
+})

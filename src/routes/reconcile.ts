@@ -1,0 +1,42 @@
+import {
+  type ClaimStore,
+  type OwnershipStore,
+  type ReconcileOptions,
+  reconcileRegularly,
+} from '../../plugins/ownership/index.ts'
+import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
+import { readId } from '../../plugins/shared/id.ts'
+import { findGroups } from '../../plugins/upstream-proxy/index.ts'
+import type { Library } from './library.ts'
+
+/** How the group claims that a crash, an outage or a lost answer left open are settled. */
+export const reconcileOptionsOf = (
+  {
+    upstream,
+    claimMs,
+    now,
+    log,
+    audit,
+  }: Pick<Library, 'upstream' | 'claimMs' | 'now'> & Partial<Pick<Library, 'log' | 'audit'>>,
+  store: ClaimStore & Pick<OwnershipStore, 'group'>,
+): ReconcileOptions => ({
+  store,
+  now,
+  log,
+  leaseMs: claimMs,
+  callMs: claimMs,
+  onAdopted: ({ user }, id) =>
+    audit?.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'found after a lost answer' }),
+  find: async (type, name) =>
+    (await findGroups(upstream, type, name)).flatMap((group) => {
+      const id = readId(group.get('Id')?.string())
+      return id === undefined ? [] : [{ id, createdAt: instantOf(group.get('CreateTime')?.string()) }]
+    }),
+})
+
+/** Settles them at once, whenever one falls due, and every minute, until the signal. */
+export const reconcileGroups = (
+  library: Library,
+  store: ClaimStore & Pick<OwnershipStore, 'group'>,
+  signal: AbortSignal,
+): Promise<void> => reconcileRegularly({ ...reconcileOptionsOf(library, store), signal })
