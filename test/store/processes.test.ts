@@ -13,7 +13,7 @@ const runtimes = {
 
 const run = ([command, ...args]: readonly string[], url: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn(command ?? '', [...args, join(import.meta.dir, 'contender.ts'), url], {
+    const child = spawn(command ?? '', [...args, join(import.meta.dir, 'claim-process.ts'), url], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let out = ''
