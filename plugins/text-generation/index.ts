@@ -7,7 +7,6 @@ import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { type Log, noLog, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type Fetch, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
-import { chat } from './chat/chat.ts'
 import { type Generation, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
 import {
@@ -21,7 +20,7 @@ import type { TextObjectStore } from './objects/store.ts'
 import { retrieve, storedResponseRoute } from './objects/stored-responses.ts'
 import { openapi } from './openapi.ts'
 import { textProblemBody } from './problem.ts'
-import { responses, retrieval } from './responses/responses.ts'
+import { createProtocols } from './protocols.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { createRefusedAdditions } from './upstream/refused-additions.ts'
@@ -111,6 +110,11 @@ export const textGeneration = (options: TextGenerationOptions) => {
     log,
   })
   const book: UsageBooking = store ? createUsageBooking({ store, record, clock, log }) : async () => {}
+  const protocols = createProtocols({
+    defaultMaxTokens: defaultMaxTokens ?? undefined,
+    now: clock.now,
+    maxResponseBytes,
+  })
   const generation = {
     ...machinery,
     upstreams,
@@ -128,15 +132,11 @@ export const textGeneration = (options: TextGenerationOptions) => {
     store,
     book,
     audit,
-    retrieval: retrieval({ now: clock.now, maxResponseBytes }),
+    retrieval: protocols.retrieval,
   }
   if (store && options.settleUntil) {
     const retrieveOwn: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
     void reconcileBackground({ store, record, clock, log, book, retrieve: retrieveOwn }, options.settleUntil)
-  }
-  const protocols = {
-    chat: chat({ defaultMaxTokens: defaultMaxTokens ?? undefined, now: clock.now, maxResponseBytes }),
-    responses: responses({ now: clock.now, maxResponseBytes }),
   }
 
   return new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })

@@ -8,6 +8,7 @@ import { UpstreamInvalidError } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
 import { askUpstream, type Call, type GenerationContext } from './call.ts'
 import { Deadline, timeFor } from './deadline.ts'
+import { isDone } from './events/done.ts'
 import type { Exchange } from './protocol.ts'
 import { startStream } from './start-stream.ts'
 import { type PlainBody, readAnswer, type TextResponse } from './upstream/client.ts'
@@ -186,9 +187,6 @@ const endMs = 1_000
 const pushText = (text: string, assembly: Assembly): void => {
   for (const { event } of createFrames().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
 }
-
-/** Whether an event is the line that both protocols end with. */
-export const isDone = (data: string): boolean => data.trim() === '[DONE]'
 
 /** An answer that the gateway put together. Throws Invalid when it holds a credential. */
 const answerOf = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {

@@ -33,6 +33,25 @@ describe('the direction of imports', () => {
     expect(breaches('plugins', allowed)).toEqual([])
   })
 
+  test('chat and responses import neither each other nor the bridge; the bridge may import both', () => {
+    const folder = 'plugins/text-generation'
+    const sibling = new RegExp(`^${folder}/(?:chat|responses|bridge)/`)
+    for (const protocol of ['chat', 'responses']) {
+      const own = `${folder}/${protocol}`
+      expect(sources(own).length).toBeGreaterThan(3)
+      expect(breaches(own, (_, to) => to.startsWith(`${own}/`) || !sibling.test(to))).toEqual([])
+    }
+  })
+
+  test('the bridge is chosen in one file', () => {
+    const importers = sources('plugins', 'src').filter(
+      (source) =>
+        !source.path.startsWith('plugins/text-generation/bridge/') &&
+        importsOf(source).some(({ to }) => to.startsWith('plugins/text-generation/bridge/')),
+    )
+    expect(importers.map(({ path }) => path)).toEqual(['plugins/text-generation/protocols.ts'])
+  })
+
   test('src imports neither test nor examples', () => {
     expect(breaches('src', (_, to) => !/^(?:test|examples)\//.test(to))).toEqual([])
   })

@@ -1,7 +1,10 @@
 import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json.ts'
-import { type Bridge, createBridge } from '../../plugins/text-generation/bridge/stream.ts'
+import {
+  createStreamTranslator,
+  type StreamTranslator,
+} from '../../plugins/text-generation/bridge/stream-translator.ts'
 
 export type Chunk = Record<string, unknown>
 
@@ -43,9 +46,9 @@ export const token = (text: string) => ({
 /** Members of a request besides model and input, or the text of a whole one. */
 export type Request = object | string
 
-export const newBridge = (request: Request = {}): Bridge => {
+export const newBridge = (request: Request = {}): StreamTranslator => {
   let made = 0
-  return createBridge({
+  return createStreamTranslator({
     request: readJson(typeof request === 'string' ? request : JSON.stringify({ model: 'm', input: 'hi', ...request })),
     now: () => 1_700_000_000_900,
     newId: (prefix) => `${prefix}${++made}`,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
-import { checkChatRequest, type RequestRules, withAdditions } from '../../plugins/text-generation/chat/request.ts'
+import { checkChatRequest, withAdditions } from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import type { Capabilities } from '../../plugins/text-generation/upstream/model-routing.ts'
 
 const asStream = (request: Json) => withAdditions(request, new Set())
 
@@ -13,7 +14,7 @@ const withContent = (content: unknown) => withMessage({ role: 'user', content })
 const withBlock = (block: unknown) => withContent([{ type: 'text', text: 'look' }, block])
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-const refusal = (request: unknown, rules?: RequestRules): TextProblem => {
+const refusal = (request: unknown, rules?: Pick<Capabilities, 'maxTemperature'>): TextProblem => {
   try {
     checkChatRequest(typeof request === 'string' ? readJson(request) : toJson(request), rules)
   } catch (error) {

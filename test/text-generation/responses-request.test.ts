@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson, toJson } from '../../plugins/shared/json.ts'
-import type { RequestRules } from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
+import type { Capabilities } from '../../plugins/text-generation/upstream/model-routing.ts'
 
 const minimal = { model: 'm', input: 'hello' }
 const withItem = (item: unknown) => ({ ...minimal, input: [{ role: 'user', content: 'x' }, item] })
 const withPart = (part: unknown) => withItem({ role: 'user', content: [{ type: 'input_text', text: 'x' }, part] })
 
-const refusal = (request: unknown, rules?: RequestRules): TextProblem => {
+const refusal = (request: unknown, rules?: Pick<Capabilities, 'maxTemperature'>): TextProblem => {
   try {
     checkResponsesRequest(typeof request === 'string' ? readJson(request) : toJson(request), rules)
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../shared/json.ts'
 import { errorOf, type Frame, parseEvent } from '../../sse-relay/index.ts'
+import { doneText, isDone } from '../events/done.ts'
 import { jsonOf, TextEvent } from '../events/event.ts'
 import { EventTemplate } from '../events/template.ts'
 import { eventText, withData } from '../events/text.ts'
-import { isDone } from '../non-streaming.ts'
 import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
 import { createChatAssembly } from './assembly.ts'
 import { checkChatRequest, withAdditions } from './request.ts'
@@ -41,8 +41,6 @@ export const isCompletion = ({ choices }: JsonObject): boolean => Array.isArray(
 /** A completion as the stream that it would have been. */
 export const chatEvents = (completion: unknown): string =>
   [...toChunks(completion).map((chunk) => eventText(JSON.stringify(chunk))), doneText].join('')
-
-export const doneText = eventText('[DONE]')
 
 /**
  * Passes a chat stream on as it comes. `[DONE]` comes exactly once, after a complete stream; a broken one ends with an error. A stream is complete

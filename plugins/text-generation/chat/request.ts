@@ -1,5 +1,7 @@
 import { type Json, type MemberChange, toJson } from '../../shared/json.ts'
+import { withoutStreamFields } from '../stream-fields.ts'
 import type { Addition } from '../upstream/additions.ts'
+import type { Capabilities } from '../upstream/model-routing.ts'
 import {
   checkArray,
   checkInteger,
@@ -17,12 +19,6 @@ import {
   wordOf,
 } from '../validation.ts'
 
-/** What may differ from model to model. */
-export interface RequestRules {
-  /** Upper end of the range of `temperature`. Default 2. */
-  readonly maxTemperature?: 1 | 2
-}
-
 /** What a relay has to know of a chat request. */
 export interface ChatRequest {
   /** Not empty. */
@@ -38,7 +34,10 @@ export interface ChatRequest {
  *
  * Throws TextProblem 400 whose `param` is the first offending field, for example `messages[2].role`; also for a field that stands twice.
  */
-export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatRequest => {
+export const checkChatRequest = (
+  request: Json,
+  { maxTemperature = 2 }: Pick<Capabilities, 'maxTemperature'> = {},
+): ChatRequest => {
   const model = readModel(request)
   const messages = requireField(fieldOf(request, 'messages'))
   const all = elementsOf(messages)
@@ -48,7 +47,7 @@ export const checkChatRequest = (request: Json, rules: RequestRules = {}): ChatR
   checkInteger(fieldOf(request, 'max_tokens'), 1)
   // Its newer name is the upstream's to check, but decides whether there is a maximum.
   fieldOf(request, 'max_completion_tokens')
-  checkNumber(fieldOf(request, 'temperature'), 0, rules.maxTemperature ?? 2)
+  checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
   checkArray(fieldOf(request, 'tools'))
   const format = fieldOf(request, 'response_format')
@@ -127,19 +126,11 @@ export const withAdditions = (request: Json, without: ReadonlySet<Addition>, max
   const changes: MemberChange[] = []
   if (maxTokens !== undefined && !without.has('max_tokens') && !maxima.some((key) => isNamed(request, key)))
     changes.push(['max_tokens', toJson(maxTokens)])
-  if (without.has('stream')) return request.edit([...changes, ...noStream])
+  if (without.has('stream')) return request.edit([...changes, ...withoutStreamFields])
   changes.push(['stream', yes])
   if (!without.has('stream_options')) changes.push(['stream_options', reportingUsage(request.get('stream_options'))])
   return request.edit(changes)
 }
-
-/** The words for a stream taken out: for an upstream that knows none. */
-export const withoutStream = (request: Json): Json => request.edit(noStream)
-
-const noStream: readonly MemberChange[] = [
-  ['stream', undefined],
-  ['stream_options', undefined],
-]
 
 const maxima = ['max_tokens', 'max_completion_tokens']
 

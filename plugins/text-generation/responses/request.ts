@@ -1,5 +1,5 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import type { RequestRules } from '../chat/request.ts'
+import type { Capabilities } from '../upstream/model-routing.ts'
 import {
   checkArray,
   checkInteger,
@@ -34,7 +34,10 @@ export interface ResponsesRequest {
  *
  * Throws TextProblem 400 whose `param` is the first offending field, for example `input[0].content[1].text`; also for a field that stands twice.
  */
-export const checkResponsesRequest = (request: Json, rules: RequestRules = {}): ResponsesRequest => {
+export const checkResponsesRequest = (
+  request: Json,
+  { maxTemperature = 2 }: Pick<Capabilities, 'maxTemperature'> = {},
+): ResponsesRequest => {
   const model = readModel(request)
   checkInput(requireField(fieldOf(request, 'input')))
   checkObject(fieldOf(request, 'reasoning'))
@@ -47,7 +50,7 @@ export const checkResponsesRequest = (request: Json, rules: RequestRules = {}): 
   const background = readBoolean(fieldOf(request, 'background'))
   const stores = !fieldOf(request, 'store').json?.is('false')
   checkInteger(fieldOf(request, 'max_output_tokens'), 1)
-  checkNumber(fieldOf(request, 'temperature'), 0, rules.maxTemperature ?? 2)
+  checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
   return { model, stream, background, stores }
 }

@@ -2,13 +2,10 @@ import type { Json, JsonObject } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
 import { errorOf } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { bridged } from '../bridge/bridged.ts'
-import { refuseImpossible } from '../bridge/request.ts'
-import { doneText } from '../chat/chat.ts'
-import { withoutStream } from '../chat/request.ts'
+import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
-import { isDone } from '../non-streaming.ts'
 import { brokenOff, type Exchange, type Protocol, type Relaying } from '../protocol.ts'
+import { withoutStream } from '../stream-fields.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
@@ -19,17 +16,10 @@ export interface ResponsesOptions {
   readonly maxResponseBytes: number
 }
 
-/** `POST /v1/responses`; where an upstream has no such thing, bridged to what it has. */
+/** `POST /v1/responses` at an upstream that has a Responses API. */
 export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol => ({
-  check(request, peculiarities) {
-    const checked = checkResponsesRequest(request, peculiarities)
-    if (!peculiarities?.chatOnly) return checked
-    // Before anybody asks whose the response is that is to be continued: here it is nobody's.
-    refuseImpossible(request)
-    return { ...checked, bridged: true }
-  },
-  put(request, { background = false }, { chatOnly }) {
-    if (chatOnly) return bridged(request, { now, maxResponseBytes })
+  check: checkResponsesRequest,
+  put(request, { background = false }) {
     return {
       action: 'CreateResponse',
       path: '/responses',

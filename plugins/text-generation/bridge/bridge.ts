@@ -1,51 +1,59 @@
-import type { Json } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
 import { createFrames, errorOf } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
-import { chatEvents, doneText, isCompletion } from '../chat/chat.ts'
+import { chatEvents, isCompletion } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
+import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
-import { isDone } from '../non-streaming.ts'
-import { brokenOff, type Exchange, type Relaying } from '../protocol.ts'
+import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
-import { toChatRequest } from './request.ts'
-import { type Bridge, createBridge } from './stream.ts'
+import { checkResponsesRequest } from '../responses/request.ts'
+import { refuseImpossible, toChatRequest } from './request.ts'
+import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
 
-export interface BridgedOptions {
+export interface BridgeOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly maxResponseBytes: number
 }
 
-/** A Responses request on an upstream that has chat completions only. Throws TextProblem 400 that names what cannot be carried over. */
-export const bridged = (request: Json, { now, maxResponseBytes }: BridgedOptions): Exchange => {
-  const chat = toChatRequest(request)
-  const open = () => createBridge({ request, now })
-  return {
-    action: 'CreateChatCompletion',
-    path: '/chat/completions',
-    body: (without) => withAdditions(chat, without),
-    native: false,
-    isAnswer: isCompletion,
-    terminal: false,
-    eventsOf: chatEvents,
-    assemble: () =>
-      assembleBridged(
-        open(),
-        createResponsesAssembly({
-          get request() {
-            return parseLossless(request.without((key) => key === 'input').raw)
-          },
-          now,
-          maxBytes: maxResponseBytes,
-        }),
-      ),
-    relay: () => relayBridged(open()),
-  }
-}
+/** `POST /v1/responses` at an upstream that has chat completions only. */
+export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
+  check(request, capabilities) {
+    const checked = checkResponsesRequest(request, capabilities)
+    // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
+    refuseImpossible(request)
+    return { ...checked, bridged: true }
+  },
+  put(request) {
+    const chatRequest = toChatRequest(request)
+    const open = () => createStreamTranslator({ request, now })
+    return {
+      action: 'CreateChatCompletion',
+      path: '/chat/completions',
+      body: (without) => withAdditions(chatRequest, without),
+      native: false,
+      isAnswer: isCompletion,
+      terminal: false,
+      eventsOf: chatEvents,
+      assemble: () =>
+        assembleBridged(
+          open(),
+          createResponsesAssembly({
+            get request() {
+              return parseLossless(request.without((key) => key === 'input').raw)
+            },
+            now,
+            maxBytes: maxResponseBytes,
+          }),
+        ),
+      relay: () => relayBridged(open()),
+    }
+  },
+})
 
 /** Feeds the assembly of responses with what the bridge makes of a chat stream, so that both ways to answer are one. */
-const assembleBridged = (bridge: Bridge, responses: Assembly): Assembly => {
+const assembleBridged = (bridge: StreamTranslator, responses: Assembly): Assembly => {
   const feed = (text: string) => {
     for (const { event } of createFrames().push(encoder.encode(text))) if (event) responses.push(event)
   }
@@ -68,7 +76,7 @@ const assembleBridged = (bridge: Bridge, responses: Assembly): Assembly => {
 }
 
 /** The stream of the one protocol made into one of the other, with the endings of `relayResponses`. */
-const relayBridged = (bridge: Bridge): Relaying => {
+const relayBridged = (bridge: StreamTranslator): Relaying => {
   let over = false
   const finish = (whole: boolean): string => {
     over = true

@@ -9,7 +9,7 @@ import { beginResponse } from './response.ts'
 import { toResponseUsage } from './usage.ts'
 
 /** Makes the events of a response from those of a chat completion. */
-export interface Bridge {
+export interface StreamTranslator {
   /**
    * Takes an event of the chat stream. Gives the text of the events that it brings about, empty for none.
    *
@@ -26,7 +26,7 @@ export interface Bridge {
   readonly usage: object | undefined
 }
 
-export interface BridgeOptions {
+export interface StreamTranslatorOptions {
   /** The Responses request. */
   readonly request: Json
   /** Milliseconds since 1970. */
@@ -37,7 +37,7 @@ export interface BridgeOptions {
   readonly maxCharacters?: number
 }
 
-export const createBridge = (options: BridgeOptions): Bridge => {
+export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
   const { request, now, newId = randomId, maxCharacters = 2 ** 26 } = options
   const events = createEvents()
   const output: Output = { emit: events.emit, newId, entries: [] }

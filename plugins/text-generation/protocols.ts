@@ -1,0 +1,36 @@
+import { bridge } from './bridge/bridge.ts'
+import { chat } from './chat/chat.ts'
+import type { Exchange, Protocol } from './protocol.ts'
+import { responses, retrieval } from './responses/responses.ts'
+
+export interface ProtocolsOptions {
+  /** Tokens. Added to chat requests that set no maximum. Undefined: nothing is added. */
+  readonly defaultMaxTokens: number | undefined
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly maxResponseBytes: number
+}
+
+/** The protocols of the routes. */
+export interface Protocols {
+  /** `POST /v1/chat/completions`. */
+  readonly chat: Protocol
+  /** `POST /v1/responses`. Bridged to chat completions where the model's upstream has no Responses API. */
+  readonly responses: Protocol
+  /** `GET /v1/responses/{id}`, by its path below the upstream's address. */
+  readonly retrieval: (path: string) => Exchange
+}
+
+export const createProtocols = (options: ProtocolsOptions): Protocols => {
+  const native = responses(options)
+  const bridged = bridge(options)
+  return {
+    chat: chat(options),
+    responses: {
+      check: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).check(request, capabilities),
+      put: (request, checked, capabilities) =>
+        (capabilities.chatOnly ? bridged : native).put(request, checked, capabilities),
+    },
+    retrieval: retrieval(options),
+  }
+}
