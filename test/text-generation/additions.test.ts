@@ -10,16 +10,16 @@ const refusal = (body: unknown, status = 400) =>
   })
 const about = (body: unknown, status?: number) => refusedAddition(refusal(body, status))
 
-/** An error of the protocol. */
+/** An error body in OpenAI's format. */
 const error = (message: string, param: string | null = null, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', param, code },
 })
-/** The list that a framework makes of fields. */
+/** The list of invalid fields that some frameworks return. */
 const detail = (loc: readonly (string | number)[], msg = 'Extra inputs are not permitted') => ({
   detail: [{ type: 'extra_forbidden', loc: ['body', ...loc], msg, input: true }],
 })
 
-describe('a refusal of what the gateway put in is known by its field or its words', () => {
+describe('the rejection of an added field is recognized by its param or message', () => {
   const refusals: readonly (readonly [Addition, boolean, unknown])[] = [
     [
       'stream',
@@ -207,7 +207,7 @@ describe('a refusal of what the gateway put in is known by its field or its word
   }
 })
 
-describe('a refusal is about something else', () => {
+describe('a rejection is not about an added field', () => {
   const refusals: readonly unknown[] = [
     error("Invalid value: 'x'.", 'messages[0].role'),
     error('The model `x` does not exist', 'model', 'model_not_found'),
@@ -242,7 +242,7 @@ describe('a refusal is about something else', () => {
     })
   }
 
-  test('or does not prove that nothing was generated', () => {
+  test('or does not prove that the upstream has generated nothing', () => {
     for (const status of [401, 403, 404, 408, 409, 413, 429, 500, 502, 503]) {
       expect(about(error('stream is not supported', 'stream'), status)).toBeUndefined()
     }

@@ -1,20 +1,20 @@
 import { type TextGenerationOptions, textGeneration, type UsageEntry } from '../../plugins/text-generation/index.ts'
 
-/** What an upstream was asked. */
+/** An upstream request. */
 export interface Asked {
   readonly url: string
   readonly method: string
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read requests of every shape
   readonly json: any
   readonly signal: AbortSignal
 }
 
 export interface TextApp {
-  /** Everything the upstream was asked, in order. */
+  /** The upstream requests, in order. */
   readonly asked: Asked[]
-  /** Everything that was recorded. */
+  /** The recorded usage. */
   readonly usage: UsageEntry[]
   post(
     path: string,
@@ -25,7 +25,7 @@ export interface TextApp {
   ask(path: string, init: RequestInit): Promise<Response>
 }
 
-/** The plugin before an upstream that answers as it is told, without any socket between them. Whoever has an authorization is `ann`, with the token `t1`. */
+/** The plugin with a scripted upstream, without sockets. Every caller with an Authorization header is `ann` with the token `t1`. */
 export const openApp = (
   answer: (asked: Asked) => Response | Promise<Response>,
   options: Partial<TextGenerationOptions> = {},
@@ -66,7 +66,7 @@ export const openApp = (
 /** How a scripted stream ends. */
 export type Ending = 'close' | 'reset' | 'stall'
 
-/** An answer that streams events, given by their data, and then ends; `stall` only when it is cancelled. */
+/** A stream of events, given by their data. With `stall` it ends only when it is cancelled. */
 export const streaming = (
   data: readonly (object | string)[],
   ending: Ending = 'close',
@@ -78,7 +78,7 @@ export const streaming = (
     signal,
   )
 
-/** The same of text as it stands. */
+/** A stream of raw text pieces. */
 export const streamingText = (text: string, ending: Ending = 'close', signal?: AbortSignal): Response => {
   let sent = false
   const body = new ReadableStream<Uint8Array>(
@@ -124,7 +124,7 @@ export const usageChunk = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 }
 
-/** The data of every event in a text. */
+/** The data of all events in a text. */
 export const dataOf = (text: string): string[] =>
   text
     .split('\n')

@@ -3,7 +3,7 @@ import { readJson } from '../../plugins/shared/json.ts'
 import { assetIn, assetInText, maxLooked } from '../../plugins/text-generation/media/asset-text.ts'
 import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
 
-/** Parts of strings in JSON's own text. */
+/** Parts of JSON strings, as JSON text. */
 const parts = [
   ...[
     'a',
@@ -44,7 +44,7 @@ const parts = [
   ...['.', '-', '\u007f', 'asset', 'asset:', 'asset://', 'ASSET:/', '\u{1d41a}', '中', 'K', '²'],
 ]
 
-test('how a string begins is seen as in the whole of it, whatever is in front, between and behind', () => {
+test('the start of a string is classified as in the full decoded string, with any context', () => {
   let seed = 7
   const random = (most: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
@@ -60,7 +60,7 @@ test('how a string begins is seen as in the whole of it, whatever is in front, b
   expect(found).toBeGreaterThan(1_000)
 })
 
-test('of every character alone, it is known whether an address may stand behind it', () => {
+test('for every character it is known whether an asset URL may follow it', () => {
   const wrong: number[] = []
   for (let code = 0x20; code <= 0x10_ff_ff; code++) {
     const text = `${String.fromCodePoint(code).toWellFormed()}asset:x`
@@ -70,12 +70,12 @@ test('of every character alone, it is known whether an address may stand behind 
   expect(wrong).toEqual([])
 }, 60_000)
 
-test('of an id that is too long for any, the beginning is read', () => {
+test('of an id above the maximum length only the start is read', () => {
   expect(assetIn(readJson(`"asset://${'x'.repeat(100_000)}"`))?.length).toBe(4_096)
   expect(assetIn(readJson(`"asset://${'\\n'.repeat(100_000)}"`))?.length).toBe(4_096)
 })
 
-test('strings that begin with megabytes of signs are not read to their end, and refused', () => {
+test('strings that start with megabytes of special characters are rejected early', () => {
   for (const filler of [' ', '.', '\\n', '\\u2000', '\u{1f600}', 'a ']) {
     const looked = { bytes: 0 }
     expect(assetIn(readJson(`"${filler.repeat(2 ** 22 / filler.length)}asset:x"`), looked)).toBeUndefined()

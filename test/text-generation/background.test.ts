@@ -18,7 +18,7 @@ let last = 0
 const spent = { input_tokens: 7, output_tokens: 3 }
 const tokens = { input: 7, cachedInput: 0, output: 3, reasoning: 0 }
 
-/** Apps on one store, as in several processes, before an upstream with one response that runs in the background. */
+/** Several apps with one store, like several processes, and an upstream with one background response. */
 const open = (
   answer?: (asked: Asked, response: object) => Response | undefined,
   more: Partial<TextGenerationOptions> = {},
@@ -53,8 +53,8 @@ const open = (
   }
 }
 
-describe('what runs in the background is paid for when it ends', () => {
-  test('once, by whoever sees it first, however many look', async () => {
+describe('the usage of a background response is recorded when it ends', () => {
+  test('once, by the first process that reads its end', async () => {
     const it = open()
     expect(await (await it.begin()).json()).toMatchObject({ status: 'queued' })
     await it.get()
@@ -68,7 +68,7 @@ describe('what runs in the background is paid for when it ends', () => {
     expect(it.usage()).toEqual([{ user: 'ann', token: 't1', model: 'm', at: expect.any(Number), tokens }])
   })
 
-  test('at once, when it has ended in its first answer', async () => {
+  test('at once, when the first upstream response is already its end', async () => {
     const it = open()
     it.become('completed')
     await it.begin()
@@ -87,7 +87,7 @@ describe('what runs in the background is paid for when it ends', () => {
     }
   })
 
-  test('when it is deleted after an end that nobody has seen', async () => {
+  test('when it is deleted after an unread end', async () => {
     const deleted = { object: 'response.deleted', deleted: true }
     const it = open(({ method }) => (method === 'DELETE' ? Response.json(deleted) : undefined))
     await it.begin()
@@ -97,7 +97,7 @@ describe('what runs in the background is paid for when it ends', () => {
     expect(it.usage()).toMatchObject([{ user: 'ann', tokens }])
   })
 
-  test('when its stream is read to its end, but not when that is left or breaks', async () => {
+  test('when its stream is read to the end, but not when the stream is cancelled or breaks', async () => {
     const it = open((asked, response) => {
       const created = { type: 'response.created', sequence_number: 0, response }
       if (asked.method === 'POST') return streaming([created], 'stall', asked.signal)
@@ -116,15 +116,15 @@ describe('what runs in the background is paid for when it ends', () => {
     expect(it.usage()).toMatchObject([{ tokens }])
   })
 
-  test('a call that did not begin is none', async () => {
+  test('but not for a failed creation', async () => {
     const it = open(() => Response.json({ error: { message: 'no' } }, { status: 429 }))
     expect((await it.begin()).status).toBe(429)
     expect(it.usage()).toEqual([])
   })
 })
 
-describe('a caller who leaves before he is told of it', () => {
-  /** An upstream that has taken the call, and has not answered yet. */
+describe('a caller who disconnects before the id arrives', () => {
+  /** An upstream that has received the call and has not responded yet. */
   const slow = (more: object = {}) => {
     const clock = new VirtualClock()
     const leaving = new AbortController()
@@ -139,7 +139,7 @@ describe('a caller who leaves before he is told of it', () => {
   }
 
   for (const stream of [false, true]) {
-    test(`is its owner all the same, and pays for it; stream: ${stream}`, async () => {
+    test(`is its owner, and its usage is recorded; stream: ${stream}`, async () => {
       const { it, clock, leaving, answer, asked } = slow({ stream })
       await settled()
       leaving.abort()
@@ -151,7 +151,7 @@ describe('a caller who leaves before he is told of it', () => {
           ? streaming([{ type: 'response.created', sequence_number: 0, response: queued }])
           : Response.json(queued),
       )
-      // The store takes its turns.
+      // The store calls take several turns of the event loop.
       for (let turn = 0; turn < 5; turn++) await clock.pass(0)
       await asked
       it.become('completed')
@@ -159,7 +159,7 @@ describe('a caller who leaves before he is told of it', () => {
       expect(it.usage()).toMatchObject([{ user: 'ann', tokens }])
     })
 
-    test(`is not waited for longer than a call may take; stream: ${stream}`, async () => {
+    test(`the upstream call still has its timeout; stream: ${stream}`, async () => {
       const { it, clock, leaving, asked } = slow({ stream })
       await settled()
       leaving.abort()
@@ -171,7 +171,7 @@ describe('a caller who leaves before he is told of it', () => {
     })
   }
 
-  test('and who has left before the upstream is asked begins nothing', async () => {
+  test('and before the upstream call causes no call', async () => {
     const it = open()
     const asked = it.app.post(
       '/responses',
@@ -183,7 +183,7 @@ describe('a caller who leaves before he is told of it', () => {
   })
 })
 
-test('the time limit does not apply to it', async () => {
+test('the timeout does not apply to a background response', async () => {
   const clock = new VirtualClock()
   let release = (_: Response) => {}
   const app = openApp(
@@ -201,10 +201,10 @@ test('the time limit does not apply to it', async () => {
   expect(await (await answer).json()).toEqual(queued)
 })
 
-describe('a response that nobody asks for', () => {
+describe('a background response that no caller reads', () => {
   const minute = 60_000
 
-  /** A response that has been due since its creation, and processes that look after it. */
+  /** A response whose poll is due, and several polling processes. */
   const left = async (
     retrieve: () => Promise<{ status?: unknown; usage?: unknown }>,
     more: Partial<TextObject> = {},
@@ -244,7 +244,7 @@ describe('a response that nobody asks for', () => {
     }
   }
 
-  test('is asked for by the gateway, in one process at a time and ever more rarely, until it has ended', async () => {
+  test('is polled by one process at a time, with growing intervals, until it ends', async () => {
     let status = 'in_progress'
     const it = await left(async () => ({ status, usage: spent }))
     await it.clock.pass(0)
@@ -261,7 +261,7 @@ describe('a response that nobody asks for', () => {
     await it.end()
   })
 
-  test('counts as unreported when the upstream has it no more, or the gateway keeps it no longer', async () => {
+  test('counts as unreported when the upstream has deleted it or the record has expired', async () => {
     const gone = new UpstreamRefusedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
     const it = await left(() => Promise.reject(gone))
     await it.clock.pass(minute)
@@ -273,7 +273,7 @@ describe('a response that nobody asks for', () => {
     await expired.end()
   })
 
-  test('is asked for again when the upstream could not be', async () => {
+  test('is polled again after an upstream error', async () => {
     let fails = true
     const it = await left(async () => {
       if (fails) throw new UpstreamUnreachableError(new Error('ECONNRESET'), true)
@@ -287,7 +287,7 @@ describe('a response that nobody asks for', () => {
     await it.end()
   })
 
-  test('is found by a server that starts', async () => {
+  test('is polled by a server that starts later', async () => {
     const it = open()
     await it.begin()
     it.become('completed')

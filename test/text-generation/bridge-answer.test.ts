@@ -24,7 +24,7 @@ interface Case {
   readonly message: object
   readonly reason?: string
   readonly logprobs?: object
-  /** What a stream would have brought. */
+  /** The stream of the same completion. */
   readonly chunks: readonly object[]
 }
 
@@ -95,7 +95,7 @@ const completionOf = ({ message, reason = 'stop', logprobs }: Case) => ({
   usage: usageChunk.usage,
 })
 
-describe('a whole completion becomes the response that its stream would have become', () => {
+describe('a non-streaming completion becomes the same response as its stream', () => {
   for (const each of cases) {
     test(each.name, () => {
       const streamed = responseOf([...each.chunks, finish(each.reason ?? 'stop'), usageChunk])
@@ -104,7 +104,7 @@ describe('a whole completion becomes the response that its stream would have bec
   }
 })
 
-describe('the assembly of responses makes of the events what the last of them holds', () => {
+describe('the assembly of the events equals the response in the last event', () => {
   for (const { name, chunks } of streams) {
     test(name, () => {
       const assembly = createResponsesAssembly({ request: { model: 'm' }, now: () => 0 })
@@ -115,8 +115,8 @@ describe('the assembly of responses makes of the events what the last of them ho
   }
 })
 
-describe('chunks of a whole completion', () => {
-  test('keep what nobody here knows, and carry no usage but in the last', () => {
+describe('the chunks of a non-streaming completion', () => {
+  test('keep unknown members, and only the last chunk has usage', () => {
     const usage = { prompt_tokens: 1 }
     const completion = {
       id: 'x',
@@ -137,7 +137,7 @@ describe('chunks of a whole completion', () => {
     expect(toChunks({ ...completion, usage: null }).length).toBe(2)
   })
 
-  test('number choices and calls', () => {
+  test('have indices for choices and calls', () => {
     const completion = {
       choices: [
         { message: { content: 'a' }, finish_reason: 'stop' },
@@ -164,7 +164,7 @@ describe('chunks of a whole completion', () => {
     ])
   })
 
-  test('end, where the upstream left out why', () => {
+  test('have a default finish reason', () => {
     const reasonOf = (message: object) => toChunks({ choices: [{ message }] }).at(-1)
     expect(reasonOf({ content: 'x' })).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
     expect(reasonOf({ tool_calls: [call('a', 'f', '{}')] })).toMatchObject({
@@ -172,13 +172,13 @@ describe('chunks of a whole completion', () => {
     })
   })
 
-  test('are an error where the answer is one', () => {
+  test('are an error when the completion is an error', () => {
     expect(toChunks({ error: { message: 'x' } })).toEqual([{ error: { message: 'x' } }])
     for (const value of [null, 7, [], {}, { choices: {} }]) expect(() => toChunks(value)).toThrow(StreamError)
   })
 })
 
-describe('the output of a bridged response is the input of the next', () => {
+describe('the output of a bridged response is valid input of the next request', () => {
   for (const each of cases) {
     test(each.name, () => {
       const { output } = responseOf(toChunks(completionOf(each)))

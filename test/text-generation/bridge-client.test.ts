@@ -7,7 +7,7 @@ import { bridge, chunk, clientOf, dataOf, eventsIn, newBridge, streams, toolDelt
 
 const asked = { model: 'm', input: 'hi', tools }
 
-/** What the official client read, and what it threw. */
+/** The events that OpenAI's client reads, and its error. */
 const readAll = async (text: string) => {
   const events: ResponseStreamEvent[] = []
   try {
@@ -18,7 +18,7 @@ const readAll = async (text: string) => {
   return { events, error: undefined }
 }
 
-describe('the official client', () => {
+describe('OpenAI’s client', () => {
   for (const { name, chunks, items, status = 'completed', text = '' } of streams) {
     const bridged = bridge(chunks, { tools })
 
@@ -26,7 +26,7 @@ describe('the official client', () => {
       expect(await readAll(bridged)).toEqual({ events: eventsIn(bridged), error: undefined })
     })
 
-    test(`makes of them the response that the last one holds: ${name}`, async () => {
+    test(`builds the response of the last event: ${name}`, async () => {
       const last = eventsIn(bridged).at(-1)
       const response = await clientOf(bridged).responses.stream(asked).finalResponse()
       expect(response.status).toBe(status)
@@ -35,7 +35,7 @@ describe('the official client', () => {
       expect(response).toMatchObject(last && 'response' in last ? (last.response as never) : ({ id: 'none' } as never))
     })
 
-    test(`makes the same of them without the last: ${name}`, async () => {
+    test(`builds the same response without the last event: ${name}`, async () => {
       const events = eventsIn(bridged)
       const last = events.at(-1)
       const rest = bridged.slice(0, bridged.lastIndexOf('event: '))
@@ -46,7 +46,7 @@ describe('the official client', () => {
     })
   }
 
-  test('raises the error of a stream that broke off, after it saw what there was', async () => {
+  test('raises the error of an interrupted stream after the events before it', async () => {
     const broken = newBridge()
     let text = broken.push(dataOf(chunk({ content: 'half' })))
     text += broken.push(dataOf(toolDelta(0, { name: 'f', arguments: '{' }, 'a')))
@@ -77,7 +77,7 @@ describe('another client', () => {
       const result = streamText({ model, prompt: 'hi', onError: ({ error }) => void errors.push(error) })
       await result.consumeStream()
       expect(errors).toEqual([])
-      // It shows a refusal as text.
+      // This client shows a refusal as text.
       expect(await result.text).toStartWith(text)
       const last = eventsIn(bridged).at(-1)
       const output = last && 'response' in last ? last.response.output : []

@@ -18,7 +18,7 @@ const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
 const item = (it: unknown) => ({ input: [it] })
 const part = (it: unknown) => item({ role: 'user', content: [{ type: 'input_text', text: 'x' }, it] })
 
-describe('what chat completions cannot do is refused by name', () => {
+describe('a parameter without equivalent in chat completions is rejected by name', () => {
   const rows: readonly (readonly [param: string, request: object])[] = [
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['conversation', { conversation: 'conv_1' }],
@@ -107,7 +107,7 @@ describe('what chat completions cannot do is refused by name', () => {
   }
 })
 
-describe('what is no Responses request is refused by name', () => {
+describe('an invalid Responses request is rejected by name', () => {
   const rows: readonly (readonly [param: string, request: object])[] = [
     ['input', { input: undefined }],
     ['input', { input: null }],

@@ -15,9 +15,13 @@ describe('input becomes messages', () => {
     ['an empty string', '', [{ role: 'user', content: '' }]],
     ['an item without a type', [{ role: 'user', content: 'hi' }], [{ role: 'user', content: 'hi' }]],
     ['a message', [{ type: 'message', role: 'system', content: 'be kind' }], [{ role: 'system', content: 'be kind' }]],
-    ['a developer is a system', [{ role: 'developer', content: 'x' }], [{ role: 'system', content: 'x' }]],
+    ['the role developer becomes system', [{ role: 'developer', content: 'x' }], [{ role: 'system', content: 'x' }]],
     ['an item with a text field', [{ role: 'user', text: 'hi' }], [{ role: 'user', content: 'hi' }]],
-    ['such an item of a type', [{ type: 'input_text', role: 'user', text: 'hi' }], [{ role: 'user', content: 'hi' }]],
+    [
+      'an item with a type and a text field',
+      [{ type: 'input_text', role: 'user', text: 'hi' }],
+      [{ role: 'user', content: 'hi' }],
+    ],
     [
       'one text part',
       [{ role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
@@ -50,7 +54,7 @@ describe('input becomes messages', () => {
       ],
     ],
     [
-      'an image address in the form of chat completions',
+      'an image URL in the format of chat completions',
       [{ role: 'user', content: [{ type: 'input_image', image_url: { url: 'u', detail: 'high' } }] }],
       [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'u', detail: 'high' } }] }],
     ],
@@ -89,7 +93,7 @@ describe('input becomes messages', () => {
       ],
     ),
     [
-      'what the assistant said and refused to say',
+      'text and refusal of the assistant',
       [
         {
           id: 'msg_1',
@@ -106,7 +110,7 @@ describe('input becomes messages', () => {
       [{ role: 'assistant', content: 'no', refusal: 'I will not' }],
     ],
     [
-      'a refusal alone',
+      'a refusal without text',
       [{ role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] }],
       [{ role: 'assistant', content: null, refusal: 'no' }],
     ],
@@ -149,7 +153,7 @@ describe('input becomes messages', () => {
   })
 })
 
-describe('what a model said becomes one message for each turn', () => {
+describe('the output items of a turn become one assistant message', () => {
   const call = (id: string, more: object = {}) => ({
     type: 'function_call',
     id: `fc_${id}`,
@@ -173,7 +177,7 @@ describe('what a model said becomes one message for each turn', () => {
 
   const rows: readonly Row[] = [
     [
-      'parallel calls and their answers',
+      'parallel calls and their outputs',
       [user, call('1'), call('2'), output('1'), output('2')],
       [user, { role: 'assistant', content: null, tool_calls: [chatCall('1'), chatCall('2')] }, tool('1'), tool('2')],
     ],
@@ -183,17 +187,17 @@ describe('what a model said becomes one message for each turn', () => {
       [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
     ],
     [
-      'so are calls before it, because answers must follow calls',
+      'calls before a message, too, because outputs must follow calls',
       [call('1'), said('look'), output('1')],
       [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
     ],
     [
-      'and calls in the middle of it',
+      'calls between two parts of a message, too',
       [said('lo'), call('1'), said('ok'), output('1')],
       [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
     ],
     [
-      'calls one after another are turns of their own',
+      'sequential calls are separate turns',
       [call('1'), output('1'), call('2'), output('2'), said('done')],
       [
         { role: 'assistant', content: null, tool_calls: [chatCall('1')] },
@@ -204,12 +208,12 @@ describe('what a model said becomes one message for each turn', () => {
       ],
     ],
     [
-      'two messages stay two',
+      'two messages stay separate',
       [said('a'), said('b'), user],
       [{ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' }, user],
     ],
     [
-      'a thought goes with the message that follows',
+      'reasoning belongs to the following message',
       [said('a'), thought('hm'), said('b')],
       [
         { role: 'assistant', content: 'a' },
@@ -217,17 +221,17 @@ describe('what a model said becomes one message for each turn', () => {
       ],
     ],
     [
-      'a thought goes with the calls that follow',
+      'reasoning belongs to the following calls',
       [thought('hm'), said('a'), thought('so'), call('1')],
       [{ role: 'assistant', content: 'a', reasoning_content: 'hm\n\nso', tool_calls: [chatCall('1')] }],
     ],
     [
-      'a thought alone is a message',
+      'reasoning alone becomes a message',
       [thought('hm'), user],
       [{ role: 'assistant', content: '', reasoning_content: 'hm' }, user],
     ],
     [
-      'a summary counts where there is nothing else',
+      'a reasoning summary is used when there is no content',
       [
         {
           type: 'reasoning',
@@ -241,7 +245,7 @@ describe('what a model said becomes one message for each turn', () => {
       [{ role: 'assistant', content: 'x', reasoning_content: 'a\n\nb' }],
     ],
     [
-      'an empty thought is nothing',
+      'empty reasoning is dropped',
       [{ type: 'reasoning', id: 'rs', summary: [], encrypted_content: null }, said('x')],
       [{ role: 'assistant', content: 'x' }],
     ],
@@ -261,7 +265,7 @@ describe('what a model said becomes one message for each turn', () => {
       ],
     ],
     [
-      'an output of several texts',
+      'an output with several texts',
       [
         call('1', { caller: { type: 'direct' }, async: false, namespace: null }),
         {
@@ -296,8 +300,8 @@ describe('settings', () => {
   const chatTool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
 
   const rows: readonly Row[] = [
-    ['nothing but model and input', {}, {}],
-    ['the length', { max_output_tokens: 7 }, { max_tokens: 7 }],
+    ['only model and input', {}, {}],
+    ['max_output_tokens', { max_output_tokens: 7 }, { max_tokens: 7 }],
     ...Object.entries({
       temperature: 0.5,
       top_p: 0.9,
@@ -313,13 +317,13 @@ describe('settings', () => {
       vendor: null,
     }).map(([key, value]): Row => [`${key} passes by its own name`, { [key]: value }, { [key]: value }]),
     [
-      'null says nothing',
+      'null members are dropped',
       { temperature: null, reasoning: null, tools: null, text: null, stream: null, prompt: null },
       {},
     ],
     ['store has no effect', { store: true }, {}],
     [
-      'what asks for nothing special',
+      'members with default values are dropped',
       {
         background: false,
         truncation: 'disabled',
@@ -333,15 +337,15 @@ describe('settings', () => {
       {},
     ],
     ['options of the stream', { stream_options: { x: 1 } }, { stream_options: { x: 1 } }],
-    ['the effort', { reasoning: { effort: 'low', summary: null } }, { reasoning_effort: 'low' }],
+    ['reasoning effort', { reasoning: { effort: 'low', summary: null } }, { reasoning_effort: 'low' }],
     ['the verbosity', { text: { verbosity: 'low' } }, { verbosity: 'low' }],
     [
-      'an object as answer',
+      'a JSON object as output',
       { text: { format: { type: 'json_object' } } },
       { response_format: { type: 'json_object' } },
     ],
     [
-      'a schema for the answer',
+      'a JSON schema for the output',
       {
         text: {
           format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true, description: 'd' },
@@ -355,8 +359,8 @@ describe('settings', () => {
       },
     ],
     ['probabilities', { include: ['message.output_text.logprobs'] }, { logprobs: true }],
-    ['the most likely tokens', { top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }],
-    ['no most likely tokens', { top_logprobs: 0 }, {}],
+    ['top_logprobs', { top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }],
+    ['top_logprobs 0', { top_logprobs: 0 }, {}],
     [
       'a function',
       { tools: [{ ...tool, description: 'd', strict: true, cache: 1 }] },
@@ -416,7 +420,7 @@ describe('settings', () => {
       { tools: [chatTool], tool_choice: { type: 'custom', custom: { name: 'a' } } },
     ],
     [
-      'a choice among some',
+      'allowed tools',
       {
         tools: [tool],
         tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
@@ -430,12 +434,12 @@ describe('settings', () => {
       },
     ],
     [
-      'without tools, what decides nothing is left out',
+      'without tools, a tool choice without effect is dropped',
       { tools: [], tool_choice: 'auto', parallel_tool_calls: true },
       {},
     ],
     [
-      'without tools, a choice that needs one stays',
+      'without tools, a tool choice that requires one stays',
       { tools: [], tool_choice: 'required' },
       { tool_choice: 'required' },
     ],
@@ -449,7 +453,7 @@ describe('settings', () => {
     })
   }
 
-  test('values keep every digit, escape and repeated key, nested ones too', () => {
+  test('values keep every digit, escape and duplicate key, also nested ones', () => {
     const chat = toChatRequest(
       readJson(`{"model":"m\\u0031","input":[{"role":"user","content":"\\u00e9","x":1.0}],"seed":12345678901234567890,
         "tools":[{"type":"function","name":"f","parameters":{"b":1,"a":9007199254740993,"a":-0}}],"temperature":1.0}`),
@@ -465,7 +469,7 @@ describe('settings', () => {
       expect(chat).toContain(text)
   })
 
-  test('a vendor may call its fields whatever it likes', () => {
+  test('unknown members with any name pass', () => {
     expect(chatOf({ constructor: 1, toString: 2 })).toMatchObject({ constructor: 1, toString: 2 })
   })
 })

@@ -17,10 +17,10 @@ import {
   usageChunk,
 } from './bridging.ts'
 
-/** That this compiles is the test: what the bridge can say of items is what the official client can read. */
+/** A compile-time test: the bridge's item types are those of OpenAI's client. */
 export const asClientEvent = (event: ItemEvent & { sequence_number: number }): ResponseStreamEvent => event
 
-/** The events between `response.in_progress` and the end, without their numbers. */
+/** The events between `response.in_progress` and the end, without sequence numbers. */
 const between = (chunks: readonly Chunk[]): { readonly type: string }[] =>
   eventsIn(bridge(chunks))
     .slice(2, -1)
@@ -35,7 +35,7 @@ const last = (chunks: readonly unknown[], request: object = {}) => {
   return event.response
 }
 
-describe('the events of each item come whole and in order', () => {
+describe('the events of an item are complete and in order', () => {
   test('text', () => {
     const at = { item_id: 'msg_2', output_index: 0, content_index: 0 }
     const message = { type: 'message', id: 'msg_2', role: 'assistant' }
@@ -62,7 +62,7 @@ describe('the events of each item come whole and in order', () => {
     ] as never)
   })
 
-  test('reasoning, which ends before the text begins', () => {
+  test('reasoning ends before the text begins', () => {
     const at = { item_id: 'rs_2', output_index: 0, content_index: 0 }
     const item = { type: 'reasoning', id: 'rs_2', summary: [] }
     const part = { type: 'reasoning_text', text: 'so' }
@@ -84,7 +84,7 @@ describe('the events of each item come whole and in order', () => {
     ] as never)
   })
 
-  test('reasoning, which ends before a call begins', () => {
+  test('reasoning ends before a call begins', () => {
     const order = (delta: object) =>
       between([chunk({ reasoning: 'hm' }), chunk(delta), finish('tool_calls')])
         .map(({ type }) => type)
@@ -106,7 +106,7 @@ describe('the events of each item come whole and in order', () => {
     ] as never)
   })
 
-  test('parallel calls, whose deltas are kept apart', () => {
+  test('parallel calls with separate deltas', () => {
     const chunks = [
       toolDelta(0, { name: 'f', arguments: '' }, 'a'),
       toolDelta(1, { name: 'g', arguments: '' }, 'b'),
@@ -178,14 +178,14 @@ describe('every stream', () => {
       expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, nth) => nth))
     })
 
-    test(`begins and ends as the protocol wants it: ${name}`, () => {
+    test(`begins and ends with the events of the protocol: ${name}`, () => {
       expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress'])
       expect(events.at(-1)?.type).toBe(`response.${status}`)
       expect(last(chunks)).toMatchObject({ status, id: 'resp_1' })
       expect(last(chunks).output.map(({ type }) => type)).toEqual(items as never)
     })
 
-    test(`closes each item that it opens, once, as the response shows it, with ids that stay: ${name}`, () => {
+    test(`closes each item once, with a stable id, as in the final response: ${name}`, () => {
       const added = events.filter((event) => event.type === 'response.output_item.added')
       const done = events.filter((event) => event.type === 'response.output_item.done')
       expect(added.map(({ output_index }) => output_index)).toEqual(items.map((_, nth) => nth))
@@ -202,13 +202,13 @@ describe('every stream', () => {
   }
 })
 
-describe('calls', () => {
+describe('tool calls', () => {
   const callsOf = (chunks: readonly Chunk[]) =>
     last([...chunks, finish('tool_calls')]).output.map((item) =>
       item.type === 'function_call' ? [item.call_id, item.name, item.arguments, item.status] : item.type,
     )
 
-  test('without index are told apart by id, or go on with the last', () => {
+  test('without index are separated by id, or continue the last call', () => {
     const chunks = [
       toolDelta(undefined, { name: 'f', arguments: '{' }, 'a'),
       toolDelta(undefined, { arguments: '}' }),
@@ -222,7 +222,7 @@ describe('calls', () => {
     ])
   })
 
-  test('that are all numbered 0 are told apart by id, name and whole arguments', () => {
+  test('that all have index 0 are separated by id, name and complete arguments', () => {
     const chunks = [
       toolDelta(0, { name: 'f', arguments: '{}' }, 'a'),
       toolDelta(0, { name: 'f', arguments: '[]' }, 'b'),
@@ -233,7 +233,7 @@ describe('calls', () => {
     ])
   })
 
-  test('without index and id are told apart by name and whole arguments', () => {
+  test('without index and id are separated by name and complete arguments', () => {
     const chunks = [
       chunk({
         tool_calls: [{ function: { name: 'f', arguments: '{}' } }, { function: { name: 'g', arguments: '[' } }],
@@ -246,17 +246,17 @@ describe('calls', () => {
     ])
   })
 
-  test('without index get an id that comes late', () => {
+  test('without index accept a late id', () => {
     const chunks = [toolDelta(undefined, { name: 'f' }), toolDelta(undefined, { arguments: '{}' }, 'a')]
     expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])
   })
 
-  test('keep to their number when an upstream gives each delta another id', () => {
+  test('are identified by index when each delta has another id', () => {
     const chunks = [toolDelta(0, { name: 'f', arguments: '{' }, 'a'), toolDelta(0, { name: 'f', arguments: '}' }, 'b')]
     expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])
   })
 
-  test('get an id of their own where the upstream gives none, or one that another has', () => {
+  test('get a generated id when the upstream’s id is missing or duplicate', () => {
     const chunks = [
       toolDelta(0, { name: 'f', arguments: '1' }),
       toolDelta(1, { name: 'g', arguments: '2' }, 'a'),
@@ -269,7 +269,7 @@ describe('calls', () => {
     ])
   })
 
-  test('wait for name and id', () => {
+  test('are announced once name and id are known', () => {
     const chunks = [
       toolDelta(0, { arguments: '{' }),
       toolDelta(0, { name: 'f' }, 'a'),
@@ -279,17 +279,17 @@ describe('calls', () => {
     expect(callsOf([toolDelta(0, { name: 'f' }), toolDelta(0, {}, 'a')])).toEqual([['a', 'f', '{}', 'completed']])
   })
 
-  test('without arguments are whole calls', () => {
+  test('without arguments are complete', () => {
     expect(callsOf([toolDelta(0, { name: 'f' }, 'a')])).toEqual([['a', 'f', '{}', 'completed']])
   })
 
-  test('whose arguments come as an object have them as text', () => {
+  test('with an object as arguments have it as text', () => {
     expect(callsOf([toolDelta(0, { name: 'f', arguments: { a: 1 } }, 'a')])).toEqual([
       ['a', 'f', '{"a":1}', 'completed'],
     ])
   })
 
-  test('are not believed beyond 128', () => {
+  test('are limited to 128', () => {
     const bridge = newBridge()
     const push = (index: number) => bridge.push(dataOf(toolDelta(index, { name: 'f', arguments: '' }, `c${index}`)))
     for (let index = 0; index < 128; index++) push(index)
@@ -297,8 +297,8 @@ describe('calls', () => {
   })
 })
 
-describe('an answer that was cut short', () => {
-  test('says why', () => {
+describe('an incomplete completion', () => {
+  test('has the reason', () => {
     expect(last([chunk({ content: 'x' }), finish('length')]).incomplete_details).toEqual({
       reason: 'max_output_tokens',
     })
@@ -307,7 +307,7 @@ describe('an answer that was cut short', () => {
     })
   })
 
-  test('shows which item was cut, and half a call in any case', () => {
+  test('marks the incomplete item, also a partial call', () => {
     const statuses = (chunks: readonly Chunk[]) =>
       last([...chunks, finish('length')]).output.map((item) => ('status' in item ? item.status : undefined))
     const half = toolDelta(0, { name: 'f', arguments: '{"a' }, 'a')
@@ -320,7 +320,7 @@ describe('an answer that was cut short', () => {
 })
 
 describe('the response', () => {
-  test('has the usage in its own words, with every count', () => {
+  test('has the usage in the format of responses, with every count', () => {
     expect(last([chunk({ content: 'x' }), finish('stop'), usageChunk]).usage).toEqual({
       input_tokens: 11,
       input_tokens_details: { cached_tokens: 3, cache_write_tokens: 0 },
@@ -337,7 +337,7 @@ describe('the response', () => {
     })
   })
 
-  test('has the last usage, and null where there was none', () => {
+  test('has the last usage, or null', () => {
     const some = { usage: { prompt_tokens: 1, completion_tokens: 2 } }
     expect(last([some, usageChunk, { usage: null }, { usage: {} }, finish('stop')]).usage?.total_tokens).toBe(18)
     expect(last([chunk({ content: 'x' }), finish('stop')]).usage).toBeNull()
@@ -347,7 +347,7 @@ describe('the response', () => {
     expect(bridge.usage).toMatchObject({ input_tokens: 11 })
   })
 
-  test('repeats the request, with defaults for what was not said', () => {
+  test('repeats the request, with defaults for absent members', () => {
     const { output: _, ...response } = last([finish('stop')])
     expect(response).toEqual({
       id: 'resp_1',
@@ -395,7 +395,7 @@ describe('the response', () => {
     expect(last([finish('stop')], said)).toMatchObject(said as never)
   })
 
-  test('keeps numbers as they were written, by the caller and by the upstream', () => {
+  test('keeps the text of numbers of caller and upstream', () => {
     const request = '{"model":"m","input":"hi","temperature":1.0,"metadata":{"a":12345678901234567890}}'
     const bridge = newBridge(request)
     const text = bridge.push({ type: 'message', data: '{"usage":{"prompt_tokens":1.50,"completion_tokens":2}}' })
@@ -404,15 +404,15 @@ describe('the response', () => {
     expect(bridge.end()).toContain('"input_tokens":1.50,')
   })
 
-  test('names the model as the request does, where the upstream does not', () => {
+  test('has the model of the request when the upstream names none', () => {
     expect(last([{ choices: [] }]).model).toBe('m')
   })
 
-  test('has the tier that the upstream served it in', () => {
+  test('has the service tier of the upstream', () => {
     expect(last([{ ...chunk({ content: 'x' }), service_tier: 'flex' }, finish('stop')]).service_tier).toBe('flex')
   })
 
-  test('has probabilities with their bytes, early ones too', () => {
+  test('has logprobs with bytes, also those before the text', () => {
     const chunks = [
       chunk({ content: '' }, { logprobs: { content: [token('a')] } }),
       chunk({ content: 'b' }, { logprobs: { content: [token('b'), token('y')] } }),
@@ -438,8 +438,8 @@ describe('the response', () => {
   })
 })
 
-describe('a stream that goes wrong', () => {
-  test('is complete only when the choice has finished', () => {
+describe('an invalid or interrupted stream', () => {
+  test('is complete only after the finish reason', () => {
     const bridge = newBridge()
     expect(bridge.complete).toBe(false)
     bridge.push(dataOf(chunk({ content: 'x' })))
@@ -449,7 +449,7 @@ describe('a stream that goes wrong', () => {
     expect(bridge.complete).toBe(true)
   })
 
-  test('throws what the upstream said', () => {
+  test('throws the upstream’s error', () => {
     const said = { error: { message: 'overloaded', code: 529 } }
     for (const [type, value] of [
       ['message', said],
@@ -462,7 +462,7 @@ describe('a stream that goes wrong', () => {
     }
   })
 
-  test('throws for what it cannot understand or hold', () => {
+  test('throws for invalid or too large data', () => {
     const bad: readonly unknown[] = [
       [],
       7,
@@ -481,7 +481,7 @@ describe('a stream that goes wrong', () => {
     expect(() => newBridge().push({ type: 'message', data: '{"choices":' })).toThrow(StreamError)
   })
 
-  test('bears empty data, chunks without choices, and nulls', () => {
+  test('accepts empty data, chunks without choices, and nulls', () => {
     const odd = [
       {},
       { choices: null },
@@ -498,12 +498,12 @@ describe('a stream that goes wrong', () => {
     } as never)
   })
 
-  test('fails with what there is, then with an error, in numbers without gaps', () => {
+  test('ends with the partial response and an error, with consecutive sequence numbers', () => {
     const bridge = newBridge()
     let text = bridge.push(dataOf(chunk({ reasoning: 'hm' })))
     text += bridge.push(dataOf(chunk({ content: 'half' })))
     text += bridge.push(dataOf(toolDelta(0, { name: 'f', arguments: '{"a' }, 'a')))
-    // What was said before the bad part of a chunk is not lost.
+    // The valid part of a chunk before the invalid part is kept.
     expect(() => bridge.push(dataOf(chunk({ content: ' of it', tool_calls: [7] })))).toThrow(StreamError)
     text += bridge.fail('upstream broke off')
     const events = eventsIn(text)
@@ -526,7 +526,7 @@ describe('a stream that goes wrong', () => {
     expect(text).not.toContain('[DONE]')
   })
 
-  test('begins before it fails', () => {
+  test('sends the first events before the failure', () => {
     expect(eventsIn(newBridge().fail('x')).map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -535,14 +535,14 @@ describe('a stream that goes wrong', () => {
     ])
   })
 
-  test('ends once', () => {
+  test('has one end only', () => {
     const bridge = newBridge()
     bridge.push(dataOf(finish('stop')))
     bridge.end()
     expect([bridge.end(), bridge.fail('x'), bridge.push(dataOf(chunk({ content: 'x' })))]).toEqual(['', '', ''])
   })
 
-  test('is not taken in beyond a bound', () => {
+  test('is rejected above a size limit', () => {
     const big = chunk({ content: 'x'.repeat(2 ** 23) })
     const bridge = newBridge()
     expect(() => {
@@ -551,8 +551,8 @@ describe('a stream that goes wrong', () => {
   })
 })
 
-describe('however a chat stream is split', () => {
-  /** The same stream with each text in pieces, cut at random places. */
+describe('with any split of a chat stream', () => {
+  /** The same stream with each text split at random positions. */
   const split = (chunks: readonly Chunk[], cuts: readonly number[]): Chunk[] => {
     let at = 0
     const pieces = (text: string): string[] => {

@@ -32,7 +32,7 @@ export const usageChunk: Chunk = {
   },
 }
 
-/** A delta of a call of a function. */
+/** A delta of a function call. */
 export const toolDelta = (index: number | undefined, fields: object, id?: string): Chunk =>
   chunk({ tool_calls: [{ index, id, ...(id ? { type: 'function' } : {}), function: fields }] })
 
@@ -43,7 +43,7 @@ export const token = (text: string) => ({
   top_logprobs: [{ token: text, logprob: -0.5, bytes: [1] }],
 })
 
-/** Members of a request besides model and input, or the text of a whole one. */
+/** Members of a request beside model and input, or the text of a complete request. */
 export type Request = object | string
 
 export const newBridge = (request: Request = {}): StreamTranslator => {
@@ -57,7 +57,7 @@ export const newBridge = (request: Request = {}): StreamTranslator => {
 
 export const dataOf = (value: unknown) => ({ type: 'message', data: JSON.stringify(value) })
 
-/** Text of the events that a complete chat stream becomes. */
+/** The events of a bridged chat stream, as text. */
 export const bridge = (chunks: readonly unknown[], request: Request = {}): string => {
   const bridge = newBridge(request)
   return chunks.map((each) => bridge.push(dataOf(each))).join('') + bridge.end()
@@ -74,7 +74,7 @@ export const eventsIn = (text: string): ResponseStreamEvent[] =>
       return value
     })
 
-/** The official client, on a stream that holds the text. */
+/** OpenAI's client with a stream of this text. */
 export const clientOf = (text: string): OpenAI =>
   new OpenAI({
     apiKey: 'sk-test',
@@ -84,7 +84,7 @@ export const clientOf = (text: string): OpenAI =>
       new Response(`${text}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }),
   })
 
-/** Tools that make the official client parse what it can. */
+/** Tools whose arguments OpenAI's client parses. */
 export const tools = [
   { type: 'function' as const, name: 'weather', parameters: { type: 'object' }, strict: false },
   { type: 'function' as const, name: 'time', parameters: { type: 'object' }, strict: false },
@@ -94,7 +94,7 @@ export const tools = [
 export interface Stream {
   readonly name: string
   readonly chunks: readonly Chunk[]
-  /** Types of the items that the response has. */
+  /** The item types of the response. */
   readonly items: readonly string[]
   readonly status?: 'incomplete'
   readonly text?: string
@@ -102,7 +102,7 @@ export interface Stream {
 
 const role = chunk({ role: 'assistant', content: '' })
 
-/** Chat streams as upstreams send them. */
+/** Chat streams of upstreams. */
 export const streams: readonly Stream[] = [
   {
     name: 'text',

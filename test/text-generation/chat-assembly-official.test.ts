@@ -3,7 +3,7 @@ import OpenAI from 'openai'
 import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { bytesOf, eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
 
-/** What the official client's own accumulation comes to, without what it adds for its caller. */
+/** The completion that OpenAI's client accumulates, without the members that it adds. */
 const officialAnswer = async (chunks: Recorded['chunks']): Promise<unknown> => {
   const client = new OpenAI({
     apiKey: 'sk-test',
@@ -18,7 +18,7 @@ const officialAnswer = async (chunks: Recorded['chunks']): Promise<unknown> => {
   )
 }
 
-/** Usage that is null all along is none in a call without streaming; the client copies the null. */
+/** Null usage in all chunks means no usage in a non-streaming completion. The client copies the null. */
 const withoutNullUsage = (answer: unknown): unknown =>
   typeof answer === 'object' && answer !== null && 'usage' in answer && answer.usage === null
     ? { ...answer, usage: undefined }
@@ -30,7 +30,7 @@ const ownAnswer = (chunks: Recorded['chunks']): unknown => {
   return JSON.parse(assembly.result())
 }
 
-describe('the answer is what the official client makes of the stream', () => {
+describe('the assembled completion equals that of OpenAI’s client', () => {
   for (const [name, { chunks, official }] of Object.entries(streams)) {
     if (official !== undefined) continue
     test(name, async () => {
@@ -39,7 +39,7 @@ describe('the answer is what the official client makes of the stream', () => {
   }
 })
 
-describe('the answer is another where the official client falls short', () => {
+describe('the assembled completion differs where OpenAI’s client is incomplete', () => {
   for (const [name, { chunks, official }] of Object.entries(streams)) {
     if (official === undefined) continue
     test(`${name}: ${official}`, async () => {
@@ -48,7 +48,7 @@ describe('the answer is another where the official client falls short', () => {
     })
   }
 
-  test('these are the exceptions', () => {
+  test('these are all differences', () => {
     const exceptions = Object.values(streams).filter(({ official }) => official !== undefined)
     expect(exceptions.length).toBeLessThan(Object.keys(streams).length / 2)
   })

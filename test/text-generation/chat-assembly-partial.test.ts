@@ -7,7 +7,7 @@ const create = () => {
   return createChatAssembly({ model: 'asked', now: () => 1_800_000_000_999, newId: () => `${++ids}` })
 }
 
-/** The answer cut off after some chunks. */
+/** The partial completion after some chunks. */
 const partialOf = (...chunks: readonly (object | string)[]) => {
   const assembly = create()
   for (const chunk of chunks) assembly.push(eventOf(chunk))
@@ -46,7 +46,7 @@ interface Completion {
   readonly usage?: object
 }
 
-/** The answer after every chunk of a stream, before the first and after the last included. */
+/** The partial completions before the first chunk and after each chunk. */
 const cutOffs = (chunks: Recorded['chunks']): readonly Completion[] => {
   const assembly = create()
   return [
@@ -58,7 +58,7 @@ const cutOffs = (chunks: Recorded['chunks']): readonly Completion[] => {
   ]
 }
 
-/** Reasons that some chunks give for a choice. */
+/** The finish reasons of a choice in some chunks. */
 const reasonsIn = (chunks: Recorded['chunks'], index: number): readonly string[] =>
   chunks
     .map((chunk) => JSON.parse(eventOf(chunk).data))
@@ -69,19 +69,19 @@ const reasonsIn = (chunks: Recorded['chunks'], index: number): readonly string[]
 const textOf = ({ content }: Message): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? JSON.stringify(part)).join('')
 
-/** What a function call would do. */
+/** Name and arguments of a function call. */
 const deedOf = (called: { readonly name: string; readonly arguments: string }) => ({
   name: called.name,
   arguments: JSON.parse(called.arguments),
 })
 
-describe('an answer can be cut off anywhere', () => {
+describe('a partial completion after any chunk', () => {
   for (const [name, { chunks, answer }] of Object.entries(streams)) {
     const whole: Completion = typeof answer === 'string' ? JSON.parse(answer) : answer
     const finalOf = (index: number) => whole.choices.find((choice) => choice.index === index)?.message
 
     describe(name, () => {
-      test('and has the shape of an answer', () => {
+      test('is a valid completion', () => {
         for (const cut of cutOffs(chunks)) {
           expect(cut.object).toBe('chat.completion')
           expect(cut.id).toStartWith('chatcmpl-')
@@ -99,18 +99,18 @@ describe('an answer can be cut off anywhere', () => {
         }
       })
 
-      test('and what has not finished is marked by its length', () => {
+      test('has finish_reason length for unfinished choices', () => {
         for (const [count, cut] of cutOffs(chunks).entries()) {
           for (const { index, message, finish_reason } of cut.choices) {
             const expected = reasonsIn(chunks.slice(0, count), index).at(-1)
-            // Audio may end without a reason.
+            // Audio may end without a finish reason.
             const last = message.audio && count >= 2 ? ['length', 'stop'] : ['length']
             expect(expected ? [expected] : last).toContain(finish_reason)
           }
         }
       })
 
-      test('and its text is the beginning of the text', () => {
+      test('has a prefix of the text', () => {
         const cuts = cutOffs(chunks)
         for (const [count, cut] of cuts.entries()) {
           for (const { index, message } of cut.choices) {
@@ -120,7 +120,7 @@ describe('an answer can be cut off anywhere', () => {
         }
       })
 
-      test('and half a call is never in it', () => {
+      test('contains no partial tool call', () => {
         for (const cut of cutOffs(chunks)) {
           for (const { index, message, finish_reason } of cut.choices) {
             const final = finalOf(index)
@@ -140,14 +140,14 @@ describe('an answer can be cut off anywhere', () => {
         }
       })
 
-      test('and usage is in it only when the upstream has told', () => {
+      test('has usage only if the upstream has sent it', () => {
         for (const [count, cut] of cutOffs(chunks).entries()) {
           const told = chunks.slice(0, count).some((chunk) => JSON.parse(eventOf(chunk).data).usage)
           expect('usage' in cut).toBe(told)
         }
       })
 
-      test('and cutting it off changes nothing of what follows', () => {
+      test('does not affect the further assembly', () => {
         const untouched = create()
         for (const chunk of chunks) untouched.push(eventOf(chunk))
         const touched = create()
@@ -163,7 +163,7 @@ describe('an answer can be cut off anywhere', () => {
   }
 })
 
-describe('an answer that is cut off', () => {
+describe('a partial completion', () => {
   test('before anything was generated is empty', () => {
     const nothing = {
       id: 'chatcmpl-1',
@@ -189,7 +189,7 @@ describe('an answer that is cut off', () => {
     })
   })
 
-  test('keeps the reasons of choices that have finished', () => {
+  test('keeps the reasons of finished choices', () => {
     const { choices } = partialOf(
       chunkOf({ content: 'a' }, { finish_reason: 'stop' }),
       chunkOf({ content: 'b' }, { index: 1 }),
@@ -202,7 +202,7 @@ describe('an answer that is cut off', () => {
     ])
   })
 
-  test('keeps whole calls beside half ones', () => {
+  test('keeps complete calls and drops partial ones', () => {
     const { message } = partialOf(
       chunkOf({ tool_calls: [call(0, 'f', '{"a":1}'), call(1, 'g', '{"a":'), call(2, 'h', '{}')] }),
     ).choices[0]
@@ -210,7 +210,7 @@ describe('an answer that is cut off', () => {
     expect(message.content).toBeNull()
   })
 
-  test('has no list of calls when none is whole', () => {
+  test('has no tool_calls when no call is complete', () => {
     for (const text of ['', '{', '{"a":1', '12', 'nonsense', '{}{}']) {
       const { message, finish_reason } = partialOf(chunkOf({ tool_calls: [call(0, 'f', text)] })).choices[0]
       expect(message).toStrictEqual({ role: 'assistant', content: '', refusal: null })
@@ -219,7 +219,7 @@ describe('an answer that is cut off', () => {
     expect(partialOf(chunkOf({ tool_calls: [call(0, '', '{}')] })).choices[0].message).not.toHaveProperty('tool_calls')
   })
 
-  test('has a call from its last character on', () => {
+  test('has a call once its arguments are complete JSON', () => {
     const assembly = create()
     const text = '{"a":{"b":[1,"}{\\""],"c":{}}}'
     assembly.push(eventOf(chunkOf({ tool_calls: [call(0, 'f', '')] })))
@@ -238,7 +238,7 @@ describe('an answer that is cut off', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('has a function call of the old kind only when it is whole', () => {
+  test('has a deprecated function_call only when it is complete', () => {
     const half = { function_call: { name: 'f', arguments: '{"a":' } }
     expect(partialOf(chunkOf(half)).choices[0].message).toStrictEqual({ role: 'assistant', content: '', refusal: null })
     const { message } = partialOf(chunkOf(half), chunkOf({ function_call: { arguments: '1}' } })).choices[0]
@@ -246,12 +246,12 @@ describe('an answer that is cut off', () => {
     expect(message.content).toBeNull()
   })
 
-  test('does not end with half a character', () => {
+  test('does not end with a lone surrogate', () => {
     const { message } = partialOf(chunkOf({ content: 'ok \ud83d', reasoning_content: 'hm\ud83d' })).choices[0]
     expect(message).toMatchObject({ content: 'ok ', reasoning_content: 'hm' })
   })
 
-  test('has the thoughts and the usage so far, and numbers as they came', () => {
+  test('has the reasoning and usage so far, with exact numbers', () => {
     const assembly = create()
     assembly.push(
       eventOf('{"choices":[{"delta":{"reasoning_content":"Hm"}}],"usage":{"total_tokens":12345678901234567890}}'),

@@ -71,10 +71,10 @@ const completion = fc.record({
   ),
 })
 
-/** Without members that are undefined, of the members' own prototype. */
+/** Removes undefined members. */
 const settle = (value: unknown): Members => JSON.parse(JSON.stringify(value))
 
-/** Whole numbers below a bound, the same for the same seed (linear congruential). */
+/** Pseudo-random integers below a bound (linear congruential generator). */
 const createDice = (seed: number) => {
   let state = seed >>> 0
   return (below: number): number => {
@@ -84,7 +84,7 @@ const createDice = (seed: number) => {
 }
 type Dice = ReturnType<typeof createDice>
 
-/** Parts of a text or a list that make up the whole; at least one, some perhaps empty. */
+/** Splits a text or a list into at least one part. Parts may be empty. */
 const cut = <Whole extends { readonly length: number; slice(from: number, to: number): Whole }>(
   whole: Whole,
   dice: Dice,
@@ -93,22 +93,22 @@ const cut = <Whole extends { readonly length: number; slice(from: number, to: nu
   return [0, ...marks].map((from, at) => whole.slice(from, marks[at] ?? whole.length))
 }
 
-/** Parts of base64: of its text, or of the bytes, each written for itself. */
+/** Splits base64: its text, or its bytes with each part encoded separately. */
 const cutBase64 = (data: string, dice: Dice): string[] =>
   dice(2) === 0
     ? cut(data, dice)
     : cut(Buffer.from(data, 'base64'), dice).map((bytes) => Buffer.from(bytes).toString('base64'))
 
-/** One member of a delta as it comes, part by part. */
+/** The deltas of one member. */
 const deltasOf = (key: string, value: unknown, dice: Dice): readonly Members[] => {
   const delta = (part: unknown): Members => ({ [key]: part })
   if (typeof value === 'string') return cut(value, dice).map(delta)
   if (Array.isArray(value)) return cut(value, dice).map(delta)
-  // Only the last counts.
+  // Only the last value counts.
   return value === null || dice(2) === 0 ? [delta(value)] : [delta(dice(100)), delta(null), delta(value), delta(null)]
 }
 
-/** A call as it comes: a name and an id first, then text; both may come again, or come empty. */
+/** The deltas of a call: name and id first, then the arguments. Name and id may be repeated or empty. */
 const callDeltas = (call: Members, kind: 'function' | 'custom', key: string, dice: Dice): readonly Members[] => {
   const { [kind]: called, ...around } = call
   const { name: called_name, [key]: whole } = called as Members
@@ -123,7 +123,7 @@ const callDeltas = (call: Members, kind: 'function' | 'custom', key: string, dic
   ]
 }
 
-/** What is said of a choice, in strands that keep their own order and may be mixed with each other. */
+/** The deltas of a choice as sequences. The order within a sequence is fixed; sequences may be interleaved. */
 const strandsOf = (choice: Members, dice: Dice): (readonly Members[])[] => {
   const { index, message: whole, logprobs, finish_reason, ...more } = choice
   const { tool_calls: calls, function_call: called, audio, role, ...rest } = whole as Members
@@ -160,7 +160,7 @@ const strandsOf = (choice: Members, dice: Dice): (readonly Members[])[] => {
   ]
 }
 
-/** Strands mixed at random. */
+/** Interleaves sequences at random. */
 const mix = (strands: readonly (readonly Members[])[], dice: Dice): readonly Members[] => {
   const left = strands.map((strand) => [...strand]).filter((strand) => strand.length > 0)
   const mixed: Members[] = []
@@ -173,7 +173,7 @@ const mix = (strands: readonly (readonly Members[])[], dice: Dice): readonly Mem
   return mixed
 }
 
-/** A completion as one of the streams that it could have come in. */
+/** A random stream of a completion. */
 const chunksOf = ({ choices, ...top }: Members, dice: Dice): readonly object[] => {
   const { usage, ...around } = top
   const parts = [
@@ -195,7 +195,7 @@ const chunksOf = ({ choices, ...top }: Members, dice: Dice): readonly object[] =
   return usage ? [...chunks, { ...around, choices: [], usage }] : chunks
 }
 
-/** A value in which the order of members does not matter, and every member is seen. */
+/** A value with sorted members, including all own ones. */
 const orderless = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(orderless)
   if (typeof value !== 'object' || value === null) return value
@@ -222,6 +222,6 @@ const property = fc.property(completion, fc.nat(), (random, seed) => {
   expect(orderless(JSON.parse(assembly.result()))).toEqual(orderless({ ...whole, choices }))
 })
 
-test('any completion cut into any deltas, and those into any bytes, comes together again', () => {
+test('any completion, split into any deltas and bytes, is assembled again', () => {
   fc.assert(property, { seed: 4_007, numRuns: 400 })
 })

@@ -1,10 +1,10 @@
-/** A stream as upstreams send it, and the answer that it comes to. */
+/** A stream of an upstream and its completion. */
 export interface Recorded {
-  /** Chunks as objects, or as JSON where its spelling matters. Each is one event; `[DONE]` follows. */
+  /** Chunks as objects, or as JSON text where the spelling matters. Each is one event. `[DONE]` follows. */
   readonly chunks: readonly (object | string)[]
-  /** What a call without streaming would have answered, as an object or as JSON. */
+  /** The non-streaming completion, as an object or as JSON text. */
   readonly answer: object | string
-  /** Why the official client's own accumulation comes to something else. */
+  /** Why the result of OpenAI's client differs. */
   readonly official?: string
 }
 
@@ -50,7 +50,7 @@ const choice = (message: object, reason = 'stop', more: object = {}) => ({
   ...more,
 })
 
-/** An answer of one choice. */
+/** A completion with one choice. */
 const said = (message: object, reason = 'stop', more: object = {}) => answer([choice(message, reason)], more)
 
 const call = (id: string, name: string, text: string) => ({ id, type: 'function', function: { name, arguments: text } })
@@ -604,13 +604,13 @@ export const streams: Readonly<Record<string, Recorded>> = {
   },
 }
 
-/** A chunk's event. */
+/** The event of a chunk. */
 export const eventOf = (chunk: object | string): { readonly type: string; readonly data: string } => ({
   type: 'message',
   data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk),
 })
 
-/** The bytes of a stream, `[DONE]` included. */
+/** The bytes of a stream with `[DONE]`. */
 export const bytesOf = (chunks: Recorded['chunks']): Uint8Array =>
   new TextEncoder().encode(
     [...chunks.map((chunk) => eventOf(chunk).data), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''),

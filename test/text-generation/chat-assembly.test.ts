@@ -3,7 +3,7 @@ import { type Assembly, StreamError } from '../../plugins/text-generation/assemb
 import { type ChatAssemblyOptions, createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { eventOf, streams } from './chat-assembly-streams.ts'
 
-/** An assembly that has been told some chunks, at a fixed time and with ids in their order. */
+/** An assembly with some chunks, a fixed time and sequential ids. */
 const assemblyOf = (chunks: readonly (object | string)[], options: Partial<ChatAssemblyOptions> = {}): Assembly => {
   let ids = 0
   const assembly = createChatAssembly({
@@ -18,7 +18,7 @@ const assemblyOf = (chunks: readonly (object | string)[], options: Partial<ChatA
 
 const resultOf = (chunks: readonly (object | string)[]) => JSON.parse(assemblyOf(chunks).result())
 
-/** What a push is refused with. */
+/** The error of a push. */
 const refused = (chunks: readonly (object | string)[], options?: Partial<ChatAssemblyOptions>): StreamError => {
   try {
     assemblyOf(chunks, options)
@@ -31,8 +31,8 @@ const refused = (chunks: readonly (object | string)[], options?: Partial<ChatAss
 
 const chunkOf = (delta: unknown, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] })
 
-describe('a stream comes to the answer that a call without streaming would have had', () => {
-  test('there are streams to look at', () => {
+describe('a stream is assembled to the non-streaming completion', () => {
+  test('the corpus has streams', () => {
     expect(Object.keys(streams).length).toBeGreaterThan(40)
   })
 
@@ -47,7 +47,7 @@ describe('a stream comes to the answer that a call without streaming would have 
     })
   }
 
-  test('the surroundings stand before and the unknown behind what matters', () => {
+  test('known members come first, unknown ones last', () => {
     const { chunks } = streams['unknown members of chunks and choices'] ?? { chunks: [] }
     const answer = resultOf([...chunks, { choices: [], usage: { total_tokens: 1 } }])
     expect(Object.keys(answer).slice(0, 6)).toEqual(['id', 'object', 'created', 'model', 'choices', 'usage'])
@@ -55,14 +55,14 @@ describe('a stream comes to the answer that a call without streaming would have 
     expect(Object.keys(answer.choices[0].message).slice(0, 3)).toEqual(['role', 'content', 'refusal'])
   })
 
-  test('no member of a chunk changes what other objects have', () => {
+  test('no member of a chunk pollutes prototypes', () => {
     const { chunks } = streams['members named like those that every object has'] ?? { chunks: [] }
     resultOf(chunks)
     expect('polluted' in {}).toBe(false)
     expect(`${{}}`).toBe('[object Object]')
   })
 
-  test('an answer asked for twice is the same twice', () => {
+  test('the completion is the same each time it is requested', () => {
     const assembly = assemblyOf([
       chunkOf({ tool_calls: [{ function: { name: 'f', arguments: '{}' } }] }, { finish_reason: 'stop' }),
     ])
@@ -70,7 +70,7 @@ describe('a stream comes to the answer that a call without streaming would have 
     expect(JSON.parse(assembly.partial())).toEqual(JSON.parse(assembly.result()))
   })
 
-  test('a text of a hundred thousand pieces is whole', () => {
+  test('a text of 100,000 pieces is complete', () => {
     const assembly = assemblyOf([])
     const pieces = Array.from({ length: 100_000 }, (_, at) => `${at} `)
     for (const content of pieces) assembly.push(eventOf(chunkOf({ content })))
@@ -78,8 +78,8 @@ describe('a stream comes to the answer that a call without streaming would have 
   })
 })
 
-describe('what an upstream leaves out is filled in', () => {
-  test('id, time and model of the answer', () => {
+describe('missing members have defaults', () => {
+  test('id, time and model of the completion', () => {
     expect(resultOf([chunkOf({ content: 'Hi' }, { finish_reason: 'stop' })])).toMatchObject({
       id: 'chatcmpl-1',
       created: 1_800_000_000,
@@ -87,7 +87,7 @@ describe('what an upstream leaves out is filled in', () => {
     })
   })
 
-  test('ids of tool calls, each its own', () => {
+  test('unique ids of tool calls', () => {
     const call = { function: { name: 'f', arguments: '{"a":1}' } }
     const answer = resultOf([chunkOf({ tool_calls: [call, { ...call, id: '' }, { ...call, id: null }] }), '[DONE]'])
     expect(answer.choices[0].message.tool_calls).toEqual(
@@ -116,37 +116,37 @@ describe('what an upstream leaves out is filled in', () => {
     ])
   })
 
-  test('what a tool of an unknown type is called with is kept as it is', () => {
+  test('a tool call of an unknown type is kept unchanged', () => {
     const call = { id: 'a', type: 'web_search', web_search: { query: 'q' } }
     expect(resultOf([chunkOf({ tool_calls: [{ index: 0, ...call }] })]).choices[0].message.tool_calls).toEqual([call])
   })
 })
 
-describe('an answer is complete when every choice that appeared has finished', () => {
-  test('not before anything was said', () => {
+describe('a completion is complete when every choice has finished', () => {
+  test('not before the first choice', () => {
     expect(assemblyOf([]).complete).toBe(false)
   })
 
-  test('not by [DONE] alone', () => {
+  test('not after [DONE] alone', () => {
     expect(assemblyOf(['[DONE]']).complete).toBe(false)
     expect(assemblyOf([chunkOf({ content: 'Hi' }), '[DONE]']).complete).toBe(false)
   })
 
-  test('without [DONE]', () => {
+  test('also without [DONE]', () => {
     expect(assemblyOf([chunkOf({ content: 'Hi' }, { finish_reason: 'stop' })]).complete).toBe(true)
   })
 
-  test('not while one of two is open', () => {
+  test('not while one of two choices is open', () => {
     const open = [chunkOf({}, { index: 1 }), chunkOf({}, { finish_reason: 'stop' })]
     expect(assemblyOf(open).complete).toBe(false)
     expect(assemblyOf([...open, chunkOf({}, { index: 1, finish_reason: 'stop' })]).complete).toBe(true)
   })
 
-  test('an empty reason is none', () => {
+  test('an empty finish reason does not count', () => {
     expect(assemblyOf([chunkOf({ content: 'Hi' }, { finish_reason: '' })]).complete).toBe(false)
   })
 
-  test('audio has not finished while something of it is missing, or when more follows', () => {
+  test('audio is unfinished while a part is missing or more follows', () => {
     const audio = { id: 'a', data: 'AQID', transcript: 'Hm' }
     const expiry = chunkOf({ audio: { expires_at: 1 } })
     expect(assemblyOf([chunkOf({ audio }), expiry]).complete).toBe(true)
@@ -156,19 +156,19 @@ describe('an answer is complete when every choice that appeared has finished', (
   })
 })
 
-describe('what is no part of an answer', () => {
-  test('anything after [DONE] is ignored', () => {
+describe('ignored data', () => {
+  test('anything after [DONE]', () => {
     const late = ['[DONE]', chunkOf({ content: 'late' }), 'nonsense', { error: { message: 'late' } }]
     expect(JSON.parse(assemblyOf([chunkOf({ content: 'Hi' }), ...late]).partial()).choices[0].message.content).toBe(
       'Hi',
     )
   })
 
-  test('empty data says nothing', () => {
+  test('empty data', () => {
     expect(assemblyOf(['', ' ', chunkOf({ content: 'Hi' }, { finish_reason: 'stop' })]).complete).toBe(true)
   })
 
-  test('events of other names say nothing unless they look like chunks', () => {
+  test('events with other names, unless their data are chunks', () => {
     const assembly = assemblyOf([chunkOf({ content: 'Hi' })])
     assembly.push({ type: 'ping', data: '{"type":"ping","content":"x"}' })
     assembly.push({ type: 'completion', data: JSON.stringify(chunkOf({ content: '!' }, { finish_reason: 'stop' })) })
@@ -179,12 +179,12 @@ describe('what is no part of an answer', () => {
     expect(assembly.usage).toEqual({ total_tokens: 3 })
   })
 
-  test('a falsy error is none', () => {
+  test('a falsy error', () => {
     expect(resultOf([{ ...chunkOf({ content: 'Hi' }), error: null }])).not.toHaveProperty('error')
   })
 })
 
-describe('an upstream that goes wrong is quoted', () => {
+describe('an upstream error is thrown with its message', () => {
   const error = { message: 'overloaded', type: 'server_error', param: null, code: 503 }
 
   const told = (type: string, data: string) => {
@@ -201,11 +201,11 @@ describe('an upstream that goes wrong is quoted', () => {
     expect(refused([{ ...chunkOf({ content: '' }, { finish_reason: 'error' }), error }]).said).toEqual(error)
   })
 
-  test('an error that is only text', () => {
+  test('an error that is a string', () => {
     expect(refused([{ error: 'overloaded' }])).toMatchObject({ message: 'overloaded', said: { error: 'overloaded' } })
   })
 
-  test('an error event of any form', () => {
+  test('an error event in any format', () => {
     expect(told('error', JSON.stringify({ error }))).toEqual({ message: 'overloaded', said: error })
     expect(told('error', JSON.stringify(error))).toEqual({ message: 'overloaded', said: error })
     expect(told('message', JSON.stringify({ ...error, type: 'error' }))?.said).toEqual({ ...error, type: 'error' })
@@ -220,16 +220,16 @@ describe('an upstream that goes wrong is quoted', () => {
   })
 })
 
-describe('there are bounds', () => {
+describe('limits', () => {
   const indices = ['-1', '128', '1.5', '"0"', '1e9', 'true', '{}', '[]']
 
-  test('choices are counted from 0 to 127', () => {
+  test('the index of a choice is 0 to 127', () => {
     for (const index of indices) refused([`{"choices":[{"index":${index},"delta":{"content":"x"}}]}`])
     expect(resultOf([chunkOf({}, { index: 127 })]).choices).toHaveLength(1)
     expect(resultOf(['{"choices":[{"index":1.0}]}']).choices[0].index).toBe(1)
   })
 
-  test('tool calls are counted from 0 to 127', () => {
+  test('the index of a tool call is 0 to 127', () => {
     for (const index of indices) refused([`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":${index}}]}}]}`])
     const call = (id: number) => ({ id: `call_${id}`, function: { name: 'f', arguments: '{}' } })
     const full = Array.from({ length: 128 }, (_, at) => call(at))
@@ -237,7 +237,7 @@ describe('there are bounds', () => {
     refused([chunkOf({ tool_calls: [...full, call(128)] })])
   })
 
-  test('what is kept has a limit, whatever it is made of', () => {
+  test('the total size is limited', () => {
     const text = 'é'.repeat(50)
     const deltas: readonly object[] = [
       { content: text },
@@ -260,7 +260,7 @@ describe('there are bounds', () => {
     refused([Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key-${at}`, at]))], { maxBytes: 4500 })
   })
 
-  test('what is replaced does not count', () => {
+  test('replaced values do not count', () => {
     const last = (at: number) => ({
       ...chunkOf({}, { seen: `${at}`.repeat(50) }),
       usage: { total_tokens: at },
@@ -272,7 +272,7 @@ describe('there are bounds', () => {
     )
   })
 
-  test('nesting has a limit', () => {
+  test('the depth is limited', () => {
     const nested = (levels: number) => `{"choices":[],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`
     assemblyOf([nested(60)])
     refused([nested(70)])

@@ -24,7 +24,7 @@ const refusal = (request: unknown, rules?: Pick<Capabilities, 'maxTemperature'>)
   throw new Error('the request was accepted')
 }
 
-describe('what the document refuses is refused, and the place is named', () => {
+describe('an invalid request is rejected with the JSON path of the parameter', () => {
   const refused: readonly (readonly [param: string, request: unknown])[] = [
     ['model', { messages: [user] }],
     ['model', { ...minimal, model: null }],
@@ -114,7 +114,7 @@ describe('what the document refuses is refused, and the place is named', () => {
     })
   }
 
-  test('the first trouble in the order of the tables is the one that is named', () => {
+  test('the error names the first violation in the documented order', () => {
     const all = { messages: [], stream: 1, max_tokens: 0, temperature: 9, top_p: 9, tools: 1, response_format: 1 }
     const order = ['model', 'messages', 'stream', 'max_tokens', 'temperature', 'top_p', 'tools', 'response_format']
     const repaired: Record<string, unknown> = { ...all }
@@ -124,7 +124,7 @@ describe('what the document refuses is refused, and the place is named', () => {
     }
   })
 
-  test('the range of temperature is that of the model, and is told', () => {
+  test('the temperature range is that of the model, and the error contains it', () => {
     const warm = { ...minimal, temperature: 1.5 }
     expect(checkChatRequest(toJson(warm)).model).toBe('m')
     expect(refusal(warm, { maxTemperature: 1 }).message).toBe('temperature must be a number from 0 to 1')
@@ -132,7 +132,7 @@ describe('what the document refuses is refused, and the place is named', () => {
   })
 })
 
-describe('what the document allows, and what client libraries send beyond it, passes', () => {
+describe('documented parameters and those that client libraries add pass', () => {
   const accepted: readonly unknown[] = [
     minimal,
     withMessage({ role: 'system', content: 'be kind' }),
@@ -182,12 +182,12 @@ describe('what the document allows, and what client libraries send beyond it, pa
   }
 })
 
-describe('a relay learns what it has to know', () => {
+describe('the parsed request contains', () => {
   test('the model, decoded', () => {
     expect(checkChatRequest(readJson(JSON.stringify(minimal).replace('"m"', '"\\u006d/\\"x\\""'))).model).toBe('m/"x"')
   })
 
-  test('whether to stream, and whether the usage was asked for', () => {
+  test('whether to stream, and whether usage is requested', () => {
     const read = (more: object) => {
       const { stream, includeUsage } = checkChatRequest(toJson({ ...minimal, ...more }))
       return [stream, includeUsage]
@@ -201,7 +201,7 @@ describe('a relay learns what it has to know', () => {
   })
 })
 
-describe('a field that decides something may stand only once', () => {
+describe('a field that the gateway uses may occur only once', () => {
   const message = '{"role":"user","content":"x"}'
   const request = (more: string) => `{"model":"m","messages":[${message}],${more}}`
   const content = (block: string) => `{"model":"m","messages":[{"role":"user","content":[${block}]}]}`
@@ -242,7 +242,7 @@ describe('a field that decides something may stand only once', () => {
     })
   }
 
-  test('other fields are the upstream’s', () => {
+  test('other fields may be duplicate', () => {
     expect(checkChatRequest(readJson(request('"seed":1,"seed":2,"Model":"n"'))).model).toBe('m')
   })
 })
@@ -277,7 +277,7 @@ const chatRequest = fc.record(
   { requiredKeys: ['model', 'messages'] },
 )
 
-/** Every place where something of a wrong type is a violation, as path steps. */
+/** Every position where a value of a wrong type is a violation, as path steps. */
 const places = (value: unknown, steps: readonly (string | number)[] = []): (readonly (string | number)[])[] => {
   const named = new Set(
     (
@@ -303,8 +303,8 @@ const injected = (value: unknown, [step, ...rest]: readonly (string | number)[],
   return copy
 }
 
-describe('no request surprises the checks', () => {
-  test('valid requests pass', () => {
+describe('the validation of random requests', () => {
+  test('accepts valid requests', () => {
     fc.assert(
       fc.property(chatRequest, (request) => {
         const { model, stream, includeUsage } = checkChatRequest(toJson(request))
@@ -316,12 +316,12 @@ describe('no request surprises the checks', () => {
     )
   })
 
-  test('one violation anywhere is found where it is', () => {
+  test('finds a single violation at its path', () => {
     fc.assert(
       fc.property(chatRequest, fc.nat(), (request, nth) => {
         const all = places(request)
         const place = all[nth % all.length] ?? []
-        // A value of no right type anywhere: neither string, array, object nor boolean, and out of every range.
+        // A value that is invalid everywhere: no string, array, object or boolean, and out of every range.
         const problem = refusal(injected(request, place, -7))
         expect([problem.status, problem.param]).toEqual([400, paramOf(place)])
       }),
@@ -329,7 +329,7 @@ describe('no request surprises the checks', () => {
     )
   })
 
-  test('one key that stands twice is found where it is', () => {
+  test('finds a duplicate key at its path', () => {
     fc.assert(
       fc.property(chatRequest, fc.nat(), (request, nth) => {
         const all = places(request).filter((steps) => typeof steps.at(-1) === 'string')
@@ -347,7 +347,7 @@ describe('no request surprises the checks', () => {
     )
   })
 
-  test('whatever object comes, it is accepted or refused', () => {
+  test('accepts or rejects every object', () => {
     const keys = fc.constantFrom(
       'model',
       'messages',
@@ -386,11 +386,11 @@ describe('no request surprises the checks', () => {
   })
 })
 
-describe('a rewritten request keeps every other byte', () => {
+describe('a changed request keeps every other byte', () => {
   const rewrite = (change: (request: Json) => Json, text: string) => change(readJson(text)).raw
   const maximum = (request: Json) => withAdditions(request, new Set(['stream']), 4096)
 
-  test('max_tokens is added where no maximum is named', () => {
+  test('max_tokens is added when the request has no maximum', () => {
     expect(rewrite(maximum, '{ "seed" : 12345678901234567890 }')).toBe(
       '{ "seed" : 12345678901234567890 ,"max_tokens":4096}',
     )
@@ -399,7 +399,7 @@ describe('a rewritten request keeps every other byte', () => {
     expect(rewrite(maximum, '{"max_completion_tokens":null}')).toBe('{"max_completion_tokens":null,"max_tokens":4096}')
   })
 
-  test('a maximum that is named stays, under either name', () => {
+  test('a maximum with either name stays', () => {
     for (const text of [
       '{"max_tokens":7}',
       '{"max_completion_tokens":7}',
@@ -415,7 +415,7 @@ describe('a rewritten request keeps every other byte', () => {
     expect(withAdditions(request, new Set(['stream']))).toBe(request)
   })
 
-  test('a request is made to stream and to report its usage', () => {
+  test('stream and include_usage are set', () => {
     expect(rewrite(asStream, '{"a":1e400 }')).toBe('{"a":1e400 ,"stream":true,"stream_options":{"include_usage":true}}')
     expect(rewrite(asStream, '{ "stream" : false , "a":[ 1 ] }')).toBe(
       '{ "stream" : true , "a":[ 1 ] ,"stream_options":{"include_usage":true}}',
@@ -431,7 +431,7 @@ describe('a rewritten request keeps every other byte', () => {
     ).toBe('{"stream_options":{ "x":9007199254740993, "include_usage" : true },"stream":true}')
   })
 
-  test('a key with escapes is the same key, and one that stands twice has one meaning afterwards', () => {
+  test('an escaped key is the same key, and a duplicate key occurs once afterwards', () => {
     expect(rewrite(asStream, '{"\\u0073tream":false,"stream_options":{"include_usage":true},"stream" : null}')).toBe(
       '{"stream_options":{"include_usage":true},"stream" : true}',
     )
@@ -459,7 +459,7 @@ describe('a rewritten request keeps every other byte', () => {
     .uniqueArray(memberText, { selector: ({ key }) => key, maxLength: 6 })
     .map((members) => `{${members.map(({ text }) => text).join(',')}}`)
   const changed = new Set(['stream', 'stream_options', 'max_tokens'])
-  /** The text with the values of what may change taken out. */
+  /** The text without the values that may change. */
   const others = (text: string) => {
     const json = readJson(text)
     return json
@@ -472,7 +472,7 @@ describe('a rewritten request keeps every other byte', () => {
     ['maximum', maximum],
     ['asStream', asStream],
   ] as const) {
-    test(`${name}: what it does not change stays, and doing it again changes nothing`, () => {
+    test(`${name}: the rest stays, and a repetition changes nothing`, () => {
       fc.assert(
         fc.property(requestText, (text) => {
           const once = change(readJson(text))

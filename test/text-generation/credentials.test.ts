@@ -14,7 +14,7 @@ const stream = (...contents: string[]) =>
 const answering = (body: string, type: string, headers: Record<string, string> = {}) =>
   openApp(() => new Response(body, { headers: { 'content-type': type, ...headers } }))
 
-/** Whatever a caller could make of an answer. */
+/** The response and its decoded forms, as a caller could read them. */
 const heard = async (response: Response) => {
   const text = await response.text()
   const all = text + JSON.stringify([...response.headers])
@@ -24,9 +24,9 @@ const heard = async (response: Response) => {
 
 const invalid = { status: 502, text: expect.stringContaining('upstream returned an invalid response') }
 
-describe('a success that holds the upstream’s credential is none', () => {
+describe('a successful response that contains the upstream’s credential is not forwarded', () => {
   for (const form of disguises) {
-    test(`${form.slice(0, 20)}: a plain answer, in its body or its headers, one put together, and one that becomes a stream`, async () => {
+    test(`${form.slice(0, 20)}: a non-streaming response, in body or headers, an assembled one, and one converted to a stream`, async () => {
       const plain = answering(completion(`it is ${form}`), 'application/json')
       expect(await heard(await plain.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
       expect(await heard(await plain.post('/chat/completions', { model: 'm', messages, stream: true }))).toEqual(
@@ -43,7 +43,7 @@ describe('a success that holds the upstream’s credential is none', () => {
       expect(await heard(await app.get('/models'))).toEqual(invalid)
     })
 
-    test(`${form.slice(0, 20)}: a stream ends with an error, and what came before stands`, async () => {
+    test(`${form.slice(0, 20)}: a stream ends with an error after the events before it`, async () => {
       const app = answering(stream('it is ', form, ' indeed'), 'text/event-stream')
       const { status, text } = await heard(await app.post('/chat/completions', { model: 'm', messages, stream: true }))
       expect(status).toBe(200)
@@ -54,7 +54,7 @@ describe('a success that holds the upstream’s credential is none', () => {
     })
   }
 
-  test('also when it is spelled out over several events', async () => {
+  test('also when it is split over several events', async () => {
     for (const form of disguises) {
       const pieces = form.match(/(?:\\u....|[^\\]){1,3}/g) ?? []
       expect(pieces.join('')).toBe(form)
@@ -67,7 +67,7 @@ describe('a success that holds the upstream’s credential is none', () => {
     }
   })
 
-  test('and others go on in between: another choice, a thought beside it, a heartbeat; and whatever the piece is of', async () => {
+  test('also with events of another choice, reasoning or heartbeats in between, and for any member', async () => {
     const pieces = key.match(/.{1,3}/g) ?? []
     const event = (delta: object, index = 0) =>
       `data: ${JSON.stringify({ id: 'c', choices: [{ index, delta, finish_reason: null }] })}\n\n`
@@ -95,7 +95,7 @@ describe('a success that holds the upstream’s credential is none', () => {
     expect(relayed).not.toContain(`"delta":"${pieces.at(-1)}"`)
   })
 
-  test('of the responses protocol too', async () => {
+  test('also in the responses protocol', async () => {
     const delta = (text: string, n: number) =>
       `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${n},"item_id":"i","output_index":0,"content_index":0,"delta":"${text}"}\n\n`
     const app = answering(delta('it is ', 1) + delta(key.slice(0, 5), 2) + delta(key.slice(5), 3), 'text/event-stream')
@@ -106,7 +106,7 @@ describe('a success that holds the upstream’s credential is none', () => {
   })
 })
 
-test('an answer without it passes byte for byte, whatever it escapes', async () => {
+test('a response without it passes byte for byte, with any escapes', async () => {
   const text = 'a \\u0074he-upstream \\/ %74he-upstream-ke \\"quoted\\" \\\\'
   const plain = answering(completion(text), 'application/json')
   expect(await (await plain.post('/chat/completions', { model: 'm', messages })).text()).toBe(completion(text))

@@ -12,7 +12,7 @@ afterAll(() => store.close())
 
 let last = 0
 
-/** An upstream that has thought, begun to speak, and says no more. */
+/** An upstream that sends complete reasoning and partial text, and then stalls. */
 const open = (ending: Ending, clock = new VirtualClock()) => {
   const id = `cut_${++last}`
   const thought = { id: `rs_${id}`, type: 'reasoning', summary: [], encrypted_content: 'e' }
@@ -40,21 +40,21 @@ const open = (ending: Ending, clock = new VirtualClock()) => {
   )
   const create = (more: object) =>
     app.post('/responses', { model: 'm', input: 'x', ...more }, { headers: { authorization: 'ann' } })
-  /** Goes on with what was thought, as client libraries do. */
+  /** Continues with the reasoning item, as client libraries do. */
   const goOn = async (authorization: string) =>
     (await app.post('/responses', { model: 'm', input: [thought] }, { headers: { authorization } })).status
   return { create, goOn, clock }
 }
 
-describe('an item that was whole is its caller’s, whatever becomes of the answer', () => {
+describe('the caller owns a complete item of an incomplete response', () => {
   for (const kept of [true, false]) {
-    test(`when the upstream breaks off; stored: ${kept}`, async () => {
+    test(`when the upstream breaks; stored: ${kept}`, async () => {
       const { create, goOn } = open('reset')
       expect(await (await create({ stream: true, store: kept })).text()).toContain('response.failed')
       expect([await goOn('ann'), await goOn('bob')]).toEqual([200, 404])
     })
 
-    test(`when its caller leaves; stored: ${kept}`, async () => {
+    test(`when the caller disconnects; stored: ${kept}`, async () => {
       const { create, goOn } = open('stall')
       const reader = (await create({ stream: true, store: kept })).body?.getReader()
       expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('rs_')
@@ -63,7 +63,7 @@ describe('an item that was whole is its caller’s, whatever becomes of the answ
       expect([await goOn('ann'), await goOn('bob')]).toEqual([200, 404])
     })
 
-    test(`when the time is over; stored: ${kept}`, async () => {
+    test(`after a timeout; stored: ${kept}`, async () => {
       const { create, goOn, clock } = open('stall')
       const answer = create({ store: kept })
       await clock.pass(200_000)

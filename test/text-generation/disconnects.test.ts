@@ -5,17 +5,17 @@ import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { createFront } from '../../src/node-listener.ts'
 import { chunk } from './app.ts'
 
-/** How many clients leave; `SLUICE_DISCONNECTS=10000` is a soak. */
+/** Number of clients. `SLUICE_DISCONNECTS=10000` makes it a soak test. */
 const clients = Number(process.env.SLUICE_DISCONNECTS ?? 1_000)
 const atOnce = 25
 
-/** The same dice in every run. */
+/** Pseudo-random numbers with a fixed seed. */
 const dice = (seed: number) => () => {
   seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32
   return seed / 2 ** 32
 }
 
-/** An upstream that answers slowly, in pieces, sometimes not at all, sometimes by breaking off. */
+/** An upstream that responds slowly in pieces, sometimes not at all, and sometimes breaks the connection. */
 const startUpstream = async (roll: () => number) => {
   const open = new Set<ServerResponse>()
   let asked = 0
@@ -54,7 +54,7 @@ const startUpstream = async (roll: () => number) => {
   }
 }
 
-/** A client that asks, and leaves at a random moment in a random way. */
+/** A client that disconnects at a random time in a random way. */
 const leave = (port: number, roll: () => number): Promise<void> =>
   new Promise((resolve) => {
     const responses = roll() < 0.3
@@ -64,7 +64,7 @@ const leave = (port: number, roll: () => number): Promise<void> =>
       const path = responses ? '/v1/responses' : '/v1/chat/completions'
       const head = `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
       const way = roll()
-      // Some leave before they have said all.
+      // Some disconnect before the request is complete.
       socket.write(way < 0.1 ? (head + body).slice(0, -5) : head + body)
       setTimeout(() => {
         if (way < 0.5) socket.resetAndDestroy()
@@ -78,7 +78,7 @@ const leave = (port: number, roll: () => number): Promise<void> =>
     socket.once('close', () => resolve())
   })
 
-test(`${clients} clients that leave at random moments leave nothing behind`, async () => {
+test(`${clients} clients that disconnect at random times leave no resources behind`, async () => {
   const roll = dice(7)
   const upstream = await startUpstream(roll)
   const rejections: unknown[] = []
@@ -106,7 +106,7 @@ test(`${clients} clients that leave at random moments leave nothing behind`, asy
       heap.push(process.memoryUsage().rss)
     }
   }
-  // Whatever was let go is gone soon; what was not stays for as long as this waits.
+  // Released resources disappear soon. A leak would last until the test's timeout.
   for (let tries = 0; upstream.open.size > 0 && tries < 200; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

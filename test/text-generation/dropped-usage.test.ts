@@ -3,7 +3,7 @@ import { chunk, openApp, usageChunk } from './app.ts'
 
 const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }
 
-describe('usage that the caller did not ask for leaves nothing behind, wherever the packets are cut', () => {
+describe('unrequested usage is removed completely, with every split of the stream', () => {
   for (const [name, end] of [
     ['LF', '\n'],
     ['CR', '\r'],
@@ -16,7 +16,7 @@ describe('usage that the caller did not ask for leaves nothing behind, wherever 
       const dropped = event(usageChunk)
       const after = event('[DONE]')
       const bytes = new TextEncoder().encode(before + dropped + after)
-      // Every cut around the dropped event, its last line end included.
+      // Every split around the dropped event with its last line end.
       for (let at = before.length - 3; at <= before.length + dropped.length + 3; at++) {
         const pieces = [bytes.subarray(0, at), bytes.subarray(at)]
         const body = new ReadableStream<Uint8Array>({

@@ -12,23 +12,23 @@ const ask = async (data: readonly (object | string)[], ending: Ending = 'close',
   return { app, response, text, data: dataOf(text) }
 }
 
-describe('a chat stream ends once, and honestly', () => {
-  test('a complete one passes byte for byte, [DONE] included', async () => {
+describe('the end of a chat stream', () => {
+  test('a complete stream passes byte for byte with [DONE]', async () => {
     const text = `: hello\n\n${whole.map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`).join('')}data: [DONE]\n\n`
     const app = openApp(() => streamingText(text))
     expect(await (await app.post('/chat/completions', asking)).text()).toBe(text)
   })
 
-  test('one that lacks [DONE] gets it', async () => {
+  test('a missing [DONE] is added', async () => {
     expect((await ask(whole)).data.at(-1)).toBe('[DONE]')
   })
 
-  test('one that has it twice has it once', async () => {
+  test('a duplicate [DONE] is removed', async () => {
     expect((await ask([...whole, '[DONE]', '[DONE]'])).data.filter((each) => each === '[DONE]')).toHaveLength(1)
   })
 
   for (const ending of ['close', 'reset'] as const) {
-    test(`one without a finish reason (${ending}) ends with an error and no [DONE]`, async () => {
+    test(`a stream without a finish reason (${ending}) ends with an error and no [DONE]`, async () => {
       const { data } = await ask(whole.slice(0, 2), ending)
       expect(JSON.parse(data.at(-1) ?? '')).toEqual({
         error: { message: 'upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
@@ -37,48 +37,48 @@ describe('a chat stream ends once, and honestly', () => {
     })
   }
 
-  test('[DONE] without a finish reason is no end either', async () => {
+  test('[DONE] without a finish reason is an error, too', async () => {
     const { data } = await ask([...whole.slice(0, 2), '[DONE]'])
     expect(data).not.toContain('[DONE]')
     expect(data.at(-1)).toContain('"error"')
   })
 
-  test('a choice that has not finished makes it incomplete', async () => {
+  test('an unfinished choice makes the stream incomplete', async () => {
     const { data } = await ask([chunk({ content: 'x' }, null, 1), ...whole])
     expect(data).not.toContain('[DONE]')
   })
 
-  test('an empty reason is none, and speech ends with its expiry', async () => {
+  test('an empty finish reason does not count, and audio ends with its expiry', async () => {
     expect((await ask([chunk({ content: 'x' }, '')])).data).not.toContain('[DONE]')
     const spoken = [chunk({ audio: { id: 'a', data: 'AAAA' } }), chunk({ audio: { expires_at: 1 } }), '[DONE]']
     expect((await ask(spoken)).data.at(-1)).toBe('[DONE]')
   })
 
-  test('a reset after the last finish reason is still a broken stream', async () => {
+  test('a reset after the last finish reason is an error', async () => {
     expect((await ask(whole, 'reset')).data).not.toContain('[DONE]')
   })
 
-  test('half an event is not passed on before the error', async () => {
+  test('a partial event is not sent before the error', async () => {
     const app = openApp(() => streamingText(`data: ${JSON.stringify(whole[0])}\n\ndata: {"id":"chatc`, 'reset'))
     const text = await (await app.post('/chat/completions', asking)).text()
     expect(dataOf(text)).toHaveLength(2)
     expect(dataOf(text)[1]).toContain('"error"')
   })
 
-  test('an error of the upstream in the middle passes, and nothing after it', async () => {
+  test('an error event of the upstream passes and ends the stream', async () => {
     const { data } = await ask([...whole.slice(0, 1), { error: { message: 'no more', code: 500 } }, ...whole, '[DONE]'])
     expect(data).toHaveLength(2)
     expect(data[1]).toContain('no more')
   })
 
-  test('an event that holds the upstream’s key is not passed on', async () => {
+  test('an event with the upstream’s key is not sent', async () => {
     const { text } = await ask([...whole.slice(0, 1), { error: { message: 'bad key the-upstream-key' } }])
     expect(text).not.toContain('the-upstream-key')
     expect(text).toContain('upstream broke off its answer')
   })
 })
 
-describe('a first event that is an error becomes the status that it stands for', () => {
+describe('an error as the first event becomes an error response', () => {
   const cases = [
     [{ error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }, 429],
     [{ error: { message: 'x', code: 503 } }, 503],
@@ -106,7 +106,7 @@ describe('a first event that is an error becomes the status that it stands for',
   }
 
   for (const ending of ['close', 'reset'] as const) {
-    test(`a stream without any event (${ending}) is a 502`, async () => {
+    test(`a stream without events (${ending}) is a 502`, async () => {
       const app = openApp(() => streamingText(': nothing\n\n', ending))
       const response = await app.post('/chat/completions', asking)
       expect(response.status).toBe(502)
@@ -115,16 +115,16 @@ describe('a first event that is an error becomes the status that it stands for',
   }
 })
 
-describe('usage is asked for, and shown only to who asked', () => {
+describe('usage is always requested, and sent only to callers who request it', () => {
   const withNull = whole.map((each) => ({ ...each, usage: null }))
   const plain = { model: 'm', messages, stream: true }
 
-  test('the upstream is asked for it in every stream', async () => {
+  test('every upstream stream requests usage', async () => {
     const { app } = await ask(whole, 'close', plain)
     expect(app.asked[0]?.json.stream_options).toEqual({ include_usage: true })
   })
 
-  test('who did not ask sees neither the chunk nor the nulls', async () => {
+  test('without a request the usage chunk and null usage are removed', async () => {
     const { data, app } = await ask([...withNull, usageChunk, '[DONE]'], 'close', plain)
     expect(data).toEqual([...whole.map((each) => JSON.stringify(each)), '[DONE]'])
     expect(app.usage).toEqual([
@@ -138,17 +138,17 @@ describe('usage is asked for, and shown only to who asked', () => {
     ])
   })
 
-  test('who asked sees both', async () => {
+  test('with a request both are sent', async () => {
     const { data } = await ask([...withNull, usageChunk, '[DONE]'])
     expect(data).toEqual([...[...withNull, usageChunk].map((each) => JSON.stringify(each)), '[DONE]'])
   })
 
-  test('a call whose upstream reports nothing counts as unreported', async () => {
+  test('a call without usage counts as unreported', async () => {
     const { app } = await ask(whole, 'close', plain)
     expect(app.usage.map(({ tokens }) => tokens)).toEqual([undefined])
   })
 
-  test('a refused call is not recorded', async () => {
+  test('a rejected call is not recorded', async () => {
     const app = openApp(() => Response.json({ error: { message: 'no' } }, { status: 400 }))
     await app.post('/chat/completions', plain)
     expect(app.usage).toEqual([])

@@ -4,8 +4,8 @@ import { chunk, dataOf, openApp, streaming } from './app.ts'
 const messages = [{ role: 'user', content: 'hi' }]
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
 
-describe('what goes upstream', () => {
-  test('the gateway’s key, never the caller’s token, cookie, address or client’s peculiar headers', async () => {
+describe('an upstream request', () => {
+  test('contains the account’s key, never the caller’s token, cookies, address or client headers', async () => {
     const app = openApp(() => streaming(done))
     await app.post(
       '/chat/completions',
@@ -36,7 +36,7 @@ describe('what goes upstream', () => {
     })
   })
 
-  test('a request that no rule changes goes byte for byte', async () => {
+  test('is the caller’s request byte for byte when no rule changes it', async () => {
     const body =
       '{ "messages":[{"role":"user","content":"\\u0068i"}],  "seed":12345678901234567890, "model":"m", "max_tokens":5.0,\n"stream":true,"stream_options":{"include_usage":true, "x":1},"unknown":{"z":1.0,"a":[]} }'
     const app = openApp(() => streaming(done))
@@ -44,7 +44,7 @@ describe('what goes upstream', () => {
     expect(app.asked.map(({ text }) => text)).toEqual([body, ` \n${body}\t\n`])
   })
 
-  test('a request that names no maximum gets one, and keeps all else', async () => {
+  test('without a maximum gets one, and keeps all else', async () => {
     const app = openApp(() => streaming(done))
     await app.post(
       '/chat/completions',
@@ -59,7 +59,7 @@ describe('what goes upstream', () => {
   })
 
   for (const named of [{ max_tokens: 7 }, { max_completion_tokens: 7 }]) {
-    test(`${JSON.stringify(named)} is left as it is`, async () => {
+    test(`keeps ${JSON.stringify(named)}`, async () => {
       const app = openApp(() => streaming(done))
       await app.post('/chat/completions', { model: 'm', messages, ...named })
       const { max_tokens, max_completion_tokens } = app.asked[0]?.json ?? {}
@@ -71,14 +71,14 @@ describe('what goes upstream', () => {
     })
   }
 
-  test('no maximum is put in where none is configured, nor into the other protocol', async () => {
+  test('gets no maximum without configuration, nor in the responses protocol', async () => {
     const app = openApp(() => streaming(done), { defaultMaxTokens: null })
     await app.post('/chat/completions', { model: 'm', messages })
     await app.post('/responses', { model: 'm', input: 'hi' })
     for (const { text } of app.asked) expect(text).not.toContain('max_')
   })
 
-  test('what is refused does not go at all, and the refusal names the field', async () => {
+  test('is not sent when validation fails, and the error names the field', async () => {
     const app = openApp(() => streaming(done))
     const response = await app.post('/chat/completions', { model: 'm', messages: [{ role: 'tool', content: 'x' }] })
     expect(response.status).toBe(400)
@@ -94,8 +94,8 @@ describe('what goes upstream', () => {
   })
 })
 
-describe('what comes back', () => {
-  test('an error of the upstream, with its status, body and headers', async () => {
+describe('the response to the caller', () => {
+  test('is an upstream error with its status, body and headers', async () => {
     const body = '{ "error" : {"message":"slow down","type":"rate_limit_error","n":12345678901234567890} }'
     for (const stream of [true, false]) {
       const app = openApp(
@@ -125,7 +125,7 @@ describe('what comes back', () => {
     }
   })
 
-  test('an error that is not JSON as it is, and one that holds the key as 502', async () => {
+  test('is a non-JSON error unchanged, and 502 for an error with the key', async () => {
     const page = openApp(() => new Response('<html>', { status: 503, headers: { 'content-type': 'text/html' } }))
     const response = await page.post('/chat/completions', { model: 'm', messages })
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
@@ -150,16 +150,16 @@ describe('what comes back', () => {
       'upstream returned an invalid response',
     ],
     [
-      'a page',
+      'an HTML page',
       () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
       'upstream returned an invalid response',
     ],
-    ['JSON that is no object', () => Response.json([1]), 'upstream returned an invalid response'],
-    ['an empty answer', () => new Response(null, { status: 200 }), 'upstream returned an invalid response'],
+    ['JSON that is not an object', () => Response.json([1]), 'upstream returned an invalid response'],
+    ['an empty response', () => new Response(null, { status: 200 }), 'upstream returned an invalid response'],
   ]
   for (const [what, answer, message] of failures) {
     for (const stream of [true, false]) {
-      test(`${what} is a 502 that says nothing (${stream ? 'stream' : 'no stream'})`, async () => {
+      test(`is a 502 without details after ${what} (${stream ? 'stream' : 'no stream'})`, async () => {
         const response = await openApp(answer).post('/chat/completions', { model: 'm', messages, stream })
         expect(response.status).toBe(502)
         expect(await response.json()).toEqual({ error: { message, type: 'server_error', param: null, code: null } })
@@ -171,7 +171,7 @@ describe('what comes back', () => {
     ['breaks off', 'reset'],
     ['ends too early', 'close'],
   ] as const) {
-    test(`a stream that ${what} while an answer is put together is a 502`, async () => {
+    test(`is a 502 for a stream that ${what} during the assembly`, async () => {
       const response = await openApp(() => streaming(done.slice(0, 1), ending)).post('/chat/completions', {
         model: 'm',
         messages,
@@ -180,7 +180,7 @@ describe('what comes back', () => {
     })
   }
 
-  test('who sends no token is told so in the protocol’s shape', async () => {
+  test('is a 401 in OpenAI’s error format without a token', async () => {
     const app = openApp(() => streaming(done))
     const response = await app.post('/chat/completions', { model: 'm', messages }, { headers: { authorization: '' } })
     expect(response.status).toBe(200)
@@ -199,14 +199,14 @@ describe('what comes back', () => {
     expect(refused.asked).toEqual([])
   })
 
-  test('unknown paths and methods are told so in it, too', async () => {
+  test('is in this format for unknown paths and methods, too', async () => {
     const app = openApp(() => streaming(done))
     expect([(await app.get('/nothing')).status, (await app.get('/chat/completions')).status]).toEqual([404, 405])
     expect(await (await app.get('/nothing')).json()).toMatchObject({ error: { message: 'not found' } })
   })
 })
 
-describe('an answer of the other kind than was asked for', () => {
+describe('an upstream response that does not match `stream`', () => {
   const completion = {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -223,7 +223,7 @@ describe('an answer of the other kind than was asked for', () => {
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   }
 
-  test('a plain answer to a plain call passes byte for byte', async () => {
+  test('but a JSON response to a non-streaming call passes byte for byte', async () => {
     const body = `${JSON.stringify(completion).slice(0, -1)}, "n":12345678901234567890 }`
     const app = openApp(() => new Response(body, { headers: { 'content-type': 'application/json' } }))
     const response = await app.post('/chat/completions', { model: 'm', messages })
@@ -231,7 +231,7 @@ describe('an answer of the other kind than was asked for', () => {
     expect(app.usage[0]?.tokens).toEqual({ input: 1, cachedInput: 0, output: 2, reasoning: 0 })
   })
 
-  test('a plain answer to a stream becomes a stream', async () => {
+  test('a JSON response to a streaming call becomes a stream', async () => {
     const app = openApp(() => Response.json(completion))
     const response = await app.post('/chat/completions', { model: 'm', messages, stream: true })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -241,13 +241,13 @@ describe('an answer of the other kind than was asked for', () => {
     expect(app.usage[0]?.tokens?.output).toBe(2)
   })
 
-  test('a stream without its content type is a stream', async () => {
+  test('a stream without Content-Type is recognized', async () => {
     const app = openApp(async () => new Response(await streaming(done).text()))
     const response = await app.post('/chat/completions', { model: 'm', messages })
     expect(((await response.json()) as typeof completion).choices[0]?.message.content).toBe('x')
   })
 
-  test('an error under a status of success is an error', async () => {
+  test('an error body with a success status is an error', async () => {
     const app = openApp(() => Response.json({ error: { message: 'no', code: 429 } }))
     for (const stream of [true, false]) {
       expect((await app.post('/chat/completions', { model: 'm', messages, stream })).status).toBe(429)

@@ -3,7 +3,7 @@ import { textGeneration } from '../../plugins/text-generation/index.ts'
 
 const event = (text: string) => `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`
 
-test('an open stream holds nothing of its request’s body, which may be large', async () => {
+test('an open stream does not keep the body of its request in memory', async () => {
   const bodies: WeakRef<object>[] = []
   const app = textGeneration({
     upstreams: [{ url: 'http://upstream.invalid/v1', key: 'the-upstream-key' }],
@@ -18,7 +18,7 @@ test('an open stream holds nothing of its request’s body, which may be large',
       return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
     },
   })
-  // Nothing in it has to be changed, so that the very bytes that were read are sent.
+  // The gateway changes nothing in this request, so it sends the received bytes.
   const asked = { model: 'm', stream: true, max_tokens: 9, stream_options: { include_usage: true } }
   const open = async () => {
     const body = JSON.stringify({ ...asked, messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })
@@ -34,7 +34,7 @@ test('an open stream holds nothing of its request’s body, which may be large',
     await new Promise<void>((resolve) => setTimeout(resolve, 1))
     Bun.gc(true)
   }
-  // A collector that looks through the stack may take a few for held.
+  // A conservative garbage collector may keep a few of them.
   expect(bodies.filter((body) => body.deref() !== undefined).length).toBeLessThan(5)
   for (const reader of readers) await reader.cancel()
 })

@@ -7,9 +7,9 @@ const patience = async () => {
   for (let turn = 0; turn < 30; turn++) await settled()
 }
 
-describe('an upstream is let go when its caller leaves', () => {
+describe('the upstream call is aborted when the caller disconnects', () => {
   for (const stream of [true, false]) {
-    test(`before it has answered (${stream ? 'stream' : 'no stream'})`, async () => {
+    test(`before the response (${stream ? 'stream' : 'no stream'})`, async () => {
       const leaving = new AbortController()
       const app = openApp(
         ({ signal }) =>
@@ -36,7 +36,7 @@ describe('an upstream is let go when its caller leaves', () => {
     expect(app.asked[0]?.signal.aborted).toBe(true)
   })
 
-  test('in the middle of an answer that is put together', async () => {
+  test('during the assembly of a response', async () => {
     const leaving = new AbortController()
     const app = openApp(({ signal }) => streaming([chunk({ content: 'x' })], 'stall', signal))
     const answering = app.post('/chat/completions', { model: 'm', messages }, { signal: leaving.signal })
@@ -48,7 +48,7 @@ describe('an upstream is let go when its caller leaves', () => {
   })
 
   for (const how of ['cancels', 'aborts'] as const) {
-    test(`in the middle of a stream, when the client ${how}`, async () => {
+    test(`during a stream, when the client ${how}`, async () => {
       const leaving = new AbortController()
       const app = openApp(({ signal }) => streaming([chunk({ content: 'x' })], 'stall', signal))
       const response = await app.post(

@@ -9,7 +9,7 @@ import { watchCredentials } from '../../plugins/text-generation/upstream/credent
 
 const key = 'text-key-123456'
 
-/** What stands where a piece of text may stand, as JSON has it, whole or not. */
+/** Texts of deltas, as JSON, valid or not. */
 const piece = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom('word ', 'a', '', 'é🦉', ' the') },
   {
@@ -47,7 +47,7 @@ const piece = fc.oneof(
   },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
 )
-/** Pieces one after the other; some spell the credential out. */
+/** Sequences of deltas. Some contain the credential, split over several deltas. */
 const pieces = fc.oneof(
   { weight: 8, arbitrary: fc.array(piece, { minLength: 2, maxLength: 8 }) },
   {
@@ -59,7 +59,7 @@ const pieces = fc.oneof(
   },
 )
 const one = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
-/** Mostly the first. */
+/** Mostly the first value. */
 const mostly = <Value>(usual: Value, ...others: readonly Value[]) =>
   fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) })
 
@@ -114,10 +114,10 @@ const other = one(
   '\n',
 ).map((text) => () => text)
 
-/** An event, but for what is generated. */
+/** An event without its generated text. */
 type Shape = (piece: string) => string
 
-/** A stream, in which events of a kind come one after the other, cut anywhere. */
+/** A stream with runs of similar events, split anywhere. */
 const streams = (event: fc.Arbitrary<Shape>) =>
   fc.record({
     text: fc
@@ -148,7 +148,7 @@ interface Way {
   readonly outcome: () => unknown
 }
 
-/** What becomes of a stream, piece by piece, and what is known in the end. */
+/** The relayed pieces of a stream, and the state at its end. */
 const told = (chunks: readonly Uint8Array[], events: FramesOptions, way: Way) => {
   const frames = createFrames(events)
   const watch = watchCredentials({ url: 'http://upstream', key })
@@ -196,9 +196,9 @@ const reading = () => {
   return (text: string): TextEvent | undefined => events.recognise(new TextEncoder().encode(text)) ?? events.parse(text)
 }
 
-describe('an event that is like one before it', () => {
+describe('an event that resembles an earlier one', () => {
   for (const [name, { event, way }] of Object.entries(ways)) {
-    test(`is treated as if each were read for itself: ${name}`, () => {
+    test(`is handled as if each were parsed separately: ${name}`, () => {
       fc.assert(
         fc.property(streams(event), ({ text, ends, sizes }) => {
           const bytes = new TextEncoder().encode(ends === '\n' ? text : text.replaceAll('\n', ends))
@@ -210,7 +210,7 @@ describe('an event that is like one before it', () => {
     })
   }
 
-  test('is read once in a stream of many, and has its own data and JSON', () => {
+  test('is parsed once per kind, and has its own data and JSON', () => {
     const read = reading()
     const line = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`
     const events = ['first', 'a', 'b', 'c"]', 'd\\n'].map((text) => read(line(text)))
@@ -219,7 +219,7 @@ describe('an event that is like one before it', () => {
     expect(events[4]?.json).toEqual({ choices: [{ index: 0, delta: { content: 'd\n' } }] })
   })
 
-  test('is known among so many kinds, the oldest of which is forgotten; and nobody goes on trying for ever', () => {
+  test('is recognized among a limited number of kinds; the oldest is evicted, and the recognition stops after too many misses', () => {
     const read = reading()
     const line = (index: number, text = 'x') =>
       `data: {"choices":[{"index":${index},"delta":{"content":"${text}"}}]}\n\n`
@@ -232,7 +232,7 @@ describe('an event that is like one before it', () => {
     expect([99, 99].map(isKnown)).toEqual([false, false])
   })
 
-  test('passes with what the one before it had, where nothing but text differs; and no number is wider than any credential', () => {
+  test('reuses the result of the earlier one where only text differs; numbers are too short to contain a credential', () => {
     const read = reading()
     const line = (count: number) => `data: {"sequence_number":${count},"delta":"x"}\n\n`
     for (const count of [1, 2]) read(line(count))

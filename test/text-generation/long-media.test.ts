@@ -6,7 +6,7 @@ import { assetsIn, assetsInTurns } from '../../plugins/text-generation/media/fie
 const picture = 'iVBORw0KGgoA'
 const long = 'QUJD'.repeat(40_000)
 
-/** Each as JSON's own text, and whether it may stand in a field for media. */
+/** Values as JSON text, and whether a media field accepts them. */
 const media: readonly (readonly [text: string, field: string, may: boolean])[] = [
   [`${picture}${long}`, 'image', true],
   [`${picture}${long}QUI=`, 'image', true],
@@ -28,7 +28,7 @@ const media: readonly (readonly [text: string, field: string, may: boolean])[] =
   [`${' '.repeat(200_000)}asset://x`, 'image', false],
 ]
 
-describe('what is too long for an address is content, from its first character to its last', () => {
+describe('a value that is too long for a URL must be complete media content', () => {
   for (const [text, field, may] of media) {
     test(`${text.slice(0, 24)}…${text.slice(-8)} as ${field}`, async () => {
       const request = readJson(`{"x":{"${field}":"${text}"}}`)
@@ -41,14 +41,14 @@ describe('what is too long for an address is content, from its first character t
   }
 })
 
-test('content of megabytes is looked through in turns', async () => {
+test('content of megabytes is checked over several turns of the event loop', async () => {
   const request = readJson(`{"image":"${picture}${'QUJD'.repeat(bytesInTurn)}"}`)
   const before = turns.count
   expect(await assetsInTurns(request)).toEqual([])
   expect(turns.count - before).toBeGreaterThanOrEqual(4)
 })
 
-test('of what is too long for a word, nothing is decoded', () => {
+test('a value that is too long for an enum is not decoded', () => {
   const escapes = '\\\\'.repeat(70_000)
   const ask = (request: string) => () => checkChatRequest(readJson(request))
   expect(ask(`{"model":"${escapes}"}`)).toThrow('model is too long')

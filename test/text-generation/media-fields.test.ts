@@ -6,7 +6,7 @@ const message = (message: object) => ({ model: 'm', messages: [message] })
 const item = (item: unknown) => ({ model: 'm', input: [item] })
 const image = (url: string) => block({ type: 'image_url', image_url: { url } })
 
-describe('an asset is found wherever an upstream may look for one', () => {
+describe('an asset URL is found in every field that an upstream may read', () => {
   const found: readonly (readonly [param: string, request: unknown])[] = [
     ['messages[0].content[0].image_url.url', image('asset://x')],
     ['messages[0].content[0].image_url', block({ type: 'image_url', image_url: 'asset://x' })],
@@ -71,7 +71,7 @@ describe('an asset is found wherever an upstream may look for one', () => {
     })
   }
 
-  test('of a key that stands twice, both values are looked at', () => {
+  test('both values of a duplicate key are checked', () => {
     const text = '{"image_url":{"url":"asset://a","url":"asset://b"},"image_url":{"url":"asset://c"}}'
     expect(addressesIn(text)).toEqual([
       ['image_url.url', 'a'],
@@ -80,20 +80,20 @@ describe('an asset is found wherever an upstream may look for one', () => {
     ])
   })
 
-  test('a type that stands twice is that of media if either is', () => {
+  test('a duplicate type counts as media if either value is', () => {
     for (const types of ['"type":"text","type":"image"', '"type":"image","type":"text"']) {
       expect(idsIn(`{"messages":[{"content":[{${types},"text":"asset://x"}]}]}`)).toEqual(['x'])
     }
   })
 
-  test('each id is told once, where it was met first', () => {
+  test('each id is reported once, at its first position', () => {
     expect(addressesIn(block({ video: ['asset://a', 'asset://b', 'asset://a'] }))).toEqual([
       ['messages[0].content[0].video[0]', 'a'],
       ['messages[0].content[0].video[1]', 'b'],
     ])
   })
 
-  test('more than eight mebibytes of addresses are refused, content not counted', () => {
+  test('more than 8 MiB of URLs are rejected, without counting content', () => {
     const url = (nth: number) => `https://files.example/${nth}/${'x'.repeat(16_000)}`
     const request = (count: number) => block({ video: Array.from({ length: count }, (_, nth) => url(nth)) })
     expect(idsIn(request(500))).toEqual([])
@@ -102,7 +102,7 @@ describe('an asset is found wherever an upstream may look for one', () => {
     expect(idsIn(block({ video: Array(600).fill(`iVBORw0KGgo=`.replace('=', 'A'.repeat(70_001))) }))).toEqual([])
   })
 
-  test('more than a thousand different ones are refused', () => {
+  test('more than 1,000 different ids are rejected', () => {
     const request = (count: number) => block({ video: Array.from({ length: count }, (_, nth) => `asset://${nth}`) })
     expect(idsIn(request(1000))).toHaveLength(1000)
     const param = 'messages[0].content[0].video[1000]'
@@ -111,7 +111,7 @@ describe('an asset is found wherever an upstream may look for one', () => {
   })
 })
 
-describe('an asset is known in every spelling', () => {
+describe('an asset URL is recognized in every spelling', () => {
   const spellings: readonly (readonly [url: string, id: string])[] = [
     ['asset:x', 'x'],
     ['asset:/x', 'x'],
@@ -141,13 +141,13 @@ describe('an asset is known in every spelling', () => {
   ]
 
   for (const [url, id] of spellings) {
-    test(`${JSON.stringify(url)} names ${JSON.stringify(id)} where no media are expected, and is refused where they are`, () => {
+    test(`${JSON.stringify(url)} names ${JSON.stringify(id)} outside media fields, and is rejected in them`, () => {
       expect(idsIn({ reference: url })).toEqual([id])
       expect(refusalOf(image(url))).toEqual([400, 'messages[0].content[0].image_url.url'])
     })
   }
 
-  test('however many signs stand in front of it, or within', () => {
+  test('with any number of special characters before or inside', () => {
     for (const sign of [' ', '.', '\t', '\u00a0', '\u200b', '“']) {
       expect(idsIn({ reference: `${sign.repeat(1000)}asset://x` })).toEqual(['x'])
       expect(idsIn({ comment: `${sign.repeat(1000)}see asset://x` })).toEqual([])
@@ -169,7 +169,7 @@ describe('an asset is known in every spelling', () => {
   ]
 
   for (const url of written) {
-    test(`${url} in JSON names an asset`, () => {
+    test(`${url} inside JSON names an asset`, () => {
       const inBlock = refusalOf(`{"messages":[{"content":[{"image_url":{"url":${url}}}]}]}`)
       expect(inBlock).toEqual(JSON.parse(url) === 'asset://x' ? ['x'] : [400, 'messages[0].content[0].image_url.url'])
       expect(idsIn(`{"reference":${url}}`)).toEqual(['x'])
@@ -177,14 +177,14 @@ describe('an asset is known in every spelling', () => {
     })
   }
 
-  test('keys with escapes are the keys they stand for', () => {
+  test('escaped keys are recognized', () => {
     expect(addressesIn('{"image\\u005furl":{"\\u0074ext":"asset://x"}}')).toEqual([['image_url.text', 'x']])
     expect(idsIn('{"messages":[{"content":[{"type":"text","t\\u0065xt":"asset://x"}]}]}')).toEqual([])
     expect(idsIn('{"messages":[{"content":[{"\\u0074ype":"\\u0069mage","text":"asset://x"}]}]}')).toEqual(['x'])
   })
 })
 
-describe('text that mentions an asset is text', () => {
+describe('ordinary text may mention an asset URL', () => {
   const mention = 'asset://x'
   const schema = {
     type: 'object',
@@ -244,7 +244,7 @@ describe('text that mentions an asset is text', () => {
     })
   }
 
-  test('text beside an image stays text', () => {
+  test('also beside an image', () => {
     const request = message({
       role: 'user',
       content: [
@@ -257,6 +257,6 @@ describe('text that mentions an asset is text', () => {
   })
 })
 
-test('a word in front makes a sentence of it where no media are expected', () => {
+test('outside media fields a preceding word makes it ordinary text', () => {
   expect(idsIn({ comment: 'see asset://x' })).toEqual([])
 })

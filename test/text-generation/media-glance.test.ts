@@ -4,7 +4,7 @@ import { readJson } from '../../plugins/shared/json.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 import { refusalOf } from './media-ways.ts'
 
-/** Pieces that addresses of assets, keys for media and ids are made of, and what may hide them, as JSON writes them. */
+/** Parts of asset URLs, media keys and ids, and characters that may hide them, as JSON text. */
 const pieces = [
   ...[
     'asset:',
@@ -89,10 +89,10 @@ const { value } = fc.letrec<{ value: string; object: string }>((tie) => ({
     .map((members) => `{${members.map(([key, blank, inner]) => `${key}${blank}:${inner}`)}}`),
 }))
 
-/** So long that it is walked through. */
+/** Long enough for the full search. */
 const padding = 'x'.repeat(2 ** 14)
 
-test('a glance at the text of a short request misses nothing that a walk through a long one finds', () => {
+test('the quick search in short requests finds everything that the full search finds', () => {
   const found = { something: 0 }
   fc.assert(
     fc.property(value, (inner) => {
@@ -106,7 +106,7 @@ test('a glance at the text of a short request misses nothing that a walk through
   expect(found.something).toBeGreaterThan(300)
 })
 
-test('nor does one for ids', () => {
+test('the quick search for ids does, too', () => {
   const paddingBeyond = 'x'.repeat(2 ** 20)
   fc.assert(
     fc.property(value, (inner) => {
@@ -117,7 +117,7 @@ test('nor does one for ids', () => {
   )
 })
 
-test('what looks like an address from each of its quotes is looked at in no more time than it is long', () => {
+test('a text that looks like a URL at each of its quotes is searched in linear time', () => {
   for (const filler of ['\\"', '\\\\', '\\n', '.', 'as ', '"," ', 'url" ', '" ']) {
     const content =
       filler === '"," ' ? '.","'.repeat(3_000) : filler.replaceAll('" ', '\\" ').repeat(12_000 / filler.length)

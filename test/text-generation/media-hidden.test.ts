@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { block, idsIn, refusalOf } from './media-ways.ts'
 
 const escaped = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
-/** A JSON string in which some characters are escaped that need not be. */
+/** A JSON string with some unnecessary escapes. */
 const writtenAs = (text: string, mask: readonly boolean[]) =>
   `"${[...Array(text.length).keys()]
     .map((nth) => {
@@ -56,7 +56,7 @@ const filler = fc.constantFrom(
   'true',
 )
 
-/** JSON text around a value, some levels deep. */
+/** A value nested some levels deep, as JSON text. */
 const wrapping = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('array' as const), before: fc.array(filler, { maxLength: 2 }), blank }),
@@ -80,8 +80,8 @@ const wrap = (inner: string, levels: Wrapping) =>
     return `{${[...members, `${writtenAs(level.key, level.mask)}${gap}:${text}`].map((part) => gap + part + gap).join(',')}}`
   }, inner)
 
-describe('no place and no spelling hides an address', () => {
-  test('hidden in a random place of a block, in a random spelling, it is found or refused', () => {
+describe('no position and no spelling hides an asset URL', () => {
+  test('at a random position of a block in a random spelling it is found or rejected', () => {
     fc.assert(
       fc.property(spelling, id, mask, wrapping, mediaKey, mask, (scheme, id, mask, levels, key, keyMask) => {
         const block = `{${writtenAs(key, keyMask)}:${wrap(writtenAs(scheme + id, mask), levels)}}`
@@ -99,7 +99,7 @@ describe('no place and no spelling hides an address', () => {
     )
   })
 
-  test('below a key for media no key is one for text', () => {
+  test('below a media key no key is a text key', () => {
     const textKey = fc.constantFrom(
       'text',
       'content',
@@ -122,7 +122,7 @@ describe('no place and no spelling hides an address', () => {
     )
   })
 
-  test('in text it is never found, whatever the text', () => {
+  test('in a text field it is never found', () => {
     const text = fc.tuple(spelling, fc.string({ unit: 'binary', maxLength: 12 })).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, mask, (text, mask) => {
@@ -137,10 +137,10 @@ describe('no place and no spelling hides an address', () => {
     )
   })
 
-  test('whatever JSON comes, the search comes to its end', () => {
+  test('the search ends for any JSON', () => {
     fc.assert(
       fc.property(wrapping, fc.json(), (levels, inner) => {
-        // An escape, so that the search is not spared.
+        // The escape prevents the quick path.
         const text = `{"a":${wrap(inner, levels)},"last":"\\u0061sset:end"}`
         const found = refusalOf(text)
         if (found[0] !== 400) expect(found.at(-1)).toBe('end')

@@ -7,7 +7,7 @@ import { ways } from './media-ways.ts'
 
 const foreign = 'asset-20260318071009-hers0'
 
-/** Ids that the owner of an asset is looked up by before a request passes; undefined when it is refused, with 400. */
+/** The ids whose owner is checked before the request passes. Undefined: the request is rejected with 400. */
 const questionsOf = (request: object): readonly string[] | undefined => {
   try {
     return assetsIn(toJson(request)).map(({ id }) => id)
@@ -20,7 +20,7 @@ const questionsOf = (request: object): readonly string[] | undefined => {
 const way = fc.constantFrom(...ways)
 
 describe('no spelling', () => {
-  test('gets an asset through that nobody was asked about', () => {
+  test('passes an asset without an ownership check', () => {
     const letters = fc.constantFrom(
       ...[(c: string) => c, (c: string) => c.toUpperCase(), (c: string) => `%${c.charCodeAt(0).toString(16)}`],
       ...[(c: string) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0), (c: string) => `${c}\u200b`],
@@ -56,9 +56,9 @@ describe('no spelling', () => {
         const spelled = [...address]
         for (const [at, changed] of changes) spelled[at] = changed(address.charAt(at))
         const text = before + spelled.join('') + after
-        // With a host in front it is the path of a web address, unless it is itself again.
+        // With a host in front it is the path of a web URL.
         if (text.startsWith('https://a/,') && !text.includes(',asset:/')) return
-        // With a comma it is the content of a data address.
+        // With a comma it is the content of a data URL.
         if (text.startsWith('data:') && text.includes(',')) return
         const questions = questionsOf(way.request(text))
         if (!questions) return
@@ -71,7 +71,7 @@ describe('no spelling', () => {
     expect(asked).toBeGreaterThan(20)
   })
 
-  test('gets another scheme through', () => {
+  test('passes another scheme', () => {
     const scheme = fc
       .stringMatching(/^[A-Za-z][A-Za-z0-9+.-]{0,10}$/)
       .filter((scheme) => !['https', 'http', 'data', 'asset'].includes(scheme.toLowerCase()))
@@ -84,17 +84,17 @@ describe('no spelling', () => {
     )
   })
 
-  test('gets any text through that is none of the addresses allowed', () => {
+  test('passes a text that is no allowed URL', () => {
     const start = fc.constantFrom('', 'https://', 'http:', 'asset://', 'data:', 'asset-', '/9j/', 'iVBORw0KGgo')
     const text = fc.tuple(start, fc.string({ unit: 'binary', maxLength: 30 })).map((parts) => parts.join(''))
     let passed = 0
     fc.assert(
       fc.property(way, text, (way, text) => {
         if (questionsOf(way.request(text))?.length !== 0 || text === '') return
-        // Base64 only where data is what the field takes.
+        // Base64 is valid only in data fields.
         if (way.param.endsWith('file_data') && /^[\w+/=]+$/.test(text)) return
         passed++
-        // What passes is what another reader of addresses takes for one of them too.
+        // Another URL parser must agree with each URL that passes.
         const { protocol } = URL.parse(text) ?? { protocol: /^https?:/.exec(text)?.[0] }
         expect(['http:', 'https:', 'data:']).toContain(protocol ?? text)
       }),

@@ -7,7 +7,7 @@ export const block = (block: unknown) => ({ model: 'm', messages: [{ role: 'user
 /** A responses request with a part. */
 export const part = (part: unknown) => ({ model: 'm', input: [{ role: 'user', content: [part] }] })
 
-/** Every field that the protocols have for an address, and what the gateway calls it. */
+/** Every media field of the protocols, and its name in errors. */
 const fields: readonly (readonly [path: string, param: string, request: (address: string) => object])[] = [
   ['chat', 'image_url.url', (url) => block({ type: 'image_url', image_url: { url, detail: 'auto' } })],
   ['chat', 'image_url', (url) => block({ type: 'input_image', image_url: url })],
@@ -21,21 +21,21 @@ const fields: readonly (readonly [path: string, param: string, request: (address
   ['responses', 'file_data', (url) => part({ type: 'input_file', filename: 'a.pdf', file_data: url })],
   ['responses', 'video_url', (url) => part({ type: 'input_video', video_url: url })],
 ]
-/** Ways for an address to come in: where it is sent, what it is called there, and the request. */
+/** Requests with a URL: the path, the name of the field in errors, and the body. */
 export const ways = fields.map(([protocol, field, request]) => ({
   path: protocol === 'chat' ? '/chat/completions' : '/responses',
   param: `${protocol === 'chat' ? 'messages' : 'input'}[0].content[0].${field}`,
   request,
 }))
 
-/** The assets that a request names, by their fields. Throws TextProblem. */
+/** The assets in a request, by field. Throws TextProblem. */
 export const addressesIn = (request: unknown) =>
   assetsIn(typeof request === 'string' ? readJson(request) : toJson(request)).map(({ id, param }) => [param, id])
 
-/** Their ids. */
+/** The ids of the assets in a request. */
 export const idsIn = (request: unknown) => addressesIn(request).map(([, id]) => id)
 
-/** The same, or the status and field that a request is refused with. */
+/** The ids, or the status and field of the error. */
 export const refusalOf = (request: unknown) => {
   try {
     return idsIn(request)

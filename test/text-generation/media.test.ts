@@ -8,7 +8,7 @@ const own = 'asset-20260318071009-mine0'
 const foreign = 'asset-20260318071009-hers0'
 const preset = 'asset-20260101000000-preset'
 
-/** The plugin for a caller who owns one asset, and who else's ids were asked for. */
+/** The plugin with a caller who owns one asset. Records the checked ids. */
 const openMedia = (presetAssets?: readonly string[], allowedFields?: readonly string[]) => {
   const questions: string[] = []
   const assets: Pick<Ownership, 'asset'> = {
@@ -28,7 +28,7 @@ const gif = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'
 const mp4 = Buffer.concat([Uint8Array.of(0, 0, 0, 32), Buffer.from('ftypisom'), new Uint8Array(64)]).toString('base64')
 const webp = Buffer.concat([Buffer.from('RIFFxxxxWEBPVP8 '), new Uint8Array(32)]).toString('base64')
 
-describe('in every field for media', () => {
+describe('in every media field', () => {
   const allowed: readonly string[] = [
     'https://files.example/a.png',
     'http://files.example:8080/a.png?X-Tos-Expires=86400&u=asset://x#top',
@@ -70,7 +70,7 @@ describe('in every field for media', () => {
       'jar:https://a!/b',
       'view-source:https://a',
     ],
-    // An asset in other words.
+    // Other spellings of an asset URL.
     ...[`ASSET://${own}`, `Asset://${own}`, `asset:${own}`, `asset:/${own}`, `asset:///${own}`, `asset://${own}/`],
     ...[`asset://${own}?x`, `asset://${own}#x`, `asset://${own}/../${foreign}`, `asset://x@${own}`, `asset://${own} `],
     ...[`asset://${own}%2f`, `asset://%61sset`, 'asset://', 'asset:', `asset://${own}\n`, `asset://${own}\0`],
@@ -98,10 +98,10 @@ describe('in every field for media', () => {
       `<URL:asset://${foreign}>`,
     ],
     ...[`myasset://${foreign}`, `assets://${foreign}`, `asset+x://${foreign}`, `x:asset://${foreign}`],
-    // No scheme at all.
+    // Without a scheme.
     ...['//files.example/a.png', `//${foreign}`, '/etc/passwd', './a.png', '../a.png', 'a.png', 'files.example/a.png'],
     ...[foreign, own, 'asset', 'C:\\a.png', '?x', '#x', '\\\\server\\a.png', '~/a.png', ' ', '\n'],
-    // Not quite an address.
+    // Invalid URLs.
     ...['https:files.example/a.png', 'https:/files.example/a.png', 'https:///files.example', 'http://', 'https://?x'],
     ...[
       'ｈttps://files.example/a.png',
@@ -113,7 +113,7 @@ describe('in every field for media', () => {
     ...['https://a/\u200bb.png', 'https\u200b://a/b.png', 'h\ttps://a/b.png', `https://a/b.png asset://${foreign}`],
     ...[`https://a/b.png,asset://${foreign}`, `https://a/b.png|ASSET://${foreign}`, `https://a/${'x'.repeat(16_384)}`],
     ...['data:image/png;base64', ' data:,x', 'data\u200b:,x', '%64ata:,x', `data:${'x'.repeat(257)},`],
-    // Not quite content.
+    // Invalid content.
     ...[
       'iVBORw0KGgo',
       `${png}:`,
@@ -145,7 +145,7 @@ describe('in every field for media', () => {
     })
   }
 
-  test('base64 of nobody knows what is no image', async () => {
+  test('base64 of unknown data is no image', async () => {
     const app = openMedia()
     for (const text of [
       'A'.repeat(64),
@@ -158,7 +158,7 @@ describe('in every field for media', () => {
     expect(app.asked).toEqual([])
   })
 
-  test('somebody else’s asset is 403, in the words for one that does not exist', async () => {
+  test('a foreign asset is 403 with the same error as an unknown one', async () => {
     const app = openMedia()
     for (const { path, param, request } of ways) {
       const answers = []
@@ -172,7 +172,7 @@ describe('in every field for media', () => {
     expect(app.asked).toEqual([])
   })
 
-  test('base64 of anything is data, where data is what the field takes', async () => {
+  test('base64 of any data is valid in a data field', async () => {
     const app = openMedia()
     for (const data of ['UEsDBBQ=', 'aGVsbG8=', '//uQxAAAAAAAAAAAAAAAAAAAAAAASW5mbwAAAA8AAAAB']) {
       await app.post('/chat/completions', block({ type: 'input_audio', input_audio: { data, format: 'mp3' } }))
@@ -189,7 +189,7 @@ describe('in every field for media', () => {
   })
 })
 
-describe('what goes with media is no address', () => {
+describe('other members beside media are not checked', () => {
   const requests: readonly (readonly [path: string, request: object])[] = [
     [
       '/chat/completions',
@@ -233,7 +233,7 @@ describe('what goes with media is no address', () => {
         ],
       },
     ],
-    // A conversation that goes on repeats what the model had said.
+    // A continued conversation repeats the output of the model.
     [
       '/responses',
       {
@@ -318,7 +318,7 @@ describe('what goes with media is no address', () => {
   ]
   for (const [path, request] of requests) {
     test(JSON.stringify(request).slice(0, 120), async () => {
-      // Whose a recording, a voice or an item is, is another matter.
+      // The owners of recordings, voices and items are checked elsewhere.
       const app = openMedia(undefined, ['audio.id', 'voice.id', 'item_reference'])
       const response = await app.post(path, request)
       expect([response.status === 400 && (await response.text()), app.asked.length]).toEqual([false, 1])
@@ -326,14 +326,14 @@ describe('what goes with media is no address', () => {
   }
 })
 
-describe('the operator’s preset assets', () => {
-  test('pass for everybody, and nobody is asked whose they are', async () => {
+describe('the preset assets of the operator', () => {
+  test('pass for all users without an ownership check', async () => {
     const app = openMedia([preset])
     for (const { path, request } of ways) await app.post(path, request(`asset://${preset}`))
     expect([app.asked.length, app.questions]).toEqual([ways.length, []])
   })
 
-  test('are those named, to the letter, and no others', async () => {
+  test('are compared exactly', async () => {
     const app = openMedia([preset])
     const others = [`${preset}0`, preset.slice(0, -1), preset.toUpperCase(), foreign, `${preset}.`]
     for (const { path, request } of ways) {
@@ -344,7 +344,7 @@ describe('the operator’s preset assets', () => {
     expect(app.asked).toEqual([])
   })
 
-  test('do not vouch for what stands beside them', async () => {
+  test('do not exempt other assets in the request', async () => {
     const app = openMedia([preset])
     const video = [`asset://${preset}`, `asset://${own}`, `asset://${foreign}`]
     const response = await app.post('/chat/completions', block({ type: 'video', video }))
@@ -354,7 +354,7 @@ describe('the operator’s preset assets', () => {
     ])
   })
 
-  test('need no asset library', async () => {
+  test('work without an asset library', async () => {
     const app = openApp(() => streaming([chunk({ content: 'x' }, 'stop'), '[DONE]']), { presetAssets: [preset] })
     const [first] = ways
     expect((await app.post('/chat/completions', first?.request(`asset://${preset}`))).status).toBe(200)

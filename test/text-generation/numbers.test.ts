@@ -5,7 +5,7 @@ import { openApp, streamingText } from './app.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 
-/** Numbers that `JSON.parse` followed by `JSON.stringify` writes otherwise. */
+/** Numbers whose text changes with `JSON.parse` and `JSON.stringify`. */
 const fragile = [
   '9007199254740993',
   '-12345678901234567890123',
@@ -25,12 +25,12 @@ const fragile = [
   '5e-324',
 ]
 
-/** `"n0":…,"n1":…`, under names that nobody knows. */
+/** `"n0":…,"n1":…`: the numbers as unknown members. */
 const members = fragile.map((number, nth) => `"n${nth}":${number}`).join(',')
 const object = `{${members}}`
 const list = `[${fragile.join(',')}]`
 
-/** Which of the numbers do not stand in a text as they were written, once at least for each of the `places`. */
+/** The numbers whose text is not in the result at least once for each of the `places`. */
 const changedIn = (text: string, places: number): string[] =>
   fragile.filter((number, nth) => text.split(new RegExp(`"n${nth}":${escaped(number)}(?=[,}])`)).length - 1 < places)
 const escaped = (text: string) => text.replace(/[.+]/g, '\\$&')
@@ -51,7 +51,7 @@ const response = `{"id":"resp_1","object":"response","created_at":1,"status":"co
   "tools":[{"type":"function","name":"f","parameters":{"maximum":9007199254740993,${members}}}],
   "usage":{"input_tokens":1.0,"output_tokens":2,"details":${object}}}`
 
-describe('a plain answer that becomes a stream keeps its numbers', () => {
+describe('a JSON response that becomes a stream keeps its numbers', () => {
   const upstreams = [{ url: 'http://upstream.invalid/v1', streams: false }]
 
   test('chat', async () => {
@@ -80,7 +80,7 @@ describe('a plain answer that becomes a stream keeps its numbers', () => {
   })
 
   for (const stream of [false, true]) {
-    test(`a chat upstream's for a caller of responses${stream ? ', streaming' : ''}`, async () => {
+    test(`chat completion for a caller of responses${stream ? ', streaming' : ''}`, async () => {
       const app = openApp(() => plain(completion), {
         upstreams: [{ ...upstreams[0], url: 'http://u/v1', chatOnly: true }],
       })
@@ -94,7 +94,7 @@ describe('a plain answer that becomes a stream keeps its numbers', () => {
   }
 })
 
-describe('a stream that becomes a plain answer keeps its numbers', () => {
+describe('a stream that becomes a JSON response keeps its numbers', () => {
   test('chat', async () => {
     const chunk = completion.replace('"message":', '"delta":').replace('chat.completion', 'chat.completion.chunk')
     const app = openApp(() => streamingText(`data: ${chunk.replaceAll('\n', ' ')}\n\ndata: [DONE]\n\n`))
@@ -105,9 +105,9 @@ describe('a stream that becomes a plain answer keeps its numbers', () => {
   })
 
   for (const [name, events] of [
-    ['said at the end', [`{"type":"response.completed","sequence_number":1,"response":${response}}`]],
+    ['in the last event', [`{"type":"response.completed","sequence_number":1,"response":${response}}`]],
     [
-      'put together',
+      'assembled',
       [
         `{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","tools":[${object}],"x":${object},"output":[]}}`,
         `{"type":"response.output_item.added","output_index":0,"item":{"id":"i","type":"message","x":${object},"content":[]}}`,
@@ -125,7 +125,7 @@ describe('a stream that becomes a plain answer keeps its numbers', () => {
     })
   }
 
-  test('and so does what a cut-off response repeats of its request', async () => {
+  test('also a partial response that repeats its request', async () => {
     let now = 0
     const rings: (() => void)[] = []
     const clock = {
@@ -156,7 +156,7 @@ describe('an error keeps its numbers', () => {
   const error = `{"error":{"message":"x","code":400.0,"details":${object}}}`
 
   for (const stream of [true, false]) {
-    test(`${stream ? 'as the first event of a stream' : 'in the stream behind a plain call'}`, async () => {
+    test(`${stream ? 'as the first event of a stream' : 'in the upstream stream of a non-streaming call'}`, async () => {
       const app = openApp(() => streamingText(`data: ${error}\n\n`))
       const answer = await app.post('/chat/completions', { model: 'm', messages, stream })
       expect(answer.status).toBe(400)
@@ -166,14 +166,14 @@ describe('an error keeps its numbers', () => {
     })
   }
 
-  test('under a status of success', async () => {
+  test('with a success status', async () => {
     const app = openApp(() => plain(error))
     const answer = await app.post('/chat/completions', { model: 'm', messages })
     expect([answer.status, changedIn(await answer.text(), 1)]).toEqual([400, []])
   })
 })
 
-describe('JSON that was parsed exactly', () => {
+describe('losslessly parsed JSON', () => {
   const digits = fc.stringMatching(/^\d{1,24}$/)
   const number = fc
     .tuple(
@@ -186,7 +186,7 @@ describe('JSON that was parsed exactly', () => {
       ([sign, whole, part, power]) => `${sign}${whole}${part ? `.${part.join('')}` : ''}${power ? power.join('') : ''}`,
     )
 
-  test('is written as it was, whatever its numbers are and wherever they stand', () => {
+  test('is serialized with the same text of all numbers', () => {
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 4 }), (numbers) => {
         const text = `{"a":[${numbers.join(',')}],"b":${numbers[0]},"c":{"d":[[${numbers[0]}]]}}`
@@ -196,7 +196,7 @@ describe('JSON that was parsed exactly', () => {
     )
   })
 
-  test('blanks around numbers hide none', () => {
+  test('also with white space around numbers', () => {
     for (const number of fragile) {
       expect(JSON.stringify(parseLossless(`{"a" :\n\t ${number} ,"b":[ ${number}\r]}`))).toBe(
         `{"a":${number},"b":[${number}]}`,

@@ -13,20 +13,20 @@ import { readJson } from '../../plugins/shared/json.ts'
 import { objectFields } from '../../plugins/text-generation/objects/fields.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 
-/** Names of fields that may hold an id of an object. */
+/** Names of fields that may contain the id of an object. */
 const idLike =
   /(?:^|_)(?:ids?|identifier|conversation|container|batch|thread|session|handle|reference|cache_key)$|^(?:prompt|voice|audio|file|skill)$/
 
-/** Id-like names that hold no id: objects that say what they are by an `id` or `file_id` of their own, and settings. */
+/** Id-like names without a foreign id: own ids of objects, and settings. */
 const holders = new Set(['.prompt', 'content.file', '.audio', 'messages.audio', 'audio.voice', 'input.id'])
 
 interface Found {
-  /** Name of the object around it, and its own. */
+  /** Name of the parent object, and of the field. */
   readonly field: string
   readonly name: string
 }
 
-/** Every id-like field in everything that a request may be made of, as the compiler sees the official client's types. */
+/** Every id-like field of the request types of OpenAI's client, from the compiler. */
 const idFieldsOf = async (checker: Checker, program: Program, file: string, name: string): Promise<Found[]> => {
   const path = new URL(`../../node_modules/openai/resources/${file}`, import.meta.url).pathname
   const source = await program.getSourceFile(path)
@@ -46,7 +46,7 @@ const idFieldsOf = async (checker: Checker, program: Program, file: string, name
       for (const each of await checker.getTypeArguments(type as TypeReference)) await visit(each, parent)
       return
     }
-    // The same type below another name may need another entry.
+    // The same type below another parent may need another entry.
     if (seen.has(`${type.id} ${parent}`)) return
     seen.add(`${type.id} ${parent}`)
     for (const info of await checker.getIndexInfosOfType(type)) await visit(info.valueType, parent)
@@ -67,7 +67,7 @@ const missing = (found: readonly Found[], table: Pick<typeof objectFields, 'has'
   ),
 ]
 
-describe('the table of fields that hold ids', () => {
+describe('the table of id fields', () => {
   let found: Found[] = []
 
   beforeAll(async () => {
@@ -87,12 +87,12 @@ describe('the table of fields that hold ids', () => {
     }
   }, 60_000)
 
-  test('names every id-like field of the official client’s requests', () => {
+  test('contains every id-like field of the requests of OpenAI’s client', () => {
     expect(found.length).toBeGreaterThan(50)
     expect(missing(found, objectFields)).toEqual([])
   })
 
-  test('fails the build for one that is missing', () => {
+  test('this test detects a missing one', () => {
     const names = ['previous_response_id', 'comparison_response_id', 'conversation', 'file_id', 'vector_store_ids']
     for (const name of [...names, 'container', 'container_id', 'skill_id', 'tunnel_id', 'prompt.id', 'audio.id']) {
       const without = { has: (key: string) => key !== name && key !== `${name}.id` && objectFields.has(key) }
@@ -100,7 +100,7 @@ describe('the table of fields that hold ids', () => {
     }
   })
 
-  test('has nothing that is spelled in a way that is never looked up', () => {
+  test('has no spelling that the lookup never uses', () => {
     for (const field of objectFields.keys()) expect(field).toMatch(/^[a-z_]+(?:\.[a-z_]+)?$/)
   })
 })
@@ -159,7 +159,7 @@ describe('an id in a request is found', () => {
     })
   }
 
-  test('however its key is written', () => {
+  test('with any spelling of its key', () => {
     for (const key of [
       'PREVIOUS_RESPONSE_ID',
       'previousResponseId',
@@ -172,14 +172,14 @@ describe('an id in a request is found', () => {
     expect(named('{"previous_response_id"\n\t: "r"}')).toEqual(['previous_response_id: response "r"'])
   })
 
-  test('each time that it stands there, whatever the value is', () => {
+  test('for each occurrence, with any value', () => {
     expect(named('{"conversation":"a","conversation":{"id":"b","id":"c"}}')).toHaveLength(3)
     expect(named({ previous_response_id: ['a', { id: 'b' }, 7] })).toHaveLength(3)
     expect(named({ previous_response_id: null, file_ids: [], conversation: null })).toEqual([])
   })
 })
 
-/** A key as somebody might spell it who hopes to be read by the upstream alone. */
+/** A key in a spelling that only a tolerant upstream might read. */
 const spelled = (name: string): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constantFrom(
@@ -190,11 +190,11 @@ const spelled = (name: string): fc.Arbitrary<string> =>
     fc.nat(name.length - 1).map((at) => name.slice(0, at) + name.charAt(at).toUpperCase() + name.slice(at + 1)),
   )
 
-/** JSON text of a key, with some of its letters as escapes. */
+/** JSON text of a key with some escaped letters. */
 const written = (key: string, escapes: number): string =>
   `"${[...key].map((letter, at) => ((escapes >> at) & 1 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter)).join('')}"`
 
-test('no spelling and no place hides an id', () => {
+test('no spelling and no position hides an id', () => {
   const names = ['previous_response_id', 'conversation', 'file_id', 'container', 'vector_store_ids', 'thread_id']
   const field = fc.constantFrom(...names).chain(spelled)
   const around = fc.array(
@@ -233,11 +233,11 @@ test('no spelling and no place hides an id', () => {
   fc.assert(property, { numRuns: 2000 })
 })
 
-/** Name of the object around a step; arrays have none of their own. */
+/** Name of the parent object of a step. Arrays have no name. */
 const nameAround = (steps: readonly (string | number)[], at: number): unknown =>
   steps.slice(0, at).findLast((step) => typeof step === 'string')
 
-describe('an item of the input names another', () => {
+describe('an input item references another item', () => {
   const refers = (item: object | string) =>
     named(typeof item === 'string' ? `{"input":[${item}]}` : input(item)).filter((found) => found.includes(': item'))
 
@@ -273,14 +273,14 @@ describe('an item of the input names another', () => {
     { type: 'function_call_output', id: 'i', call_id: 'c', output: 'x' },
   ]
   for (const item of labels) {
-    test(`but not where it says everything itself: ${JSON.stringify(item)}`, () => {
+    test(`but not where it is complete: ${JSON.stringify(item)}`, () => {
       expect(refers(item)).toEqual([])
     })
   }
 })
 
-describe('what has many ids', () => {
-  test('is looked into no further than it has to be', () => {
+describe('a request with many ids', () => {
+  test('is searched only up to the limit', () => {
     const many = JSON.stringify({ x: Array.from({ length: 5000 }, () => ({ file_id: 'f', file_ids: ['f', 'g'] })) })
     expect(objectReferences(readJson(many), 10)).toHaveLength(11)
     const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, nth) => [`k${nth}_id`, 'x']))
@@ -288,7 +288,7 @@ describe('what has many ids', () => {
   })
 })
 
-describe('what is no id of the account passes', () => {
+describe('other ids pass', () => {
   const rows: readonly object[] = [
     { metadata: { file_id: 'f', order_id: 'o' }, user: 'u', safety_identifier: 's', prompt_cache_key: 'k' },
     {

@@ -44,7 +44,7 @@ const tooLong = () =>
     'messages',
   )
 
-/** Answers as what is asked for is to be answered. */
+/** A successful response, streaming or not as requested. */
 const serve = ({ json }: Asked): Response => {
   const isChat = json.messages !== undefined
   if (json.stream !== true) return Response.json(isChat ? whole : response)
@@ -53,7 +53,7 @@ const serve = ({ json }: Asked): Response => {
   return streaming([...chunks, ...(json.stream_options?.include_usage ? [usageChunk] : []), '[DONE]'])
 }
 
-/** The plugin before an upstream with rules of its own, and what that was asked for of what the gateway may put in. */
+/** The plugin with an upstream that rejects some fields. Records the added fields of each upstream request. */
 const open = (rule: (asked: Asked) => Response | undefined, options: Partial<TextGenerationOptions> = {}) => {
   const clock = new VirtualClock()
   const app = openApp((asked) => rule(asked) ?? serve(asked), { clock, ...options })
@@ -66,10 +66,10 @@ const open = (rule: (asked: Asked) => Response | undefined, options: Partial<Tex
 
 const all = 'stream+stream_options+max_tokens'
 
-describe('a model that refuses streams', () => {
+describe('a model that rejects `stream`', () => {
   const rule = ({ json }: Asked) => (json.stream ? noStream() : undefined)
 
-  test('gets a plain call, at once for as long as that is remembered', async () => {
+  test('receives a non-streaming call, without a first attempt while this is cached', async () => {
     const app = open(rule)
     for (const tries of [[all, 'max_tokens'], ['max_tokens'], ['max_tokens']]) {
       const answer = await app.post('/chat/completions', { model: 'm', messages })
@@ -85,7 +85,7 @@ describe('a model that refuses streams', () => {
     expect(app.usage.map(({ tokens }) => tokens?.output)).toEqual([2, 2, 2, 2, 2])
   })
 
-  test('streams all the same to who wants a stream', async () => {
+  test('still streams to callers', async () => {
     const app = open(rule)
     for (const tries of [[all, 'max_tokens'], ['max_tokens']]) {
       const answer = await app.post('/chat/completions', { model: 'm', messages, stream: true })
@@ -96,7 +96,7 @@ describe('a model that refuses streams', () => {
     }
   })
 
-  test('in the other protocol too, native and bridged', async () => {
+  test('also with responses, native and bridged', async () => {
     for (const chatOnly of [false, true]) {
       const app = open(rule, { upstreams: [{ url: 'http://u.invalid/v1', chatOnly }] })
       const first = chatOnly ? 'stream+stream_options' : 'stream'
@@ -111,7 +111,7 @@ describe('a model that refuses streams', () => {
     }
   })
 
-  test('is told from other models, other upstreams, and requests with other fields', async () => {
+  test('does not affect other models, other upstreams, and requests with other fields', async () => {
     const upstreams = [{ url: 'http://one.invalid/v1', models: ['m', 'n'] }, { url: 'http://two.invalid/v1' }]
     const app = open(
       ({ json, url }) => (json.stream && json.n === 2 && url.startsWith('http://one') ? noStream() : undefined),
@@ -132,7 +132,7 @@ describe('a model that refuses streams', () => {
   })
 })
 
-test('what one user’s requests are refused for costs no other user his stream', async () => {
+test('a rejection for one user does not disable streams for another user', async () => {
   const app = open(({ json }) => (json.stream && json.n === 2 ? noStream() : undefined), {
     identify: ({ headers }) => ({ user: headers.get('authorization') ?? '' }),
   })
@@ -146,10 +146,10 @@ test('what one user’s requests are refused for costs no other user his stream'
   expect(app.additions()).toEqual(['max_tokens'])
 })
 
-describe('a model that refuses stream options', () => {
+describe('a model that rejects `stream_options`', () => {
   const rule = ({ json }: Asked) => (json.stream_options ? noOptions() : undefined)
 
-  test('gets none, which is remembered', async () => {
+  test('receives none, and this is cached', async () => {
     const app = open(rule)
     for (const tries of [[all, 'stream+max_tokens'], ['stream+max_tokens']]) {
       for (const stream of [false, true]) {
@@ -160,7 +160,7 @@ describe('a model that refuses stream options', () => {
     }
   })
 
-  test('keeps those of the caller’s own, whose complaint it is to hear', async () => {
+  test('receives those of the caller, who receives the error', async () => {
     const app = open(rule)
     const request = { model: 'm', messages, stream: true, stream_options: { include_usage: true } }
     const answer = await app.post('/chat/completions', request)
@@ -168,7 +168,7 @@ describe('a model that refuses stream options', () => {
     expect(app.additions()).toEqual([all])
   })
 
-  test('keeps the caller’s when it is the one option put in that is refused', async () => {
+  test('receives the caller’s options when it rejects only the added one', async () => {
     const app = open(({ json }) =>
       json.stream_options?.include_usage ? refusal('unknown', 'stream_options.include_usage') : undefined,
     )
@@ -183,8 +183,8 @@ describe('a model that refuses stream options', () => {
   })
 })
 
-describe('a model that refuses the default maximum', () => {
-  test('is asked without, which is remembered', async () => {
+describe('a model that rejects the default maximum', () => {
+  test('receives none, and this is cached', async () => {
     const app = open(({ json }) => (json.max_tokens ? noMaximum() : undefined))
     for (const tries of [[all, 'stream+stream_options'], ['stream+stream_options']]) {
       expect((await app.post('/chat/completions', { model: 'm', messages })).status).toBe(200)
@@ -192,7 +192,7 @@ describe('a model that refuses the default maximum', () => {
     }
   })
 
-  test('for what the messages leave of its context is asked without, this time', async () => {
+  test('because of the context length receives none for this request only', async () => {
     const app = open(({ json }) => (json.max_tokens && json.messages[0].content === 'long' ? tooLong() : undefined))
     const long = [{ role: 'user', content: 'long' }]
     for (const tries of [
@@ -207,7 +207,7 @@ describe('a model that refuses the default maximum', () => {
   })
 
   for (const key of ['max_tokens', 'max_completion_tokens']) {
-    test(`keeps the caller’s own (${key})`, async () => {
+    test(`receives the caller’s maximum (${key})`, async () => {
       const app = open(() => noMaximum())
       const answer = await app.post('/chat/completions', { model: 'm', messages, [key]: 9000 })
       expect([answer.status, await answer.text()]).toEqual([400, await noMaximum().text()])
@@ -216,8 +216,8 @@ describe('a model that refuses the default maximum', () => {
   }
 })
 
-describe('each addition is taken out once at most', () => {
-  test('all three, one after the other', async () => {
+describe('each added field is removed at most once', () => {
+  test('all three in sequence', async () => {
     const app = open(({ json }) => {
       if (json.stream_options) return noOptions()
       if (json.max_tokens) return noMaximum()
@@ -230,7 +230,7 @@ describe('each addition is taken out once at most', () => {
     expect(app.usage).toHaveLength(2)
   })
 
-  test('and a refusal that goes on is the caller’s, nothing being remembered', async () => {
+  test('a remaining rejection is sent to the caller, and nothing is cached', async () => {
     for (const [refuse, tries] of [
       [noStream, [all, 'max_tokens']],
       [noOptions, [all, 'stream+max_tokens']],
@@ -246,7 +246,7 @@ describe('each addition is taken out once at most', () => {
     }
   })
 
-  test('what the second try is answered is what the caller hears', async () => {
+  test('the caller receives the response of the second attempt', async () => {
     for (const status of [400, 401, 404, 429, 500, 503]) {
       const app = open(({ json }) => (json.stream ? noStream() : refusal('no such thing', null, status)))
       const answer = await app.post('/chat/completions', { model: 'm', messages })
@@ -255,11 +255,11 @@ describe('each addition is taken out once at most', () => {
   })
 })
 
-describe('nothing is asked twice', () => {
+describe('a request is not repeated', () => {
   for (const [what, refuse] of Object.entries({
-    'for a refusal of something else': () => refusal("Invalid value: 'x'", 'messages[0].content'),
-    'when a refusal does not prove that nothing was generated': () => refusal('stream is not supported', 'stream', 500),
-    'when nobody has words for it': () => new Response('bad request', { status: 400 }),
+    'for a rejection of another field': () => refusal("Invalid value: 'x'", 'messages[0].content'),
+    'when a rejection does not prove that nothing was generated': () => refusal('stream is not supported', 'stream', 500),
+    'when the error is not recognized': () => new Response('bad request', { status: 400 }),
   })) {
     test(what, async () => {
       const app = open(refuse)
@@ -271,7 +271,7 @@ describe('nothing is asked twice', () => {
     })
   }
 
-  test('when the upstream breaks off after a first event', async () => {
+  test('when the upstream breaks after a first event', async () => {
     const error = { error: { message: 'stream is not supported', param: 'stream', code: 400 } }
     const app = open(() => streaming([chunk({ content: 'x' }), error]))
     expect((await app.post('/chat/completions', { model: 'm', messages })).status).toBe(400)
@@ -279,11 +279,11 @@ describe('nothing is asked twice', () => {
   })
 })
 
-describe('a refusal under a status of success is one', () => {
+describe('a rejection with a success status is recognized', () => {
   const error = { error: { message: 'Range of max_tokens should be [1, 2000]', type: 'BadRequestError', code: 400 } }
   for (const [form, answer] of Object.entries({
     'as the first event of a stream': () => streaming([error]),
-    'as a plain answer': () => Response.json(error),
+    'as a JSON body': () => Response.json(error),
   })) {
     test(form, async () => {
       const app = open(({ json }) => (json.max_tokens ? answer() : undefined))
@@ -298,7 +298,7 @@ describe('a refusal under a status of success is one', () => {
   }
 })
 
-test('the time limit is one for all tries', async () => {
+test('the timeout covers all attempts', async () => {
   const clock = new VirtualClock()
   const app = openApp(
     async ({ json, signal }) => {
@@ -319,27 +319,27 @@ test('the time limit is one for all tries', async () => {
   expect(app.asked[1]?.signal.aborted).toBe(true)
 })
 
-describe('what is remembered is bounded', () => {
+describe('the cache of rejections is limited', () => {
   const call = (model: string, fields: object = {}) => {
     const json = toJson({ model, ...fields })
     return { exchange: { path: '/x' }, served: { upstream: { url: 'u' } }, body: { json } } as unknown as Call
   }
   const stream = new Set(['stream'] as const)
 
-  test('the oldest is forgotten first', () => {
+  test('the oldest entry is evicted first', () => {
     const withheld = createRefusedAdditions({ now: () => 0, maxKept: 2 })
     for (const model of ['a', 'b', 'a', 'c']) withheld.keep(call(model), stream)
     expect(['a', 'b', 'c'].map((model) => withheld.of(call(model)).has('stream'))).toEqual([true, false, true])
   })
 
-  test('names that are too long are not kept', () => {
+  test('names that are too long are not cached', () => {
     const withheld = createRefusedAdditions({ now: () => 0 })
     const long = call('x'.repeat(3000))
     withheld.keep(long, stream)
     expect(withheld.of(long).size).toBe(0)
   })
 
-  test('a name is not taken for two', () => {
+  test('the boundary between names is unambiguous', () => {
     const withheld = createRefusedAdditions({ now: () => 0 })
     withheld.keep(call('a', { b: 1 }), stream)
     expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => withheld.of(each).size)).toEqual([

@@ -3,20 +3,20 @@ import { finalOf, rawOf } from './responses-assembly-clients.ts'
 import { corpus } from './responses-assembly-corpus.ts'
 import { type Event, type Members, resultOf, wire } from './responses-assembly-streams.ts'
 
-/** Members that the client adds for its callers' convenience; none of them is on the wire. */
+/** Convenience members that the client adds. They are not on the wire. */
 const conveniences = new Set(['output_text', 'output_parsed', 'parsed', 'parsed_arguments', '_request_id'])
 
 const asSent = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (key, member) => (conveniences.has(key) ? undefined : member))
 
-describe('an answer is what the official client makes of the same stream', () => {
+describe('the assembled response equals that of OpenAI’s client', () => {
   for (const { name, text, official } of corpus) {
     if (official?.outcome === 'throws') {
-      test(`${name}: the client gives up, ${official.reason}`, async () => {
+      test(`${name}: the client fails, ${official.reason}`, async () => {
         await expect(finalOf(text)).rejects.toThrow()
       })
     } else if (official) {
-      test(`${name}: not so, ${official.reason}`, async () => {
+      test(`${name}: it differs, ${official.reason}`, async () => {
         expect(asSent(await finalOf(text))).toEqual({ ...(resultOf(text) as Members), output: [] })
       })
     } else {
@@ -26,7 +26,7 @@ describe('an answer is what the official client makes of the same stream', () =>
     }
   }
 
-  test('and it is what the end says to those who read the events one by one', async () => {
+  test('and equals the response of the last event', async () => {
     for (const { name, text, events, official } of corpus) {
       if (official || !events.at(-1)?.response) continue
       const { events: seen, thrown } = await rawOf(text)
@@ -35,7 +35,7 @@ describe('an answer is what the official client makes of the same stream', () =>
     }
   })
 
-  test('where the end leaves the output out, both rebuild it', async () => {
+  test('when the last event has no output, both assemble it', async () => {
     const told = corpus.filter(
       ({ events, official }) => !official && events.some(({ type }) => type.endsWith('item.done')),
     )

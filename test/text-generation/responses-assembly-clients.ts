@@ -5,7 +5,7 @@ import type { Members } from './responses-assembly-streams.ts'
 const answering = (body: string, type: string) =>
   (async () => new Response(body, { headers: { 'content-type': type } })) as unknown as typeof fetch
 
-/** The official client, with an upstream that answers just this. */
+/** OpenAI's client with an upstream that sends this response. */
 const official = (body: string, type = 'text/event-stream'): OpenAI =>
   new OpenAI({
     apiKey: 'k',
@@ -17,11 +17,11 @@ const official = (body: string, type = 'text/event-stream'): OpenAI =>
 
 const request = { model: 'm-1', input: 'hello' }
 
-/** What the client's helper comes to at the end of a stream. */
+/** The final response of the client's stream helper. */
 export const finalOf = async (stream: string): Promise<Members> =>
   ({ ...(await official(stream).responses.stream(request).finalResponse()) }) as unknown as Members
 
-/** What whoever reads the client's events one by one is told, and what it throws in the end. */
+/** The events that the client yields, and its error. */
 export const rawOf = async (stream: string): Promise<{ events: readonly Members[]; thrown: unknown }> => {
   const events: Members[] = []
   try {
@@ -34,11 +34,11 @@ export const rawOf = async (stream: string): Promise<{ events: readonly Members[
   }
 }
 
-/** An answer that did not stream, as the client gives it out. */
+/** A non-streaming response, as the client returns it. */
 export const readByOfficial = async (answer: string): Promise<Members> =>
   ({ ...(await official(answer, 'application/json').responses.create(request)) }) as unknown as Members
 
-/** Whether the AI SDK, which checks every member that it reads, takes an answer that did not stream. Throws its error otherwise. */
+/** Whether the AI SDK, which validates every member that it reads, accepts a non-streaming response. Throws its error otherwise. */
 export const readByAiSdk = async (answer: string): Promise<void> => {
   const provider = createOpenAI({
     apiKey: 'k',

@@ -1,16 +1,16 @@
 import { type Event, eventsOf, type Members, type StreamOptions, wire } from './responses-assembly-streams.ts'
 
-/** A stream, and the answer that it stands for. */
+/** A stream and its response. */
 export interface Sample {
   readonly name: string
   readonly events: readonly Event[]
   readonly text: string
   readonly answer: Members
-  /** Why the official client makes something else of it, or nothing. */
+  /** Why the result of OpenAI's client differs or is missing. */
   readonly official?: { readonly reason: string; readonly outcome: 'throws' | 'differs' }
 }
 
-/** A response of the API, complete with what strict clients require. */
+/** A response with all members that strict clients require. */
 export const response = (output: readonly Members[], more: Members = {}): Members => ({
   id: 'resp_1',
   object: 'response',
@@ -171,8 +171,8 @@ const others = [
 
 const answers: readonly [name: string, answer: Members, options?: StreamOptions][] = [
   ['a message', response([hello])],
-  ['a message without words', response([message([text('')])])],
-  ['an answer without an item', response([])],
+  ['a message without text', response([message([text('')])])],
+  ['a response without items', response([])],
   ['a message of several parts', response([message([text('One. '), text('Two.')])])],
   [
     'logprobs and annotations',
@@ -210,7 +210,7 @@ const answers: readonly [name: string, answer: Members, options?: StreamOptions]
   ['an image', response([image])],
   ['a shell', response([...shell, hello])],
   ['a compaction', response([{ id: 'cmp_1', type: 'compaction', encrypted_content: 'abc' }, hello])],
-  ['items whose events are only two', response(others)],
+  ['items with two events only', response(others)],
   [
     'the limit of tokens',
     response([message([text('As far as')], { status: 'incomplete' })], {
@@ -228,7 +228,7 @@ const answers: readonly [name: string, answer: Members, options?: StreamOptions]
       usage: null,
     }),
   ],
-  ['members nobody knows', response([{ ...hello, mood: { good: true } }], { vendor: { a: [1, { b: null }] } })],
+  ['unknown members', response([{ ...hello, mood: { good: true } }], { vendor: { a: [1, { b: null }] } })],
 ]
 
 const told: readonly Sample[] = answers.map(([name, answer]) => sampleOf(name, eventsOf(answer), answer))
@@ -253,7 +253,7 @@ const without = (...types: readonly string[]) => eventsOf(plain).filter(({ type 
 
 const odd: readonly Sample[] = [
   sampleOf(
-    'a queue, and events that only keep the connection alive',
+    'queued, with keep-alive events',
     [
       created,
       { type: 'response.queued', response: { ...(created.response as Members), status: 'queued' } },
@@ -324,5 +324,5 @@ const odd: readonly Sample[] = [
   },
 ]
 
-/** At least every event of the protocol, and what goes wrong with it. */
+/** Streams with every event of the protocol, and invalid variants. */
 export const corpus: readonly Sample[] = [...told, ...untold, ...odd]

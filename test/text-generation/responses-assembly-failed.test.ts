@@ -5,7 +5,7 @@ import { finalOf, rawOf } from './responses-assembly-clients.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
 import { assembled, eventsOf, read, wire } from './responses-assembly-streams.ts'
 
-/** Streams that the official client takes, broken off after each event. */
+/** Streams that OpenAI's client accepts, interrupted after each event. */
 const broken = corpus
   .filter(({ official }) => official?.outcome !== 'throws')
   .flatMap(({ name, events }) =>
@@ -18,8 +18,8 @@ const broken = corpus
 const dataOf = (text: string) => read(text).map(({ data }) => JSON.parse(data))
 const first = (end: string) => end.slice(0, end.indexOf('\n\n') + 2)
 
-describe('a stream that broke off', () => {
-  test('ends with the failed response, and then an error, in order of number', () => {
+describe('an interrupted stream', () => {
+  test('ends with the failed response and an error, with consecutive sequence numbers', () => {
     const events = eventsOf(response([message([text('One two.')])])).slice(0, 6)
     const end = failedEvents(assembled(read(wire(events))), 'up\nstream "broke"')
     expect(read(end).map(({ type }) => type)).toEqual(['response.failed', 'error'])
@@ -34,7 +34,7 @@ describe('a stream that broke off', () => {
     expect(end).toEndWith('\n\n')
   })
 
-  test('ends with an error alone where nothing was created', () => {
+  test('ends with an error only when no response was created', () => {
     const end = failedEvents(assembled([]), 'gone')
     expect(dataOf(end)).toEqual([
       { type: 'error', code: 'server_error', message: 'gone', param: null, sequence_number: 0 },
@@ -42,7 +42,7 @@ describe('a stream that broke off', () => {
     expect(assembled([]).snapshot).toBeUndefined()
   })
 
-  test('shows no half call, and nothing that is still being worked on', () => {
+  test('contains no partial call and no unfinished item', () => {
     const events = eventsOf(response([call('1', '{}'), message([text('One two.')]), call('2', '{"a": 1}')])).slice(
       0,
       -3,
@@ -53,7 +53,7 @@ describe('a stream that broke off', () => {
     expect(later.response.output).toEqual([call('1', '{}'), message([text('One two.')])])
   })
 
-  test('is an error to those who read the events one by one, behind the failed response', async () => {
+  test('is an error after the failed response for readers of single events', async () => {
     expect(broken.length).toBeGreaterThan(500)
     for (const { name, text, end } of broken) {
       const { events, thrown } = await rawOf(text + end)
@@ -63,7 +63,7 @@ describe('a stream that broke off', () => {
     }
   })
 
-  test('is an error to those who use the helper', async () => {
+  test('is an error for users of the stream helper', async () => {
     for (const { name, text, end } of broken) {
       const thrown = await finalOf(text + end).catch((error) => error)
       expect(thrown, name).toBeInstanceOf(APIError)
@@ -71,7 +71,7 @@ describe('a stream that broke off', () => {
     }
   })
 
-  test('is a failed response to those who stop at that', async () => {
+  test('is a failed response for readers who stop at that event', async () => {
     for (const { name, text, end } of broken) {
       const answer = await finalOf(text + first(end))
       expect(answer, name).toMatchObject({

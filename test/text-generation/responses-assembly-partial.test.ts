@@ -9,7 +9,7 @@ const partialOf = (stream: string, request?: unknown): Members =>
 const output = (answer: Members) => answer.output as readonly Members[]
 const list = (value: unknown) => (Array.isArray(value) ? value : []) as readonly Members[]
 
-/** Every answer that could have been cut off, stream by stream, after each event. */
+/** The partial responses of each stream after each event. */
 const cuts = corpus.map((sample) => {
   const events = read(sample.text)
   return { ...sample, partials: events.map((_, at) => assembled(events.slice(0, at + 1))) }
@@ -23,8 +23,8 @@ const unfinished = cuts.flatMap(({ name, answer, partials }) =>
 
 const calls = /^(function|custom_tool|mcp|computer|apply_patch|shell|local_shell|image_generation)_call$|_request$/
 
-describe('an answer that is cut off, wherever that is', () => {
-  test('says that it is cut off', () => {
+describe('a partial response after any event', () => {
+  test('has the status incomplete', () => {
     expect(unfinished.length).toBeGreaterThan(500)
     for (const { partial, name } of unfinished) {
       expect(partial, name).toMatchObject({
@@ -39,14 +39,14 @@ describe('an answer that is cut off, wherever that is', () => {
     }
   })
 
-  test('has no item that is still being worked on', () => {
+  test('has no unfinished item', () => {
     for (const { partial, name } of unfinished) {
       for (const { status } of output(partial))
         expect(['completed', 'incomplete', 'failed', 'none'], name).toContain(String(status ?? 'none'))
     }
   })
 
-  test('has whole calls or none', () => {
+  test('has complete calls only', () => {
     let seen = 0
     for (const { partial, answer, name } of unfinished) {
       for (const item of output(partial)) {
@@ -58,7 +58,7 @@ describe('an answer that is cut off, wherever that is', () => {
     expect(seen).toBeGreaterThan(50)
   })
 
-  test('has of every text the beginning', () => {
+  test('has a prefix of every text', () => {
     let seen = 0
     for (const { partial, answer, name } of unfinished) {
       for (const item of output(partial)) {
@@ -78,7 +78,7 @@ describe('an answer that is cut off, wherever that is', () => {
     expect(seen).toBeGreaterThan(300)
   })
 
-  test('has every item that was finished', () => {
+  test('has every finished item', () => {
     for (const { name, answer, events } of corpus) {
       const done = events.findIndex(({ type }) => type === 'response.output_item.done')
       if (done === -1) continue
@@ -87,7 +87,7 @@ describe('an answer that is cut off, wherever that is', () => {
     }
   })
 
-  test('is taken by the official client', async () => {
+  test('is accepted by OpenAI’s client', async () => {
     for (const { partial, name } of unfinished) {
       const read = await readByOfficial(JSON.stringify(partial))
       expect(read.status, name).toBe('incomplete')
@@ -95,7 +95,7 @@ describe('an answer that is cut off, wherever that is', () => {
     }
   })
 
-  test('is taken by the AI SDK, wherever that takes the whole answer', async () => {
+  test('is accepted by the AI SDK if the complete response is', async () => {
     let seen = 0
     for (const { partials, answer, name } of cuts) {
       const takesWhole = await readByAiSdk(JSON.stringify(answer)).then(
@@ -113,13 +113,13 @@ describe('an answer that is cut off, wherever that is', () => {
     expect(seen).toBeGreaterThan(500)
   })
 
-  test('is the whole answer where that was complete', () => {
+  test('is the complete response after the last event', () => {
     for (const { partials, answer } of cuts) expect(JSON.parse(partials.at(-1)?.partial() ?? '')).toEqual(answer)
   })
 })
 
-describe('what is left of an answer that is cut off', () => {
-  test('calls with half arguments, and those that may go on, are left out', () => {
+describe('the content of a partial response', () => {
+  test('calls with partial or unfinished arguments are dropped', () => {
     const halves = [
       call('1', '{"a": 1}'),
       call('2', '{"a": '),
@@ -135,7 +135,7 @@ describe('what is left of an answer that is cut off', () => {
     expect(output(partialOf(wire(open)))).toEqual([call('1', '{"a": 1}')])
   })
 
-  test('items without content are kept as unfinished ones', () => {
+  test('items without content are kept as incomplete', () => {
     const search = { id: 'ws', type: 'web_search_call', status: 'in_progress', action: { type: 'search', query: 'q' } }
     const events = [
       { type: 'response.output_item.added', output_index: 0, item: { ...message([]), status: 'in_progress' } },
@@ -148,7 +148,7 @@ describe('what is left of an answer that is cut off', () => {
     ])
   })
 
-  test('finished items keep what they are, beside one that is not', () => {
+  test('finished items are unchanged beside an unfinished one', () => {
     const whole = response([message([text('One.')]), message([text('Two and more.')], { id: 'msg_2' })])
     const events = eventsOf(whole)
     const second = events.findLastIndex(({ type }) => type === 'response.output_text.delta')
@@ -158,14 +158,14 @@ describe('what is left of an answer that is cut off', () => {
     ])
   })
 
-  test('half a character is left out', () => {
+  test('a lone surrogate is dropped', () => {
     const events = eventsOf(response([message([text('a\u{1f600}')])]), { split: (words) => words.split('') })
     const half = events.findLastIndex(({ type }) => type === 'response.output_text.delta')
     expect(output(partialOf(wire(events.slice(0, half))))).toMatchObject([{ content: [{ text: 'a' }] }])
     expect(output(partialOf(wire(events.slice(0, half + 1))))).toMatchObject([{ content: [{ text: 'a\u{1f600}' }] }])
   })
 
-  test('asking does not change what is asked about', () => {
+  test('reading it does not change the assembly', () => {
     const events = read(wire(eventsOf(response([message([text('One two three.')]), call('1', '{"a": 1}')]))))
     const assembly = assembled([])
     for (const event of events) {
@@ -176,7 +176,7 @@ describe('what is left of an answer that is cut off', () => {
     expect(assembly.result()).toBe(assembled(events).result())
   })
 
-  test('nothing: an empty answer that echoes the request', () => {
+  test('without events it is an empty response that repeats the request', () => {
     const request = {
       model: 'm-7',
       input: 'x',
@@ -219,20 +219,20 @@ describe('what is left of an answer that is cut off', () => {
     })
   })
 
-  test('nothing, of a request that is no object: an empty answer all the same', async () => {
+  test('without events and with a request that is no object it is an empty response', async () => {
     for (const request of [undefined, null, 'x', [], { model: 7 }]) {
       await readByAiSdk(assembled([], { request }).partial())
     }
   })
 
-  test('its id is the same however often it is asked for, and random by default', () => {
+  test('its id is stable, and random by default', () => {
     const assembly = assembled([], { newId: undefined })
     expect(assembly.partial()).toBe(assembly.partial())
     expect(JSON.parse(assembly.partial()).id).toMatch(/^resp_[0-9a-f]{32}$/)
     expect(assembled([], { newId: undefined }).partial()).not.toBe(assembly.partial())
   })
 
-  test('text that came before anything was created', () => {
+  test('it contains text that arrived before response.created', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hi', logprobs: [] }
     expect(partialOf(written(delta, 0))).toMatchObject({
       id: 'resp_made_2',

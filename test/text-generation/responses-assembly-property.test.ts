@@ -16,7 +16,7 @@ const logprob = fc.record({
   bytes: some(fc.nat(255)),
   top_logprobs: fc.constant([]),
 })
-/** Logprobs of no text would have no delta to come with. */
+/** Logprobs only with text: without text there is no delta for them. */
 const part = fc.oneof(
   fc
     .record({
@@ -68,7 +68,7 @@ const answer = fc
   .tuple(output, extra, fc.constantFrom('completed', 'incomplete', 'failed'))
   .map(([items, more, ended]) => ({ ...more, ...response(items, { status: ended }) }))
 
-/** Cuts between any two UTF-16 units: half a character in each of two deltas is the worst that JSON allows. */
+/** Splits between any two UTF-16 code units, also within a surrogate pair. */
 const splitAt =
   (sizes: readonly number[]): Split =>
   (text) => {
@@ -94,7 +94,7 @@ const chunked = (bytes: Uint8Array, sizes: readonly number[]): readonly Uint8Arr
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
 
 describe('any response', () => {
-  test('comes out as it was, however it is told and cut', () => {
+  test('is assembled from any sequence of its events and any split', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, fc.boolean(), (whole, deltas, chunks, withoutOutput) => {
         const text = wire(eventsOf(whole, { split: splitAt(deltas), withoutOutput }), 'data: [DONE]\n\n')
@@ -107,7 +107,7 @@ describe('any response', () => {
     )
   })
 
-  test('comes out of its deltas alone, where nothing else says how it ended', () => {
+  test('is assembled from deltas alone', () => {
     const told = fc.array(
       fc.oneof(
         plain('message', { role: fc.constant('assistant'), content: some(part) }),
@@ -131,7 +131,7 @@ describe('any response', () => {
     )
   })
 
-  test('cut off anywhere has whole calls and beginnings of texts', () => {
+  test('as a partial response has complete calls and prefixes of texts', () => {
     fc.assert(
       fc.property(answer, sizes, fc.nat(), (whole, deltas, at) => {
         const events = eventsOf(whole, { split: splitAt(deltas) })

@@ -7,24 +7,24 @@ import {
 
 export type Members = Record<string, unknown>
 
-/** An event of the protocol; numbered when it is sent. */
+/** An event of the protocol. The sequence number is added when it is sent. */
 export interface Event extends Members {
   readonly type: string
 }
 
-/** Cuts a text into the deltas that it comes in. */
+/** Splits a text into deltas. */
 export type Split = (text: string) => readonly string[]
 
-/** In words. */
+/** Splits after each word. */
 export const words: Split = (text) => text.match(/\S+\s*|\s+/g) ?? []
 
 export interface StreamOptions {
   readonly split?: Split
-  /** The terminal event says nothing of the output. */
+  /** The terminal event has no output. */
   readonly withoutOutput?: boolean
 }
 
-/** All events by which an upstream would have told a response. */
+/** All events of an upstream for a response. */
 export const eventsOf = (response: Members, options: StreamOptions = {}): readonly Event[] => {
   const { split = words, withoutOutput = false } = options
   const output = response.output as readonly Members[]
@@ -59,7 +59,7 @@ const itemEvents = (item: Members, output_index: number, split: Split): readonly
 }
 
 interface Telling {
-  /** What the item is announced with. */
+  /** The item of `response.output_item.added`. */
   readonly begun?: Members
   readonly events?: readonly Event[]
 }
@@ -213,14 +213,14 @@ const narrators: Readonly<Partial<Record<string, Narrator>>> = {
 
 const encoder = new TextEncoder()
 
-/** One event on the wire, with a number unless it has one, or `sequence_number: undefined`. */
+/** One event on the wire. Adds a sequence number unless the event has the member, also as undefined. */
 export const written = (event: Event, number: number): string =>
   `event: ${event.type}\ndata: ${JSON.stringify({ sequence_number: number, ...event })}\n\n`
 
 /** A whole stream on the wire. */
 export const wire = (events: readonly Event[], end = ''): string => events.map(written).join('') + end
 
-/** The events that are in a text, or in its bytes cut into chunks. */
+/** The events of a text or of its chunks. */
 export const read = (text: string | readonly Uint8Array[]): readonly SseEvent[] => {
   const frames = createFrames()
   const chunks = typeof text === 'string' ? [encoder.encode(text)] : text
@@ -228,7 +228,7 @@ export const read = (text: string | readonly Uint8Array[]): readonly SseEvent[] 
   return [...all, frames.end()].flatMap((frame) => (frame?.event ? [frame.event] : []))
 }
 
-/** Something to put events together with, that has taken these. */
+/** An assembly with these events. */
 export const assembled = (
   events: readonly SseEvent[],
   options: Partial<ResponsesAssemblyOptions> = {},
@@ -244,5 +244,5 @@ export const assembled = (
   return assembly
 }
 
-/** What the answer comes to. */
+/** The assembled response. */
 export const resultOf = (text: string): unknown => JSON.parse(assembled(read(text)).result())

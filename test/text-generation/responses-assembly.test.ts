@@ -14,7 +14,7 @@ import {
   written,
 } from './responses-assembly-streams.ts'
 
-/** The types of all events that the official client declares. */
+/** The types of all events in the types of OpenAI's client. */
 const declared = (): readonly string[] => {
   const file = new URL('./resources/responses/responses.d.ts', import.meta.resolve('openai'))
   const source = readFileSync(file, 'utf8')
@@ -25,7 +25,7 @@ const declared = (): readonly string[] => {
   })
 }
 
-/** Error with which events are refused. */
+/** The error for invalid events. */
 const refusal = (...events: readonly string[]): StreamError => {
   try {
     assembled(events.flatMap(read))
@@ -59,25 +59,25 @@ const delta = (more: Members): string =>
 const ending = (more: Members, type = 'response.completed') => written({ type, response: more }, 9)
 
 describe('the events of the protocol', () => {
-  test('every event that the official client declares is known', () => {
+  test('every event type of OpenAI’s client is known', () => {
     expect(declared()).toHaveLength(59)
     expect(declared().filter((type) => !reducers.has(type))).toEqual([])
   })
 
-  test('the corpus has every event that the official client declares, but the error', () => {
+  test('the corpus has every event type of OpenAI’s client except the error', () => {
     const used = new Set(corpus.flatMap(({ events }) => events.map(({ type }) => type)))
     expect(declared().filter((type) => !used.has(type))).toEqual(['error'])
   })
 })
 
-describe('an answer is what a call without streaming would have got', () => {
+describe('the assembled response equals the non-streaming response', () => {
   for (const { name, text: bytes, answer } of corpus) {
     test(name, () => {
       expect(resultOf(bytes)).toEqual(answer)
     })
   }
 
-  test('the end has the last word, whatever was told before', () => {
+  test('the terminal event overrides earlier events', () => {
     const other = response([message([text('Something else.')])])
     expect(resultOf(stream.replaceAll('there', 'where') + ending(other))).toEqual(
       JSON.parse(JSON.stringify(plain).replaceAll('there', 'where')),
@@ -85,45 +85,45 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(resultOf(wire(eventsOf(plain).slice(0, -1)) + ending(other))).toEqual(other)
   })
 
-  test('an end without a response ends the one that was told', () => {
+  test('a terminal event without a response ends the assembled one', () => {
     const answer = JSON.parse(
       assembled(read(wire([...eventsOf(plain).slice(0, -1), { type: 'response.completed' }]))).result(),
     )
     expect(answer).toEqual({ ...plain, completed_at: null, usage: undefined })
   })
 
-  test('what an end leaves out is as it was told before, except usage', () => {
+  test('members that the terminal event omits come from earlier events, except usage', () => {
     const [created, ...rest] = eventsOf(plain).slice(0, -1) as [Event, ...Event[]]
     const counting = { ...created, response: { ...(created.response as Members), usage: { total_tokens: 1 } } }
     const answer = resultOf(wire([counting, ...rest]) + ending({ id: 'resp_1', status: 'completed' }))
     expect(answer).toEqual({ ...plain, completed_at: null, usage: undefined })
   })
 
-  test('usage is what the end says of it', () => {
+  test('usage comes from the terminal event', () => {
     expect(assembled(read(stream)).usage).toEqual(plain.usage as object)
     expect(assembled(read(wire(eventsOf(plain).slice(0, -1)))).usage).toBeUndefined()
     expect(assembled(read(ending(response([], { usage: null })))).usage).toBeUndefined()
   })
 
-  test('what was said of the response last counts while it goes on, except usage', () => {
+  test('before the end the latest snapshot counts, except its usage', () => {
     const begun = { ...plain, output: [], status: 'in_progress' }
     const resolved = { type: 'response.in_progress', response: { ...begun, model: 'm-1-2026' } }
     const events = [{ type: 'response.created', response: begun }, resolved]
     expect(JSON.parse(assembled(read(wire(events))).partial())).toMatchObject({ model: 'm-1-2026', usage: null })
   })
 
-  test('a failure is an answer, not an error', () => {
+  test('a failed response is a result, not an error', () => {
     const failed = response([], { status: 'failed', error: { code: 'server_error', message: 'no' } })
     expect(resultOf(ending(failed, 'response.failed'))).toEqual(failed)
   })
 
-  test('the client makes output_text, so it is not made here', () => {
+  test('output_text is not added, because the client computes it', () => {
     const events = eventsOf(response([message([text('a')])], { output_text: '' })).slice(0, -1)
     const assembly = assembled(read(wire(events)))
     expect(JSON.parse(assembly.partial())).not.toHaveProperty('output_text')
   })
 
-  test('the full arguments count, whatever the deltas were', () => {
+  test('the full arguments override the deltas', () => {
     const answer = response([call('1', '{"a":1}')])
     const events = eventsOf(answer, { withoutOutput: true })
     const forged = (type: string, more: Members) =>
@@ -137,7 +137,7 @@ describe('an answer is what a call without streaming would have got', () => {
     })
   })
 
-  test('deltas alone are enough', () => {
+  test('deltas alone are sufficient', () => {
     const answer = response([
       { id: 'rs', type: 'reasoning', summary: [{ type: 'summary_text', text: 'I looked.' }], content: [thought] },
       message([text('Hello there.'), { type: 'refusal', refusal: 'Not that.' }]),
@@ -155,14 +155,14 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(output[7]).toMatchObject({ output: (shell[1] as Members).output as Members[] })
   })
 
-  test('logprobs that came with deltas are not lost to an empty list', () => {
+  test('an empty list does not override the logprobs of deltas', () => {
     const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
     const told = delta({ output_index: 0, logprobs })
     const done = written({ type: 'response.output_text.done', output_index: 0, text: 'x', logprobs: [] }, 2)
     expect(JSON.parse(assembled(read(told + done)).partial()).output[0].content[0].logprobs).toEqual(logprobs)
   })
 
-  test('an item is what it is announced as, even behind its first delta', () => {
+  test('an item has the announced type, even if the announcement follows the first delta', () => {
     const events = eventsOf(plain, { withoutOutput: true }).filter(({ type }) => !/\.done$/.test(type))
     const added = events.findIndex(({ type }) => type === 'response.output_item.added')
     const late = [
@@ -176,7 +176,7 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(resultOf(wire(renamed))).toEqual(plain)
   })
 
-  test('items with one index for all are told apart by their ids', () => {
+  test('items with the same index are separated by id', () => {
     const answer = response([
       message([text('One.')]),
       message([text('Two.')], { id: 'msg_2' }),
@@ -191,7 +191,7 @@ describe('an answer is what a call without streaming would have got', () => {
     }
   })
 
-  test('items without an index come in the order they are told', () => {
+  test('items without an index are in the order of arrival', () => {
     const answer = response([message([text('One.')]), message([text('Two.')], { id: 'msg_2' }), call('1', '{}')])
     const events = eventsOf(answer, { withoutOutput: true }).map(({ output_index: _, ...event }) => event as Event)
     expect(resultOf(wire(events))).toEqual(answer)
@@ -205,7 +205,7 @@ describe('an answer is what a call without streaming would have got', () => {
     expect((resultOf(wire(nameless)) as { output: unknown[] }).output).toHaveLength(3)
   })
 
-  test('indices that leave some out leave no holes', () => {
+  test('skipped indices leave no holes', () => {
     const assembly = assembled(
       read(delta({ output_index: 7, content_index: 5, item_id: 'a' }) + delta({ output_index: 3, item_id: 'b' })),
     )
@@ -217,12 +217,12 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(output[1].content).toHaveLength(1)
   })
 
-  test('items of a snapshot that nothing is heard of are kept', () => {
+  test('items of a snapshot without further events are kept', () => {
     const created = written({ type: 'response.created', response: { ...plain, status: 'in_progress' } }, 0)
     expect(resultOf(created + ending({ status: 'completed' }))).toMatchObject({ output: plain.output as unknown[] })
   })
 
-  test('numbers stay as they were written', () => {
+  test('numbers keep their text', () => {
     const numbers = '[12345678901234567890,1.10,1e400,-0,0.1000000000000000055511151231257827]'
     const events = wire(
       eventsOf(response([message([text('a', { vendor: 'NUMBERS' })])], { vendor: 'NUMBERS' }), { withoutOutput: true }),
@@ -231,7 +231,7 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(answer.split(numbers)).toHaveLength(3)
   })
 
-  test('keys that objects have by themselves are keys like others', () => {
+  test('keys such as __proto__ are ordinary keys', () => {
     const odd = '{"__proto__":{"type":"x","evil":1},"constructor":1,"toString":2}'
     const events = wire(
       eventsOf(response([message([text('a', { odd: 'ODD' })])], { odd: 'ODD' }), { withoutOutput: true }),
@@ -243,11 +243,11 @@ describe('an answer is what a call without streaming would have got', () => {
     expect(({} as Members).evil).toBeUndefined()
   })
 
-  test('data that is no object says nothing', () => {
+  test('data that is not an object is ignored', () => {
     expect(resultOf(`data: null\n\ndata: [1]\n\ndata: "a"\n\ndata: 1e400\n\ndata:  \n\n${stream}`)).toEqual(plain)
   })
 
-  test('events of nonsense do no harm', () => {
+  test('invalid events are harmless', () => {
     const nonsense = [null, 1, 'x', [], {}, { id: 1 }]
     const places = [
       'response',
@@ -276,7 +276,7 @@ describe('an answer is what a call without streaming would have got', () => {
     }
   })
 
-  test('a stream of 10 MB is put together', () => {
+  test('a stream of 10 MB is assembled', () => {
     const long = 'abcdefg '.repeat(60_000)
     const answer = response([message([text(long)]), call('1', JSON.stringify({ long }))])
     const bytes = wire(eventsOf(answer, { withoutOutput: true }))
@@ -285,8 +285,8 @@ describe('an answer is what a call without streaming would have got', () => {
   })
 })
 
-describe('whether an answer is complete', () => {
-  test('a terminal event makes it so, and nothing else', () => {
+describe('whether a response is complete', () => {
+  test('only a terminal event completes it', () => {
     const before = wire(eventsOf(plain).slice(0, -1), 'data: [DONE]\n\n')
     expect(assembled(read(before)).complete).toBe(false)
     expect(() => assembled(read(before)).result()).toThrow(StreamError)
@@ -295,17 +295,17 @@ describe('whether an answer is complete', () => {
     }
   })
 
-  test('behind `[DONE]` nothing counts', () => {
+  test('after `[DONE]` everything is ignored', () => {
     expect(assembled(read(`data: [DONE]\n\n${stream}`)).complete).toBe(false)
     expect(assembled(read(`${stream}data: [DONE]\n\nevent: error\ndata: {}\n\n`)).complete).toBe(true)
   })
 
-  test('behind the terminal event only an error counts', () => {
+  test('after the terminal event only an error counts', () => {
     expect(resultOf(stream + delta({ output_index: 0 }) + ending(response([])))).toEqual(plain)
     expect(refusal(stream, 'data: {"type":"error","message":"late"}\n\n').message).toBe('late')
   })
 
-  test('the highest number counts', () => {
+  test('the highest sequence number is reported', () => {
     expect(assembled([]).sequenceNumber).toBe(-1)
     expect(assembled(read(stream)).sequenceNumber).toBe(eventsOf(plain).length - 1)
     const numbers = [7, 3, '9', 1.5, null].map(
@@ -317,15 +317,15 @@ describe('whether an answer is complete', () => {
   })
 })
 
-describe('what goes wrong is said', () => {
-  test('an error event tells what the upstream said', () => {
+describe('errors', () => {
+  test('an error event throws the upstream’s error', () => {
     const said = { type: 'error', code: 'rate_limit_exceeded', message: 'slow down', param: null, sequence_number: 3 }
     const error = refusal(stream.slice(0, 0), `event: error\ndata: ${JSON.stringify(said)}\n\n`)
     expect(error.message).toBe('slow down')
     expect(error.said).toEqual(said)
   })
 
-  test('so do the forms that other upstreams have for it', () => {
+  test('so do the error formats of other upstreams', () => {
     const error = { message: 'slow down', type: 't', code: 429 }
     for (const data of [
       `data: ${JSON.stringify({ error })}\n\n`,
@@ -341,16 +341,16 @@ describe('what goes wrong is said', () => {
     expect(refusal('event: error\ndata: {}\n\n').message).toBe('upstream reported an error')
   })
 
-  test('an error of null is none', () => {
+  test('a null error is ignored', () => {
     expect(resultOf(stream.replaceAll('"sequence_number"', '"error":null,"sequence_number"'))).toEqual(plain)
   })
 
-  test('data that is not JSON is refused, and not repeated', () => {
+  test('invalid JSON throws, without the data in the message', () => {
     expect(refusal('data: <html>secret\n\n').message).not.toContain('secret')
     expect(refusal('data: {"type":"response.out\n\n').said).toBeUndefined()
   })
 
-  test('an index that is none, or beyond 1024, is refused', () => {
+  test('an invalid index, or one beyond 1024, throws', () => {
     for (const index of [-1, 1.5, '0', 1024, 2 ** 40, {}, true]) {
       expect(refusal(delta({ output_index: index }))).toBeInstanceOf(StreamError)
       expect(refusal(delta({ output_index: 0, content_index: index }))).toBeInstanceOf(StreamError)
@@ -360,7 +360,7 @@ describe('what goes wrong is said', () => {
     expect(refusal(written(command, 0))).toBeInstanceOf(StreamError)
   })
 
-  test('more than 1024 items are refused', () => {
+  test('more than 1024 items throw', () => {
     const items = Array.from({ length: 1025 }, (_, at) => ({
       type: 'response.output_item.added',
       item: { id: `i${at}` },
@@ -373,7 +373,7 @@ describe('what goes wrong is said', () => {
     expect(refusal(wire(Array.from({ length: 1025 }, () => part)))).toBeInstanceOf(StreamError)
   })
 
-  test('more text than may be kept is refused, but the end is heard', () => {
+  test('more text than the limit throws, but the terminal event still counts', () => {
     const assembly = assembled(read(wire(eventsOf(plain).slice(0, 1))), { maxBytes: 2000 })
     const [event] = read(delta({ output_index: 0, delta: 'é'.repeat(400) }))
     if (!event) throw new Error('no event')
@@ -383,7 +383,7 @@ describe('what goes wrong is said', () => {
     expect(assembly.complete).toBe(true)
   })
 
-  test('what is around a delta, and previews, do not count', () => {
+  test('the members around a delta, and previews, do not count', () => {
     const preview = { type: 'response.image_generation_call.partial_image', partial_image_b64: 'a'.repeat(2000) }
     const events = [
       preview,

@@ -19,7 +19,7 @@ const refusal = (request: unknown, rules?: Pick<Capabilities, 'maxTemperature'>)
   throw new Error('the request was accepted')
 }
 
-describe('what cannot be a request is refused, and the place is named', () => {
+describe('an invalid request is rejected with the JSON path of the parameter', () => {
   const refused: readonly (readonly [param: string, request: unknown])[] = [
     ['model', { input: 'x' }],
     ['model', { ...minimal, model: '' }],
@@ -67,14 +67,14 @@ describe('what cannot be a request is refused, and the place is named', () => {
     })
   }
 
-  test('the range of temperature is that of the model', () => {
+  test('the temperature range is that of the model', () => {
     const warm = { ...minimal, temperature: 1.5 }
     expect(checkResponsesRequest(toJson(warm)).model).toBe('m')
     expect(refusal(warm, { maxTemperature: 1 }).message).toBe('temperature must be a number from 0 to 1')
   })
 })
 
-describe('what the document allows, and what client libraries send beyond it, passes', () => {
+describe('documented parameters and those that client libraries add pass', () => {
   const accepted: readonly unknown[] = [
     minimal,
     { ...minimal, input: '' },
@@ -107,12 +107,12 @@ describe('what the document allows, and what client libraries send beyond it, pa
     })
   }
 
-  test('a relay learns whether to stream, and whether the answer is fetched later', () => {
+  test('the parsed request has `stream` and `background`', () => {
     const request = toJson({ ...minimal, stream: true, background: true })
     expect(checkResponsesRequest(request)).toEqual({ model: 'm', stream: true, background: true, stores: true })
   })
 
-  test('an upstream keeps an answer unless it is told not to', () => {
+  test('`store` is true by default', () => {
     const stores = (store: unknown) => checkResponsesRequest(toJson({ ...minimal, store })).stores
     expect([stores(null), stores(true), stores(false)]).toEqual([true, true, false])
     expect(() => checkResponsesRequest(readJson('{"model":"m","input":"x","store":false,"store":true}'))).toThrow(
@@ -120,7 +120,7 @@ describe('what the document allows, and what client libraries send beyond it, pa
     )
   })
 
-  test('whatever object comes, it is accepted or refused', () => {
+  test('every object is accepted or rejected', () => {
     const keys = fc.constantFrom('role', 'content', 'type', 'text', 'message', 'x')
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -147,7 +147,7 @@ describe('what the document allows, and what client libraries send beyond it, pa
   })
 })
 
-describe('a request that is made to stream keeps every other byte', () => {
+describe('setting `stream` keeps every other byte', () => {
   for (const [before, after] of [
     ['{ "model":"m" , "seed": 12345678901234567890 }', '{ "model":"m" , "seed": 12345678901234567890 ,"stream":true}'],
     ['{ "stream" : false , "x" : 1.0 }', '{ "stream" : true , "x" : 1.0 }'],

@@ -3,7 +3,7 @@ import type { Runtime } from '../support/server.ts'
 import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
 import { chunk } from './app.ts'
 
-/** Set it to wait for real: silence longer than any timer of a runtime, and the real time limit. */
+/** When set, the test uses real durations: silence longer than the runtimes' timeouts, and the default timeout. */
 const slow = process.env.SLUICE_SLOW !== undefined
 const silenceMs = slow ? 320_000 : 14_000
 const limitSeconds = slow ? undefined : '3'
@@ -40,7 +40,7 @@ describe.each([
   ['deno', 'off'],
 ] as const)('the default server on %s, GET_BODIES %s', (runtime, getBodies) => {
   test.concurrent(
-    `${silenceMs / 1000} s of silence before a stream and in its middle cut nothing`,
+    `${silenceMs / 1000} s of silence before and during a stream do not end it`,
     async () => {
       await using workplace = await openWorkplace()
       const { url, token } = await openServer(workplace, runtime, getBodies)
@@ -54,7 +54,7 @@ describe.each([
     3 * silenceMs + 60_000,
   )
 
-  test.concurrent('a call without streaming is cut off at the time limit, and gives what there is', async () => {
+  test.concurrent('a non-streaming call ends at the timeout with a partial response', async () => {
     await using workplace = await openWorkplace()
     const { url, token } = await openServer(workplace, runtime, getBodies)
     workplace.emulator.text.answer({

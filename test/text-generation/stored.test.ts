@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 let last = 0
-/** An id that no test has used. */
+/** A new id. */
 const newId = () => `resp_${++last}`
 
 const stored = (id: string, more: object = {}) => ({ id, object: 'response', status: 'completed', output: [], ...more })
@@ -22,7 +22,7 @@ interface Open extends TextApp {
   as(user: string, method: string, path: string, body?: object): Promise<Response>
 }
 
-/** An app with users that say their names, whose upstream gives one id. */
+/** An app whose callers name their user in a header, and whose upstream always returns one id. */
 const open = (
   answer: (asked: Asked, id: string) => Response | Promise<Response> = (_, id) => Response.json(stored(id)),
   options: Partial<TextGenerationOptions> = {},
@@ -61,7 +61,7 @@ describe('a stored response', () => {
   ] as const
 
   for (const [method, below] of routes) {
-    test(`${method} ${below}: its owner’s is forwarded byte for byte, anybody else’s is not found`, async () => {
+    test(`${method} ${below}: the owner’s response is forwarded byte for byte, a foreign one is not found`, async () => {
       const odd = (id: string) => `{ "id" : "${id}", "object":"response", "n":12345678901234567890, "data":[] }\n`
       const app = open((asked, id) =>
         asked.url.endsWith('/responses')
@@ -87,7 +87,7 @@ describe('a stored response', () => {
     })
   }
 
-  test('is gone for its owner once it is deleted, and not when the deletion was refused', async () => {
+  test('is not found after its deletion, but remains after a failed deletion', async () => {
     let status = 500
     const app = open((asked, id) =>
       asked.method === 'DELETE'
@@ -103,7 +103,7 @@ describe('a stored response', () => {
     expect((await create(app, 'ann', { previous_response_id: app.id })).status).toBe(400)
   })
 
-  test('that the upstream has not any more is the upstream’s 404', async () => {
+  test('that the upstream has deleted is the upstream’s 404', async () => {
     const gone = '{"error":{"message":"gone"}}'
     const app = open((asked, id) =>
       asked.method === 'GET' ? new Response(gone, { status: 404 }) : Response.json(stored(id)),
@@ -113,7 +113,7 @@ describe('a stored response', () => {
     expect([answer.status, await answer.text()]).toEqual([404, gone])
   })
 
-  test('is asked about with the parameters that the protocol has', async () => {
+  test('is requested with the documented parameters only', async () => {
     const app = open()
     await create(app, 'ann')
     app.asked.length = 0
@@ -129,7 +129,7 @@ describe('a stored response', () => {
     ])
   })
 
-  test('is streamed with the endings of any stream', async () => {
+  test('as a stream has the same end as any stream', async () => {
     const event = { type: 'response.output_text.delta', sequence_number: 4, delta: 'x' }
     let end = true
     const app = open((asked, id) => {
@@ -150,7 +150,7 @@ describe('a stored response', () => {
     expect(app.asked.at(-1)?.url).toEndWith('?stream=true&starting_after=3')
   })
 
-  test('is one of the upstream that made it, whatever the others know by that id', async () => {
+  test('is requested from the upstream that created it', async () => {
     const upstreams = [
       { url: 'http://one.invalid/v1', models: ['m'] },
       { url: 'http://two.invalid/v1', models: ['n'] },
@@ -173,7 +173,7 @@ describe('a stored response', () => {
     expect(without.asked).toEqual([])
   })
 
-  test('is nobody’s after the days that it is kept', async () => {
+  test('has no owner after the retention time', async () => {
     let now = 1_000_000
     const clock = { now: () => now, at: () => () => {} }
     const app = open(undefined, { clock, objectsKeptMs: 1000 })
@@ -184,7 +184,7 @@ describe('a stored response', () => {
     expect((await create(app, 'ann', { previous_response_id: app.id })).status).toBe(400)
   })
 
-  test('is nobody’s where nothing keeps whose it is', async () => {
+  test('has no owner without an object store', async () => {
     const app = open(undefined, { objects: undefined })
     expect((await create(app, 'ann')).status).toBe(200)
     expect((await create(app, 'ann', { previous_response_id: app.id })).status).toBe(400)
@@ -192,11 +192,11 @@ describe('a stored response', () => {
   })
 })
 
-describe('an id is known as the caller’s before the caller sees it', () => {
+describe('the owner of an id is recorded before the caller receives the id', () => {
   const created = (id: string) => ({ type: 'response.created', sequence_number: 0, response: stored(id) })
   const continued = async (app: Open) => (await create(app, 'ann', { previous_response_id: app.id })).status
 
-  test('also that of a stream which breaks off, or which its caller leaves', async () => {
+  test('also for a stream that breaks or whose caller disconnects', async () => {
     for (const ending of ['reset', 'stall'] as const) {
       const app = open((asked, id) => streaming([created(id)], ending, asked.signal))
       const response = await create(app, 'ann', { stream: true })
@@ -208,7 +208,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     }
   })
 
-  test('all of it by one question, where nobody sees anything before the end', async () => {
+  test('with one store call for a non-streaming response', async () => {
     const recorded: string[][] = []
     const objects: typeof store = {
       ...store,
@@ -231,7 +231,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect(recorded).toEqual([[`response ${app.id}`, 'item msg_1']])
   })
 
-  test('of what is not kept there is nothing to know', async () => {
+  test('but not with `store: false`', async () => {
     const app = open()
     await create(app, 'ann', { store: false })
     expect(await continued(app)).toBe(400)
@@ -239,20 +239,20 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect(await continued(app)).toBe(200)
   })
 
-  test('of a chat completion neither', async () => {
+  test('nor for a chat completion', async () => {
     const app = open((_, id) => Response.json({ ...stored(id), choices: [{ message: { content: 'x' } }] }))
     await app.as('ann', 'POST', '/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }] })
     expect(await store.textObject('ann', 'response', app.id, Date.now())).toBeUndefined()
   })
 
-  test('or nothing is seen: 500 when it cannot be recorded, and the upstream is called off', async () => {
+  test('a failed recording is a 500, and the upstream call is aborted', async () => {
     const objects = { ...store, recordTextObjects: () => Promise.reject(new Error('SQLITE_FULL')) }
     for (const stream of [true, false]) {
       let signal: AbortSignal | undefined
       const app = open(
         (asked, id) => {
           signal = asked.signal
-          // Of an answer that is not a stream nobody sees anything before its end.
+          // The caller of a non-streaming response receives nothing before its end.
           return stream
             ? streaming([created(id)], 'stall', asked.signal)
             : streaming([created(id), { type: 'response.completed', sequence_number: 1, response: stored(id) }])
@@ -272,7 +272,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect([plain.status, (await plain.text()).includes('resp_')]).toEqual([500, false])
   })
 
-  test('nor when the database says so after the time for the call is over', async () => {
+  test('also when the recording fails after the timeout', async () => {
     const clock = new VirtualClock()
     const recorded = Promise.withResolvers<never>()
     const objects = { ...store, recordTextObjects: () => recorded.promise }
@@ -283,7 +283,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect([(await answer).status, (await (await answer).text()).includes(app.id)]).toEqual([500, false])
   })
 
-  test('an upstream that gives one id to two users is not believed: the second is told nothing', async () => {
+  test('an id that another user owns is an error for the second user', async () => {
     const errors: object[] = []
     const log = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) }
     const conversation = { id: `conv_${newId()}` }
@@ -300,7 +300,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect((await create(app, 'bob')).status).toBe(502)
   })
 
-  test('also a conversation’s, and those of its items', async () => {
+  test('also the owner of a conversation and of its items', async () => {
     const conversation = { id: `conv_${newId()}` }
     const item = `msg_${newId()}`
     const output = [{ id: item, type: 'message', role: 'assistant', content: [] }]
@@ -322,7 +322,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
     expect(app.asked).toEqual([])
   })
 
-  test('items that only the upstream can read are known even where nothing else is kept', async () => {
+  test('and of encrypted items, even with `store: false`', async () => {
     const search = `ws_${newId()}`
     const message = `msg_${newId()}`
     const output = [
@@ -337,7 +337,7 @@ describe('an id is known as the caller’s before the caller sees it', () => {
   })
 })
 
-describe('objects of kinds that nobody here knows the owners of', () => {
+describe('objects of kinds without recorded owners', () => {
   const file = { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }
   const rows: readonly (readonly [param: string, kind: string, allowed: string, request: object])[] = [
     ['input[0].content[0].file_id', 'file', 'file_id', file],
@@ -348,7 +348,7 @@ describe('objects of kinds that nobody here knows the owners of', () => {
     ['thread_id', 'object', 'thread_id', { thread_id: 't' }],
   ]
   for (const [param, kind, allowed, request] of rows) {
-    test(`are refused by name, unless the operator allows ${allowed}`, async () => {
+    test(`are rejected by name, unless the operator allows ${allowed}`, async () => {
       const app = open()
       const refused = await create(app, 'ann', request)
       expect([refused.status, await refused.json()]).toEqual([
@@ -376,7 +376,7 @@ describe('objects of kinds that nobody here knows the owners of', () => {
     expect(app.asked).toEqual([])
   })
 
-  test('a bridge leaves the ids of items behind, and nothing else', async () => {
+  test('the bridge removes the ids of items, and nothing else', async () => {
     const app = open(
       () => Response.json({ choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] }),
       {
@@ -395,7 +395,7 @@ describe('objects of kinds that nobody here knows the owners of', () => {
     expect(app.asked).toHaveLength(1)
   })
 
-  test('a field that the operator opens is open for tracked kinds too, and then has no owner to conflict with', async () => {
+  test('an allowed field is allowed for recorded kinds, too, without an ownership check', async () => {
     const conversation = { id: 'conv_open' }
     const app = open((_, id) => Response.json(stored(id + Math.random(), { conversation })), {
       allowedFields: ['conversation'],
@@ -404,7 +404,7 @@ describe('objects of kinds that nobody here knows the owners of', () => {
   })
 })
 
-test('malformed ids are not found, and what is no string is said to be none', async () => {
+test('malformed ids are not found, and other types are rejected', async () => {
   const app = open()
   for (const id of ['', '../x', 'a/b', 'x'.repeat(400), 'a\u0000b']) {
     const answer = await create(app, 'ann', { previous_response_id: id })
@@ -423,7 +423,7 @@ test('malformed ids are not found, and what is no string is said to be none', as
   expect((await create(app, 'ann', { previous_response_id: null })).status).toBe(200)
 })
 
-test('there is an end to how many objects a request may name', async () => {
+test('the number of objects in a request is limited', async () => {
   const app = open()
   const input = Array.from({ length: 1001 }, (_, nth) => ({ type: 'item_reference', id: `i${nth}` }))
   const answer = await create(app, 'ann', { input })
@@ -433,7 +433,7 @@ test('there is an end to how many objects a request may name', async () => {
   ])
 })
 
-test('when the database cannot say whose an object is, nothing is sent', async () => {
+test('nothing is sent when the ownership lookup fails', async () => {
   const objects = { ...store, textObject: () => Promise.reject(new Error('SQLITE_BUSY')) }
   const app = open(undefined, { objects })
   const answers = [await create(app, 'ann', { previous_response_id: 'r' }), await app.as('ann', 'GET', '/responses/r')]

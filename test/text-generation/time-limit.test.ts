@@ -7,7 +7,7 @@ const call = (name: string, text: string, index = 0) => ({
   tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: text } }],
 })
 
-/** Asks, lets time pass, and gives the answer and what it took. */
+/** Sends a request, advances the clock, and returns the response and its duration. */
 const cutOff = async (
   data: readonly object[],
   {
@@ -26,19 +26,19 @@ const cutOff = async (
     answeredAt = clock.now() - arrivedAt
     return response
   })
-  // Bodies are read through the event loop, which a set clock knows nothing of.
+  // Bodies arrive in real time, independent of the virtual clock.
   for (let turn = 0; turn < 20; turn++) await settled()
   await clock.pass(ms - 1)
   expect(answeredAt).toBeUndefined()
   await clock.pass(1)
   const response = await answering
-  // biome-ignore lint/suspicious/noExplicitAny: answers of two protocols
+  // biome-ignore lint/suspicious/noExplicitAny: responses of two protocols
   const json: any = await response.json()
   return { app, clock, response, json }
 }
 
-describe('a call without streaming that reaches the time limit', () => {
-  test('gives what there is, marked, with the finish reason length', async () => {
+describe('a non-streaming call that reaches the timeout', () => {
+  test('returns the partial completion with a header and the finish reason length', async () => {
     const { response, json, app, clock } = await cutOff([
       chunk({ role: 'assistant', content: 'once ' }),
       chunk({ content: 'upon' }),
@@ -56,7 +56,7 @@ describe('a call without streaming that reaches the time limit', () => {
     expect(app.usage.map(({ tokens }) => tokens)).toEqual([undefined])
   })
 
-  test('keeps finished choices and whole tool calls, and drops half ones', async () => {
+  test('keeps finished choices and complete tool calls, and drops partial ones', async () => {
     const { json } = await cutOff([
       chunk(call('whole', '{"a":1}', 0)),
       chunk(call('half', '{"a":', 1)),
@@ -69,14 +69,14 @@ describe('a call without streaming that reaches the time limit', () => {
     expect(json.choices[1]).toMatchObject({ finish_reason: 'stop', message: { content: 'done' } })
   })
 
-  test('is empty, and marked, when nothing came', async () => {
+  test('returns an empty completion with the header when nothing arrived', async () => {
     const { response, json } = await cutOff([])
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
     expect(json.choices).toMatchObject([{ message: { role: 'assistant', content: '' }, finish_reason: 'length' }])
     expect(json.model).toBe('m')
   })
 
-  test('is so too when the upstream has not even answered', async () => {
+  test('also when the upstream has not responded', async () => {
     const clock = new VirtualClock()
     const app = openApp(
       ({ signal }) =>
@@ -92,7 +92,7 @@ describe('a call without streaming that reaches the time limit', () => {
     expect([response.status, response.headers.get('x-upstream-partialresponse')]).toEqual([200, 'true'])
   })
 
-  test('is a response whose status is incomplete, in that protocol', async () => {
+  test('returns a response with the status incomplete in the responses protocol', async () => {
     const { response, json } = await cutOff(
       [
         {
@@ -135,7 +135,7 @@ describe('a call without streaming that reaches the time limit', () => {
     })
   })
 
-  test('is bridged like any other where the upstream has chat only', async () => {
+  test('works with a bridge, too', async () => {
     const { json } = await cutOff([chunk({ role: 'assistant', content: 'once' })], {
       path: '/responses',
       request: { model: 'm', input: 'hi' },
@@ -144,13 +144,13 @@ describe('a call without streaming that reaches the time limit', () => {
     expect(json).toMatchObject({ object: 'response', status: 'incomplete', output: [{ content: [{ text: 'once' }] }] })
   })
 
-  test('comes a little earlier to a client that waits no longer', async () => {
+  test('ends slightly before the client’s own timeout', async () => {
     await cutOff([chunk({ content: 'x' })], { ms: 9_000, headers: { 'x-stainless-timeout': '10' } })
     await cutOff([chunk({ content: 'x' })], { headers: { 'x-stainless-timeout': '600' } })
   })
 })
 
-test('the limit counts from the arrival of the request, and covers what comes before the upstream is asked', async () => {
+test('the timeout starts with the arrival of the request and covers the work before the upstream call', async () => {
   const clock = new VirtualClock()
   const app = openApp(({ signal }) => streaming([chunk({ content: 'x' })], 'stall', signal), {
     clock,
@@ -166,7 +166,7 @@ test('the limit counts from the arrival of the request, and covers what comes be
   expect((await answering).headers.get('x-upstream-partialresponse')).toBe('true')
 })
 
-test('a stream is never cut off', async () => {
+test('a stream has no timeout', async () => {
   const clock = new VirtualClock()
   const app = openApp(({ signal }) => streaming([chunk({ content: 'x' })], 'stall', signal), { clock })
   const response = await app.post('/chat/completions', { model: 'm', messages, stream: true })
@@ -179,7 +179,7 @@ test('a stream is never cut off', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('an answer that comes in time carries no mark', async () => {
+test('a response in time has no header', async () => {
   const app = openApp(() => streaming([chunk({ content: 'x' }), chunk({}, 'stop'), '[DONE]']))
   const response = await app.post('/chat/completions', { model: 'm', messages })
   expect(response.headers.has('x-upstream-partialresponse')).toBe(false)

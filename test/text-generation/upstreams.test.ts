@@ -17,8 +17,8 @@ const completion = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'whole' }, finish_reason: 'stop' }],
 }
 
-describe('a model is asked of who serves it', () => {
-  test('the first that names it, else the default', () => {
+describe('a call goes to the upstream of its model', () => {
+  test('the first that lists the model, otherwise the default', () => {
     const at = (model: string) => routeModel(upstreams, model)?.upstream.url
     expect(['a', 'b', 'c', 'A', '', 'zzz'].map(at)).toEqual([
       'http://one.invalid/v1',
@@ -32,7 +32,7 @@ describe('a model is asked of who serves it', () => {
     expect(routeModel([], 'a')).toBeUndefined()
   })
 
-  test('with the key of that upstream and of no other', async () => {
+  test('with the key of that upstream only', async () => {
     const app = openApp(() => streaming(done), { upstreams })
     for (const model of ['a', 'c']) await app.post('/chat/completions', { model, messages })
     expect(app.asked.map(({ url, headers }) => [url, headers.get('authorization')])).toEqual([
@@ -41,7 +41,7 @@ describe('a model is asked of who serves it', () => {
     ])
   })
 
-  test('within the temperatures of that model', async () => {
+  test('with the temperature range of that model', async () => {
     const app = openApp(() => streaming(done), { upstreams })
     const statuses = []
     for (const [model, temperature] of [
@@ -56,7 +56,7 @@ describe('a model is asked of who serves it', () => {
 })
 
 describe('an upstream that cannot stream', () => {
-  test('is called plainly, without a word of streams', async () => {
+  test('receives non-streaming calls without stream options', async () => {
     const app = openApp(() => Response.json(completion), { upstreams })
     for (const stream of [true, false]) {
       const response = await app.post('/chat/completions', {
@@ -70,7 +70,7 @@ describe('an upstream that cannot stream', () => {
     for (const { text } of app.asked) expect(text).not.toContain('stream')
   })
 
-  test('streams all the same, for a caller of the other protocol', async () => {
+  test('still streams to a caller of the other protocol', async () => {
     const response = {
       id: 'resp_1',
       object: 'response',
@@ -106,17 +106,17 @@ describe('an upstream that cannot stream', () => {
   })
 })
 
-describe('what runs in the background', () => {
+describe('a background response', () => {
   const queued = { id: 'resp_1', object: 'response', status: 'queued', output: [], background: true }
 
-  test('is asked for plainly, and answered at once', async () => {
+  test('is requested without streaming, and returned at once', async () => {
     const app = openApp(() => Response.json(queued))
     const response = await app.post('/responses', { model: 'm', input: 'hi', background: true })
     expect(await response.json()).toEqual(queued)
     expect(app.asked[0]?.json.stream).toBeUndefined()
   })
 
-  test('is streamed to who wants a stream', async () => {
+  test('is streamed on request', async () => {
     const created = { type: 'response.created', sequence_number: 0, response: queued }
     const completed = { type: 'response.completed', sequence_number: 1, response: { ...queued, status: 'completed' } }
     const app = openApp(() => streaming([created, completed]))
@@ -126,8 +126,8 @@ describe('what runs in the background', () => {
   })
 })
 
-describe('an upstream that has chat only', () => {
-  test('answers responses all the same, streaming or not', async () => {
+describe('an upstream with chat completions only', () => {
+  test('serves responses, streaming or not', async () => {
     const app = openApp(() => streaming(done), { upstreams })
     const plain = (await (await app.post('/responses', { model: 'c', input: 'hi' })).json()) as {
       status: string
@@ -146,7 +146,7 @@ describe('an upstream that has chat only', () => {
     }
   })
 
-  test('refuses by name what it cannot carry over', async () => {
+  test('rejects unsupported parameters by name', async () => {
     const app = openApp(() => streaming(done), { upstreams })
     const response = await app.post('/responses', { model: 'c', input: 'hi', tools: [{ type: 'web_search' }] })
     expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'tools[0].type' } }])
@@ -154,7 +154,7 @@ describe('an upstream that has chat only', () => {
   })
 
   for (const ending of ['close', 'reset'] as const) {
-    test(`that breaks off (${ending}) ends with response.failed and an error, and no [DONE]`, async () => {
+    test(`that breaks (${ending}) ends with response.failed and an error, and no [DONE]`, async () => {
       const app = openApp(() => streaming(done.slice(0, 1), ending), { upstreams })
       const data = dataOf(await (await app.post('/responses', { model: 'c', input: 'hi', stream: true })).text())
       expect(data).not.toContain('[DONE]')
@@ -169,7 +169,7 @@ describe('models', () => {
     data: ids.map((id) => ({ id, object: 'model', created: 1, owned_by: 'x' })),
   })
 
-  test('of one upstream are forwarded as they came', async () => {
+  test('of one upstream are forwarded unchanged', async () => {
     const body = '{ "object":"list","data":[{"id":"a","n":12345678901234567890}] }'
     const app = openApp(
       () => new Response(body, { headers: { 'content-type': 'application/json', 'x-request-id': 'r' } }),
@@ -179,7 +179,7 @@ describe('models', () => {
     expect(app.asked[0]?.url).toBe('http://upstream.invalid/v1/models')
   })
 
-  test('of several are those that each is asked for', async () => {
+  test('of several upstreams are those that each serves', async () => {
     const app = openApp(
       ({ url }) => {
         if (url.startsWith('http://two')) throw new Error('down')
@@ -191,12 +191,12 @@ describe('models', () => {
     expect(data.map(({ id }) => id)).toEqual(['a', 'b', 'x', 'y'])
   })
 
-  test('of which none answers are a 502', async () => {
+  test('are a 502 when no upstream responds', async () => {
     const app = openApp(() => Promise.reject(new Error('down')), { upstreams })
     expect((await app.get('/models')).status).toBe(502)
   })
 
-  test('are asked for one by one where they are served, whatever is in their names', async () => {
+  test('are retrieved singly from their upstream, with any name', async () => {
     const app = openApp(() => Response.json({ id: 'x', object: 'model' }), { upstreams })
     for (const id of ['a', 'org%2Fmodel', 'a:b@1.0', 'an%20odd%20one']) await app.get(`/models/${id}`)
     expect(app.asked.map(({ url }) => url)).toEqual([
@@ -207,7 +207,7 @@ describe('models', () => {
     ])
   })
 
-  test('whose names could be other paths do not exist', async () => {
+  test('whose names would select other paths are not found', async () => {
     const app = openApp(() => Response.json({ id: 'x', object: 'model' }), { upstreams })
     const ids = [
       '%2e%2e%2fadmin',
@@ -234,7 +234,7 @@ describe('models', () => {
   })
 })
 
-test('without any upstream every route is a 502, after the token check', async () => {
+test('without upstreams every route is a 502 after authentication', async () => {
   const app = openApp(() => Response.json({}), { upstreams: [] })
   for (const ask of [
     () => app.post('/chat/completions', '{'),

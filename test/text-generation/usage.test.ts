@@ -5,7 +5,7 @@ import { readTokens } from '../../plugins/text-generation/usage.ts'
 
 const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
 
-describe('tokens are read as the upstream counted them', () => {
+describe('tokens are read from the usage of the upstream', () => {
   test('of a chat completion', () => {
     const usage = {
       prompt_tokens: 1_000,
@@ -28,13 +28,13 @@ describe('tokens are read as the upstream counted them', () => {
     expect(readTokens(usage)).toEqual({ input: 1_000, cachedInput: 400, output: 50, reasoning: 30 })
   })
 
-  test('without details, or with half of the counts', () => {
+  test('without details, or with some of the counts', () => {
     expect(readTokens({ prompt_tokens: 3, completion_tokens: 4 })).toEqual({ ...none, input: 3, output: 4 })
     expect(readTokens({ input_tokens: 3, input_tokens_details: null })).toEqual({ ...none, input: 3 })
     expect(readTokens({ completion_tokens: 4, prompt_tokens: null })).toEqual({ ...none, output: 4 })
   })
 
-  test('from the names of the protocol that has them, where an upstream fills in those of both', () => {
+  test('from the protocol with non-zero counts, when the usage has the names of both', () => {
     const chat = { prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 2 } }
     const response = { input_tokens: 0, output_tokens: 0, input_tokens_details: { cached_tokens: 0 } }
     expect(readTokens({ ...response, ...chat })).toEqual({ ...none, input: 3, cachedInput: 2, output: 4 })
@@ -45,17 +45,17 @@ describe('tokens are read as the upstream counted them', () => {
     })
   })
 
-  test('once, where an upstream says it in the names of both protocols', () => {
+  test('once, when the usage has equal counts under the names of both protocols', () => {
     const both = { prompt_tokens: 3, input_tokens: 3, completion_tokens: 4, output_tokens: 4 }
     expect(readTokens(both)).toEqual({ ...none, input: 3, output: 4 })
   })
 
-  test('zeros that were reported are reported', () => {
+  test('reported zeros count as reported', () => {
     expect(readTokens({ prompt_tokens: 0, completion_tokens: 0 })).toEqual(none)
     expect(readTokens(parseLossless('{"prompt_tokens":-0}'))).toEqual(none)
   })
 
-  test('numbers that were kept as they were written are numbers', () => {
+  test('losslessly parsed numbers are numbers', () => {
     const usage = parseLossless(
       '{"prompt_tokens":12.0,"completion_tokens":1e3,"prompt_tokens_details":{"cached_tokens":5.0}}',
     )
@@ -63,7 +63,7 @@ describe('tokens are read as the upstream counted them', () => {
   })
 })
 
-describe('nonsense is not counted', () => {
+describe('invalid usage is ignored', () => {
   for (const usage of [undefined, null, 7, 'usage', true, [], [7], {}, { total_tokens: 12 }, { prompt_tokens: null }]) {
     test(`${JSON.stringify(usage)} has no tokens`, () => {
       expect(readTokens(usage)).toBeUndefined()
@@ -72,7 +72,7 @@ describe('nonsense is not counted', () => {
 
   const odd = [-1, 1.5, 1_000_000_001, Number.NaN, Number.POSITIVE_INFINITY, '12', true, [12], {}, { rawJSON: '12' }]
   for (const value of odd) {
-    test(`${typeof value === 'number' ? value : JSON.stringify(value)} is no count`, () => {
+    test(`${typeof value === 'number' ? value : JSON.stringify(value)} is not a count`, () => {
       expect(readTokens({ prompt_tokens: value, output_tokens: value })).toBeUndefined()
       const details = { cached_tokens: value, reasoning_tokens: value }
       const usage = { prompt_tokens: 3, completion_tokens: value, prompt_tokens_details: details }
@@ -81,11 +81,11 @@ describe('nonsense is not counted', () => {
     })
   }
 
-  test.each(['12.5', '9007199254740993', '1e400', '-5.0'])('%s, kept as it was written, is no count', (written) => {
+  test.each(['12.5', '9007199254740993', '1e400', '-5.0'])('%s as a losslessly parsed number is not a count', (written) => {
     expect(readTokens(parseLossless(`{"prompt_tokens":${written}}`))).toBeUndefined()
   })
 
-  test('whatever JSON is said, tokens are four whole numbers or none', () => {
+  test('for any JSON the tokens are four integers or undefined', () => {
     const odd = fc.oneof(
       fc.jsonValue(),
       fc.integer(),

@@ -7,7 +7,7 @@ import { objectReferences } from '../../plugins/text-generation/objects/referenc
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
 import { worstText } from '../bench/worst-bodies.ts'
 
-describe('of the worst bodies, every byte is read once, whatever is asked of it and changed in it', () => {
+describe('every byte of the most expensive bodies is parsed once, with all lookups and changes', () => {
   for (const { name, path, build } of worstText) {
     test(name, () => {
       const text = build(200_000)
@@ -25,7 +25,7 @@ describe('of the worst bodies, every byte is read once, whatever is asked of it 
       attempt(() => objectReferences(json))
       const changed = path.endsWith('responses') ? asResponsesStream(json) : withAdditions(json, new Set(), 1)
       expect(changed.bytes.length).toBeGreaterThan(Buffer.byteLength(text.trimEnd()))
-      // What the changes put in is looked into as well.
+      // Added text is parsed, too.
       expect(indexed.bytes - before).toBeLessThan(Buffer.byteLength(text) + 200)
     })
   }
