@@ -258,7 +258,8 @@ describe('each added field is removed at most once', () => {
 describe('a request is not repeated', () => {
   for (const [what, refuse] of Object.entries({
     'for a rejection of another field': () => refusal("Invalid value: 'x'", 'messages[0].content'),
-    'when a rejection does not prove that nothing was generated': () => refusal('stream is not supported', 'stream', 500),
+    'when a rejection does not prove that nothing was generated': () =>
+      refusal('stream is not supported', 'stream', 500),
     'when the error is not recognized': () => new Response('bad request', { status: 400 }),
   })) {
     test(what, async () => {

@@ -81,9 +81,12 @@ describe('invalid usage is ignored', () => {
     })
   }
 
-  test.each(['12.5', '9007199254740993', '1e400', '-5.0'])('%s as a losslessly parsed number is not a count', (written) => {
-    expect(readTokens(parseLossless(`{"prompt_tokens":${written}}`))).toBeUndefined()
-  })
+  test.each(['12.5', '9007199254740993', '1e400', '-5.0'])(
+    '%s as a losslessly parsed number is not a count',
+    (written) => {
+      expect(readTokens(parseLossless(`{"prompt_tokens":${written}}`))).toBeUndefined()
+    },
+  )
 
   test('for any JSON the tokens are four integers or undefined', () => {
     const odd = fc.oneof(
