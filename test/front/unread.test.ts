@@ -37,7 +37,7 @@ const unauthenticated = async (): Promise<Front & { proceed(): void; identified(
 describe('no body is read before authentication', () => {
   for (const method of ['GET', 'POST']) {
     for (const path of ['/api/media/proxy/assets', '/api/media/proxy/assets/groups']) {
-      test(`${method} ${path}: of twenty huge ones no more than the kernel keeps, and all are told at once`, async () => {
+      test(`${method} ${path}: twenty huge bodies fill the kernel’s buffers only, and all callers receive 401 at once`, async () => {
         await using served = await unauthenticated()
         const connections = Array.from({ length: 20 }, () => served.dial())
         for (const connection of connections) connection.write(head(method, path))

@@ -11,7 +11,7 @@ const stream = events.map((data) => `data: ${data}\n\n`).join('')
 const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
 
-/** The fate of an upstream connection: after its first response (`later`), or in place of its second (`instead`). */
+/** What happens to an upstream connection: after its first response (`later`), or instead of its second (`instead`). */
 const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
   'stays open': {},
   'is closed at once': { later: (socket) => socket.end() },

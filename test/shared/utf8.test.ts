@@ -4,7 +4,7 @@ import { decodeUtf8 } from '../../plugins/shared/utf8.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-test('UTF-8 is decoded as the standard says, whatever the bytes: marks are left in, and what is no UTF-8 is replaced', () => {
+test('any bytes are decoded as in the standard: a BOM is kept, and invalid UTF-8 is replaced', () => {
   const byte = fc.oneof(fc.nat(255), fc.constantFrom(0xef, 0xbb, 0xbf, 0xe2, 0x82, 0xf0, 0x9f, 0xed, 0xa0, 0xc0, 0x80))
   fc.assert(
     fc.property(fc.array(byte, { maxLength: 12 }), fc.nat(4), (bytes, before) => {

@@ -40,7 +40,7 @@ export interface MutantContext {
 
 export type Mutant = (context: MutantContext) => Overrides
 
-/** Two gateways on one database before one emulated upstream, for any number of sequences of what three users do. Time passes only when it is told to. */
+/** Two gateways with one database and one emulated upstream, and three users. The clock moves only when a test moves it. */
 export interface Fixture extends AsyncDisposable {
   readonly emulator: Emulator
   readonly clock: VirtualClock

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Model, ModelObject } from './model.ts'
 import { idOf, type Pick, pick } from './pick.ts'
 
-/** The places in a request that may contain an id, in their order in the body. The value is the kind of the object. */
+/** The positions in a request that may contain an id, in their order in the body. The value is the kind of the object. */
 const slots = {
   previous: 'response',
   conversation: 'conversation',
