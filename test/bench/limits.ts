@@ -2,7 +2,7 @@ import { callsPerReader, openFixture, pause, type Reading, read } from '../limit
 
 const perSecond = 10
 const seconds = 22
-/** Excludes the start, when all slots are free and no call waits. */
+/** Excludes the start, when all permits are free and no call waits. */
 const settledMs = 2_000
 
 /** 20 users send five times the rate limit of 10 calls per second, unevenly spread over two gateway processes. Measures their shares, and the wait of a rare user. */

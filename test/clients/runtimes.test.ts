@@ -14,19 +14,19 @@ for (const { runtime, getBodies } of [
   { runtime: 'deno', getBodies: 'off' },
 ] as const) {
   describe(`the default server on ${runtime}, GET_BODIES ${getBodies}`, () => {
-    let place: Workplace
+    let fixture: Workplace
     let server: ServerProcess
     let openai: OpenAI
     let direct: OpenAI
     let given: { baseURL: string; apiKey: string }
-    const generatingCalls = () => place.emulator.calls.filter(({ kind }) => kind === 'text')
+    const generatingCalls = () => fixture.emulator.calls.filter(({ kind }) => kind === 'text')
     const struck = ({ emulator }: Workplace) => emulator.faults
 
     beforeAll(async () => {
-      place = await openWorkplace('sqlite', { text: { msPerDelta: 0 } })
-      const { url, key } = place.emulator.text
+      fixture = await openWorkplace('sqlite', { text: { msPerDelta: 0 } })
+      const { url, key } = fixture.emulator.text
       const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, TEXT_TIMEOUT_SECONDS: '1' }
-      server = await place.start(
+      server = await fixture.start(
         {
           ...text,
           GET_BODIES: getBodies,
@@ -36,12 +36,12 @@ for (const { runtime, getBodies } of [
         },
         runtime,
       )
-      const user = await place.addUser('ann')
+      const user = await fixture.addUser('ann')
       given = { baseURL: `${server.url}/v1`, apiKey: user.token }
       openai = new OpenAI({ ...given, maxRetries: 0 })
       direct = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 })
     }, 30_000)
-    afterAll(() => place[Symbol.asyncDispose]())
+    afterAll(() => fixture[Symbol.asyncDispose]())
 
     test('OpenAI’s client creates chat completions, streaming and non-streaming', async () => {
       const question = { model, messages: hello('call weather and call time'), tools: chatTools }
@@ -72,10 +72,10 @@ for (const { runtime, getBodies } of [
     })
 
     test('the recorded usage equals that of the responses', async () => {
-      const bob = await place.addUser('bob')
+      const bob = await fixture.addUser('bob')
       const own = new OpenAI({ ...given, apiKey: bob.token, maxRetries: 0 })
       const { usage } = await own.chat.completions.create({ model, messages: hello('77 tokens') })
-      const spent = () => place.store.listUsage({ user: bob.id })
+      const spent = () => fixture.store.listUsage({ user: bob.id })
       // The server records it shortly after the response.
       await until(async () => (await spent()).length > 0)
       const written = { calls: 1, unreported: 0, inputTokens: usage?.prompt_tokens, outputTokens: 77 }
@@ -94,24 +94,24 @@ for (const { runtime, getBodies } of [
       expect(wrong).toMatchObject({ status: 400, param: 'messages' })
       const large = await thrown(openai.responses.create({ model, input: 'x'.repeat(3_000_001) }))
       expect(large).toMatchObject({ status: 413, type: 'invalid_request_error' })
-      struck(place).add({ kind: 'status', status: 429, headers: { 'retry-after': '3' } })
+      struck(fixture).add({ kind: 'status', status: 429, headers: { 'retry-after': '3' } })
       const slow = await thrown(openai.responses.create({ model, input: 'hi' }))
       expect(slow).toBeInstanceOf(OpenAI.RateLimitError)
     })
 
     test('an interrupted stream is an error', async () => {
       for (const how of ['reset', 'fin', 'clean'] as const) {
-        struck(place).add({ kind: 'cut', how, events: 5 })
+        struck(fixture).add({ kind: 'cut', how, events: 5 })
         const chat = all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
         expect(await thrown(chat)).toBeInstanceOf(OpenAI.APIError)
-        struck(place).add({ kind: 'cut', how, events: 5 })
+        struck(fixture).add({ kind: 'cut', how, events: 5 })
         const response = all(await openai.responses.create({ model, input: 'hi', stream: true }))
         expect(await thrown(response)).toBeInstanceOf(OpenAI.APIError)
       }
     })
 
     test('the timeout sends a partial response', async () => {
-      struck(place).add({ kind: 'silence', events: 9 })
+      struck(fixture).add({ kind: 'silence', events: 9 })
       const { data, response } = await openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
       expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
       expect(data.choices[0]?.finish_reason).toBe('length')
@@ -120,7 +120,7 @@ for (const { runtime, getBodies } of [
 
     test('the upstream call is aborted when the caller disconnects', async () => {
       for (const kind of ['stall', 'silence', 'hang'] as const) {
-        struck(place).add(kind === 'stall' ? { kind: 'silence', events: 5 } : { kind })
+        struck(fixture).add(kind === 'stall' ? { kind: 'silence', events: 5 } : { kind })
         const before = generatingCalls().length
         const leaving = new AbortController()
         const options = { signal: leaving.signal }
@@ -137,9 +137,9 @@ for (const { runtime, getBodies } of [
 
     test('150 concurrent streams are complete', async () => {
       const own = await direct.chat.completions.create({ model, messages: hello('120 tokens') })
-      struck(place).clear()
+      struck(fixture).clear()
       // All streams have started before one continues.
-      const gate = struck(place).add({ kind: 'silence', events: 5, times: 150 })
+      const gate = struck(fixture).add({ kind: 'silence', events: 5, times: 150 })
       const asking = Array.from({ length: 150 }, async () => {
         const stream = await openai.chat.completions.create({ model, messages: hello('120 tokens'), stream: true })
         return (await all(stream)).map(({ choices }) => choices[0]?.delta.content ?? '').join('')

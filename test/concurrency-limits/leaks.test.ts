@@ -89,14 +89,14 @@ describe.each<[Runtime, 'on' | 'off']>([
   ['deno', 'on'],
 ])('on %s with GET_BODIES=%s', (runtime, getBodies) => {
   test('after disconnects and upstream failures the number of requests in flight returns to zero', async () => {
-    await using place = await openWorkplace()
-    const server = await place.start(
+    await using fixture = await openWorkplace()
+    const server = await fixture.start(
       {
         GET_BODIES: getBodies,
         METRICS_TOKEN: 'of-metrics',
         LOG_LEVEL: 'silent',
-        TEXT_UPSTREAM_URL: place.emulator.text.url,
-        TEXT_UPSTREAM_KEY: place.emulator.text.key,
+        TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+        TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
         // Some requests exceed the limit. Rejected requests must not count.
         USER_MAX_REQUESTS: '6',
         USER_MAX_STREAMS: '4',
@@ -104,12 +104,12 @@ describe.each<[Runtime, 'on' | 'off']>([
       },
       runtime,
     )
-    const users = [await place.addUser('ann'), await place.addUser('bob')]
+    const users = [await fixture.addUser('ann'), await fixture.addUser('bob')]
     const { next, one } = dice(7)
     for (let round = 0; round < 12; round++) {
       for (let nth = 0; nth < 3; nth++) {
         const fault = one(faults)
-        if (fault) place.emulator.faults.add(fault)
+        if (fault) fixture.emulator.faults.add(fault)
       }
       await Promise.all(
         Array.from({ length: 20 }, () =>
@@ -122,7 +122,7 @@ describe.each<[Runtime, 'on' | 'off']>([
           ),
         ),
       )
-      place.emulator.faults.clear()
+      fixture.emulator.faults.clear()
     }
     // The metrics request itself.
     const nothing = ['sluice_requests_in_flight 1', 'sluice_streams_open 0', 'sluice_body_bytes_held 0']

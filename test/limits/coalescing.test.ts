@@ -89,7 +89,7 @@ describe('concurrent reads of one asset', () => {
 })
 
 describe('with a rate limit', () => {
-  test('ten concurrent reads of one asset take one slot', async () => {
+  test('ten concurrent reads of one asset take one permit', async () => {
     await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, queueMs: 100 } })
     const responses = await Promise.all(

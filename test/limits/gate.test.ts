@@ -18,22 +18,22 @@ import { settled, VirtualClock } from '../support/virtual-clock.ts'
 const open = (options: Partial<RateLimiterOptions> & { readonly perSecond?: number } = {}) => {
   const clock = new VirtualClock()
   const { perSecond = 2, ...more } = options
-  const places = options.store ?? memoryRateLimitStore()
-  const gate = new RateLimiter({
-    ...{ rate: rateLimitOf('A', perSecond), store: places, queueMs: 5_000, callMs: 30_000, clock, log: noLog },
+  const store = options.store ?? memoryRateLimitStore()
+  const limiter = new RateLimiter({
+    ...{ rate: rateLimitOf('A', perSecond), store, queueMs: 5_000, callMs: 30_000, clock, log: noLog },
     ...more,
   })
   const log: string[] = []
-  /** Waits for a slot and logs the result. */
+  /** Waits for a permit and logs the result. */
   const enter = async (
     user?: string,
     signal?: AbortSignal,
     waited?: QueueTime,
   ): Promise<RateLimitPermit | undefined> => {
     try {
-      const place = await gate.enter(user, signal, { waited })
+      const permit = await limiter.enter(user, signal, { waited })
       log.push(`${user} enters`)
-      return place
+      return permit
     } catch (error) {
       const { status, headers } = error as UpstreamBusyError
       log.push(`${user} ${status}${headers['retry-after'] ? ` after ${headers['retry-after']}` : ''}`)
@@ -42,15 +42,15 @@ const open = (options: Partial<RateLimiterOptions> & { readonly perSecond?: numb
   }
   /** A call without duration. */
   const call = async (user?: string, signal?: AbortSignal, waited?: QueueTime): Promise<void> => {
-    const place = await enter(user, signal, waited)
-    if (place) gate.leave(place, true)
+    const permit = await enter(user, signal, waited)
+    if (permit) limiter.leave(permit, true)
   }
   const takeLog = () => log.splice(0)
-  return { clock, gate, places, enter, call, takeLog }
+  return { clock, limiter, store, enter, call, takeLog }
 }
 
 describe('a rate limiter', () => {
-  test('lets calls pass at once while there are free slots, without a timer', async () => {
+  test('lets calls pass at once while there are free permits, without a timer', async () => {
     const { clock, call, takeLog } = open()
     void call('a')
     void call('a')
@@ -73,7 +73,7 @@ describe('a rate limiter', () => {
     expect(takeLog()).toEqual(['b enters', 'b enters', 'b enters', 'b enters'])
   })
 
-  test('counts concurrent waits once, and lets a request with no wait left take a free slot', async () => {
+  test('counts concurrent waits once, and lets a request with no wait left take a free permit', async () => {
     const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 3_500 })
     const waited = new QueueTime()
     for (let nth = 0; nth < 4; nth++) void call('a', undefined, waited)
@@ -153,16 +153,16 @@ describe('a wait beyond the limit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('with a maximum of zero, calls that find a free slot pass', async () => {
+  test('with a maximum of zero, calls that find a free permit pass', async () => {
     const { call, takeLog } = open({ queueMs: 0 })
     await Promise.all([call('a'), call('b'), call('c')])
     expect(takeLog().sort()).toEqual(['a enters', 'b enters', 'c 429 after 1'])
   })
 
   test('is an error in the gateway’s format', async () => {
-    const { gate, enter } = open({ queueMs: 0, perSecond: 0.25 })
+    const { limiter, enter } = open({ queueMs: 0, perSecond: 0.25 })
     await enter('a')
-    const refused = await gate.enter('b').catch((error: unknown) => error as UpstreamBusyError)
+    const refused = await limiter.enter('b').catch((error: unknown) => error as UpstreamBusyError)
     if (!(refused instanceof UpstreamBusyError)) throw new Error('not rejected')
     const response = refused.toResponse()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
@@ -202,7 +202,7 @@ describe('a caller who disconnects', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('before the call takes no slot', async () => {
+  test('before the call takes no permit', async () => {
     const { enter, takeLog, clock } = open({ perSecond: 1 })
     await enter('a', AbortSignal.abort())
     await enter('b')
@@ -211,11 +211,11 @@ describe('a caller who disconnects', () => {
   })
 
   for (const others of [[], ['b']]) {
-    test(`while the store takes a slot ${others.length ? 'passes the slot to the next call' : 'returns the slot at once'}`, async () => {
+    test(`while the store takes a permit ${others.length ? 'passes the permit to the next call' : 'returns the permit at once'}`, async () => {
       const memory = memoryRateLimitStore()
       const asked = Promise.withResolvers<void>()
-      const places: RateLimitStore = { ...memory, take: (wanted) => asked.promise.then(() => memory.take(wanted)) }
-      const { enter, takeLog } = open({ perSecond: 1, store: places })
+      const store: RateLimitStore = { ...memory, take: (wanted) => asked.promise.then(() => memory.take(wanted)) }
+      const { enter, takeLog } = open({ perSecond: 1, store })
       await memory.takeInTurn({ ...rateLimitOf('A', 1), user: '', now: 0, leaseUntil: 0 })
       const caller = new AbortController()
       void enter('a', caller.signal)
@@ -241,24 +241,24 @@ describe('a caller who disconnects', () => {
 
 describe('two rate limiters with one store', () => {
   const pair = () => {
-    const places = memoryRateLimitStore()
-    const one = open({ perSecond: 1, store: places })
-    const { gate: other } = open({ perSecond: 1, store: places, clock: one.clock })
+    const store = memoryRateLimitStore()
+    const one = open({ perSecond: 1, store })
+    const { limiter: other } = open({ perSecond: 1, store, clock: one.clock })
     const order: string[] = []
-    const call = async (gate: RateLimiter, user: string) => {
-      const place = await gate.enter(user)
+    const call = async (limiter: RateLimiter, user: string) => {
+      const permit = await limiter.enter(user)
       order.push(user)
-      gate.leave(place, true)
+      limiter.leave(permit, true)
     }
     return { ...one, other, order, call }
   }
 
   test('each know when the other has served a user', async () => {
-    const { clock, gate, other, order, call } = pair()
+    const { clock, limiter, other, order, call } = pair()
     for (const [where, user] of [
-      [gate, 'first'],
+      [limiter, 'first'],
       [other, 'b'],
-      [gate, 'a'],
+      [limiter, 'a'],
     ] as const) {
       void call(where, user)
       await clock.pass(1_100)
@@ -270,10 +270,10 @@ describe('two rate limiters with one store', () => {
   })
 
   test('a new user at one is served before users who wait at the other', async () => {
-    const { clock, gate, other, order, call } = pair()
-    for (const user of ['first', 'middle', 'last']) void call(gate, user)
+    const { clock, limiter, other, order, call } = pair()
+    for (const user of ['first', 'middle', 'last']) void call(limiter, user)
     await clock.pass(2_100)
-    void call(gate, 'middle')
+    void call(limiter, 'middle')
     void call(other, 'last')
     await clock.pass(500)
     void call(other, 'rare')
@@ -297,23 +297,23 @@ describe('when the store fails', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('errors of returning a slot and of slowing down are only logged', async () => {
+  test('errors of returning a permit and of slowing down are only logged', async () => {
     const warnings: string[] = []
     const log = { ...noLog, warn: (_: object, message: string) => void warnings.push(message) }
-    const { gate } = open({ store: failing, log })
-    gate.leave({ action: 'A', number: 0, leaseUntil: 0 }, true)
-    await gate.slow(5)
+    const { limiter } = open({ store: failing, log })
+    limiter.leave({ action: 'A', number: 0, leaseUntil: 0 }, true)
+    await limiter.slow(5)
     expect(warnings).toHaveLength(2)
   })
 })
 
 describe('a slowed-down action', () => {
   test('lets no call pass before the given time, and rejects calls whose wait would be too long', async () => {
-    const { clock, gate, call, takeLog } = open({ perSecond: 1, queueMs: 5_000 })
+    const { clock, limiter, call, takeLog } = open({ perSecond: 1, queueMs: 5_000 })
     await call('a')
     void call('b')
     await settled()
-    await gate.slow(clock.now() + 8_000)
+    await limiter.slow(clock.now() + 8_000)
     await settled()
     expect(takeLog()).toEqual(['a enters', 'b 429 after 8'])
     await call('c')

@@ -3,6 +3,6 @@ import { memoryRateLimitStore } from '../../plugins/upstream-proxy/index.ts'
 import { placesKeepTheirPromises } from './place-promises.ts'
 
 describe('the in-memory rate limit store', () => {
-  const places = memoryRateLimitStore()
-  placesKeepTheirPromises(() => [places])
+  const store = memoryRateLimitStore()
+  placesKeepTheirPromises(() => [store])
 })

@@ -21,49 +21,49 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
       ...{ action, count, periodMs: period, user, now },
       leaseUntil: now + lease,
     })
-    const place = async (now: number, user?: string, places: RateLimitStore = one): Promise<RateLimitPermit> => {
-      const taken = await places.takeInTurn(wanted(now, user))
-      if (!isPermit(taken)) throw new Error(`no slot at ${now}`)
+    const takePermit = async (now: number, user?: string, store: RateLimitStore = one): Promise<RateLimitPermit> => {
+      const taken = await store.takeInTurn(wanted(now, user))
+      if (!isPermit(taken)) throw new Error(`no permit at ${now}`)
       return taken
     }
-    return { action, one, other, wanted, place }
+    return { action, one, other, wanted, takePermit }
   }
   const start = 1_700_000_000_000
 
-  describe('a slot', () => {
-    test('is taken at most as often as there are slots', async () => {
-      const { one, other, wanted, place } = on(3)
-      const taken = [await place(start), await place(start + 1), await place(start + 2, 'ann', other)]
+  describe('a permit', () => {
+    test('is taken at most as often as there are permits', async () => {
+      const { one, other, wanted, takePermit } = on(3)
+      const taken = [await takePermit(start), await takePermit(start + 1), await takePermit(start + 2, 'ann', other)]
       expect(taken.map(({ number }) => number).sort()).toEqual([0, 1, 2])
       expect(await other.take(wanted(start + 3))).toBe(undefined)
       expect(await one.takeInTurn(wanted(start + 3))).toMatchObject({ nextAt: start + 3 + period })
     })
 
     test('that was returned becomes free at the given time', async () => {
-      const { one, other, wanted, place } = on(1)
-      await one.free(await place(start), start + 1_100)
+      const { one, other, wanted, takePermit } = on(1)
+      await one.free(await takePermit(start), start + 1_100)
       expect(await other.takeInTurn(wanted(start + 1_099))).toEqual({ nextAt: start + 1_100, servedAt: start })
       expect(await other.takeInTurn(wanted(start + 1_100))).toMatchObject({ number: 0 })
     })
 
     test('of a dead process becomes free when its lease ends', async () => {
-      const { other, wanted, place } = on(1)
-      await place(start)
+      const { other, wanted, takePermit } = on(1)
+      await takePermit(start)
       expect(await other.takeInTurn(wanted(start + lease - 1))).toMatchObject({ nextAt: start + lease })
       expect(await other.takeInTurn(wanted(start + lease))).toMatchObject({ number: 0 })
     })
 
     test('cannot be returned after its lease has ended', async () => {
-      const { one, other, wanted, place } = on(1)
-      const late = await place(start)
-      await place(start + lease, 'ann', other)
+      const { one, other, wanted, takePermit } = on(1)
+      const late = await takePermit(start)
+      await takePermit(start + lease, 'ann', other)
       await one.free(late, start + lease + 1)
       expect(await one.takeInTurn(wanted(start + lease + 2))).not.toHaveProperty('number')
     })
 
     test('is taken by only one of many concurrent calls', async () => {
-      const { one, other, wanted, place } = on(4)
-      for (const taken of [await place(start), await place(start)]) await one.free(taken, start)
+      const { one, other, wanted, takePermit } = on(4)
+      for (const taken of [await takePermit(start), await takePermit(start)]) await one.free(taken, start)
       const all = await Promise.all(
         Array.from({ length: 20 }, (_, nth) => (nth % 2 ? one : other).take(wanted(start + 1))),
       )
@@ -75,26 +75,26 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
 
     test('belongs to one action', async () => {
       const first = on(1)
-      await first.place(start)
-      expect(await on(1).place(start)).toMatchObject({ number: 0 })
+      await first.takePermit(start)
+      expect(await on(1).takePermit(start)).toMatchObject({ number: 0 })
     })
   })
 
   describe('while users wait', () => {
     test('a call cannot overtake them', async () => {
-      const { one, other, wanted, place } = on(1)
-      const held = await place(start, 'ann')
+      const { one, other, wanted, takePermit } = on(1)
+      const held = await takePermit(start, 'ann')
       await other.takeInTurn(wanted(start + 1, 'bob'))
       await one.free(held, start + 10)
       expect(await one.take(wanted(start + 10, 'ann'))).toBe(undefined)
       expect(await other.takeInTurn(wanted(start + 10, 'bob'))).toMatchObject({ number: 0 })
     })
 
-    test('a free slot is for the user who was served least recently, in any process', async () => {
-      const { one, other, wanted, place } = on(1)
-      await one.free(await place(start, 'ann'), start + 10)
-      await one.free(await place(start + 10, 'bob'), start + 20)
-      const held = await place(start + 20, 'cyd')
+    test('a free permit is for the user who was served least recently, in any process', async () => {
+      const { one, other, wanted, takePermit } = on(1)
+      await one.free(await takePermit(start, 'ann'), start + 10)
+      await one.free(await takePermit(start + 10, 'bob'), start + 20)
+      const held = await takePermit(start + 20, 'cyd')
       await one.takeInTurn(wanted(start + 21, 'ann'))
       await one.free(held, start + 100)
       expect(await one.take(wanted(start + 100, 'bob'))).toBe(undefined)
@@ -105,10 +105,10 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
       expect(await one.takeInTurn(wanted(start + 101, 'ann'))).toMatchObject({ number: 0 })
     })
 
-    test('a slot that its user does not take becomes free for all after `courtesyMs`', async () => {
-      const { one, other, wanted, place } = on(1)
-      await one.free(await place(start, 'ann'), start + 10)
-      const held = await place(start + 10, 'bob')
+    test('a permit that its user does not take becomes free for all after `courtesyMs`', async () => {
+      const { one, other, wanted, takePermit } = on(1)
+      await one.free(await takePermit(start, 'ann'), start + 10)
+      const held = await takePermit(start + 10, 'bob')
       await one.takeInTurn(wanted(start + 11, 'ann'))
       await one.free(held, start + 100)
       expect(await other.takeInTurn(wanted(start + 99 + courtesyMs, 'bob'))).not.toHaveProperty('number')
@@ -116,16 +116,16 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
     })
 
     test('a user who no longer asks is forgotten', async () => {
-      const { one, other, wanted, place } = on(1)
-      const held = await place(start, 'ann')
+      const { one, other, wanted, takePermit } = on(1)
+      const held = await takePermit(start, 'ann')
       await one.takeInTurn(wanted(start + 1, 'bob'))
       await one.free(held, start + 3 * period)
       expect(await other.take(wanted(start + 3 * period, 'ann'))).toMatchObject({ number: 0 })
     })
 
-    test('slots that were taken together become free one by one', async () => {
-      const { one, wanted, place } = on(3)
-      const taken = [await place(start), await place(start), await place(start)]
+    test('permits that were taken together become free one by one', async () => {
+      const { one, wanted, takePermit } = on(3)
+      const taken = [await takePermit(start), await takePermit(start), await takePermit(start)]
       for (const each of taken) await one.free(each, start + period, 100)
       const soon = wanted(start + period)
       expect(await one.takeInTurn(soon)).toMatchObject({ number: expect.any(Number) })
@@ -136,9 +136,9 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
   })
 
   describe('a slowed-down action', () => {
-    test('has no free slot before the given time, not even a returned one', async () => {
-      const { action, one, other, wanted, place } = on(2)
-      const held = await place(start)
+    test('has no free permit before the given time, not even a returned one', async () => {
+      const { action, one, other, wanted, takePermit } = on(2)
+      const held = await takePermit(start)
       await one.slow(action, start + 5_000, 50)
       await one.free(held, start + 1_000)
       expect(await other.take(wanted(start + 4_999))).toBe(undefined)
@@ -148,23 +148,23 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
     })
 
     test('ignores a later, shorter time', async () => {
-      const { action, one, wanted, place } = on(1)
-      await one.free(await place(start), start)
+      const { action, one, wanted, takePermit } = on(1)
+      await one.free(await takePermit(start), start)
       await one.slow(action, start + 5_000, 50)
       await one.slow(action, start + 1_000, 50)
       expect(await one.takeInTurn(wanted(start + 1_000))).toMatchObject({ nextAt: start + 5_000 })
     })
 
     test('stays slow when its rate limit is raised', async () => {
-      const { action, one, wanted, place } = on(1)
-      await one.free(await place(start), start)
+      const { action, one, wanted, takePermit } = on(1)
+      await one.free(await takePermit(start), start)
       await one.slow(action, start + 5_000, 50)
       expect(await one.takeInTurn({ ...wanted(start + 1_000), count: 3 })).toMatchObject({ nextAt: start + 5_000 })
     })
   })
 
   describe('a rate limit', () => {
-    test('that changes, changes the number of slots', async () => {
+    test('that changes, changes the number of permits', async () => {
       const { one, wanted } = on(1)
       const taken = async (count: number, now: number) => {
         const numbers: number[] = []
@@ -184,7 +184,7 @@ export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ..
       [2.5, 2, 800],
       [1, 1, 1_000],
       [0.05, 1, 20_000],
-    ])('of %p per second is %p slots of %p ms', (perSecond, count, periodMs) => {
+    ])('of %p per second is %p permits of %p ms', (perSecond, count, periodMs) => {
       expect(rateLimitOf('A', perSecond)).toEqual({ action: 'A', count, periodMs })
     })
 

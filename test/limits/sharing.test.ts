@@ -7,10 +7,10 @@ import { settled } from '../support/virtual-clock.ts'
 /** Calls that wait until the test resolves them. */
 const open = () => {
   const sharing = new SingleFlight<string, string>((reason) => reason as Error)
-  const calls: (PromiseWithResolvers<string> & { entry: string | undefined; abandoned: boolean })[] = []
+  const calls: (PromiseWithResolvers<string> & { permit: string | undefined; abandoned: boolean })[] = []
   const ask = (key: string, asker: Partial<FlightRequest<string, string>> = {}): Promise<string> => {
-    const begin = (entry: string | undefined) => {
-      const call = { ...Promise.withResolvers<string>(), entry, abandoned: false }
+    const begin = (permit: string | undefined) => {
+      const call = { ...Promise.withResolvers<string>(), permit, abandoned: false }
       calls.push(call)
       return {
         answer: call.promise,
@@ -26,8 +26,8 @@ const open = () => {
   return { sharing, calls, ask }
 }
 
-/** A rate limit slot that the test grants. */
-const entry = () => {
+/** A rate limit permit that the test grants. */
+const permit = () => {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const enter = (signal: AbortSignal): Promise<string> => {
     signal.addEventListener('abort', () => reject(new Error('cancelled')))
@@ -117,19 +117,19 @@ describe('a caller who disconnects', () => {
 })
 
 describe('with a rate limit', () => {
-  test('the first granted slot is used for all callers', async () => {
+  test('the first granted permit is used for all callers', async () => {
     const { calls, ask } = open()
-    const entries = [entry(), entry(), entry()]
+    const entries = [permit(), permit(), permit()]
     const answers = entries.map(({ enter }) => ask('a', { enter }))
     expect(calls).toHaveLength(0)
     entries[1]?.resolve('second')
     await settled()
-    expect(calls.map((call) => call.entry)).toEqual(['second'])
+    expect(calls.map((call) => call.permit)).toEqual(['second'])
     calls[0]?.resolve('yes')
     expect(await Promise.all(answers)).toEqual(['yes', 'yes', 'yes'])
   })
 
-  test('a slot that is granted too late is returned', async () => {
+  test('a permit that is granted too late is returned', async () => {
     const { calls, ask } = open()
     const given: string[] = []
     const unused = (each: string) => void given.push(each)
@@ -144,9 +144,9 @@ describe('with a rate limit', () => {
     expect([await first, await second]).toEqual(['yes', 'yes'])
   })
 
-  test('a caller without a slot is rejected, and the others are not', async () => {
+  test('a caller without a permit is rejected, and the others are not', async () => {
     const { calls, ask } = open()
-    const [one, other] = [entry(), entry()]
+    const [one, other] = [permit(), permit()]
     const [refused, served] = [ask('a', { enter: one.enter }), ask('a', { enter: other.enter })]
     one.reject(new Error('too long'))
     expect(refused).rejects.toThrow('too long')

@@ -25,18 +25,18 @@ interface Scenario {
 /** Two processes with one rate limit store, in virtual time. Resolves with the calls that arrive upstream. */
 const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario): Promise<readonly Arrival[]> => {
   const clock = new VirtualClock()
-  const places = memoryRateLimitStore()
+  const store = memoryRateLimitStore()
   const rate = rateLimitOf('A', perSecond)
-  const gates = [0, 1].map(
-    () => new RateLimiter({ rate, store: places, queueMs: 5_000, callMs: 30_000, clock, log: noLog }),
+  const limiters = [0, 1].map(
+    () => new RateLimiter({ rate, store, queueMs: 5_000, callMs: 30_000, clock, log: noLog }),
   )
   const arrivals: Arrival[] = []
   const end = clock.now() + seconds * 1000
 
-  const ask = async (user: string, gate: RateLimiter) => {
+  const ask = async (user: string, limiter: RateLimiter) => {
     while (clock.now() < end) {
-      const place = await gate.enter(user).catch(() => undefined)
-      if (!place) {
+      const permit = await limiter.enter(user).catch(() => undefined)
+      if (!permit) {
         await clock.sleep(300)
         continue
       }
@@ -44,13 +44,13 @@ const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario
       await clock.sleep(there)
       arrivals.push({ user, at: clock.now() })
       await clock.sleep(back)
-      gate.leave(place, true)
+      limiter.leave(permit, true)
     }
   }
   for (const [nth, processes] of users.entries()) {
     for (const process of processes) {
-      const gate = gates[process]
-      for (let call = 0; gate && call < atOnce; call++) void ask(`user ${nth}`, gate)
+      const limiter = limiters[process]
+      for (let call = 0; limiter && call < atOnce; call++) void ask(`user ${nth}`, limiter)
     }
   }
   await clock.pass(seconds * 1000 + 10_000)
@@ -121,11 +121,11 @@ describe('two processes', () => {
     expect(arrivals.length).toBeGreaterThan(0.95 * 60 * 10)
   })
 
-  test('waste no slot when the upstream is sometimes slow', async () => {
+  test('waste no permit when the upstream is sometimes slow', async () => {
     let nth = 0
     const latency = () => [5, nth++ % 2 ? 145 : 5] as const
     const arrivals = await simulate({ perSecond: 10, users: spread(15, 5), atOnce: 3, latency, seconds: 60 })
-    // A call takes 80 ms on average and occupies its slot for 1,090 ms.
+    // A call takes 80 ms on average and occupies its permit for 1,090 ms.
     expect(arrivals.length).toBeGreaterThan(0.94 * 60 * (10 / 1.09))
     expect(minShare(arrivals, 20)).toBeGreaterThan(0.9)
   })

@@ -72,7 +72,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   })
 }
 
-test('a gateway takes over the slots of a killed gateway', async () => {
+test('a gateway takes over the permits of a killed gateway', async () => {
   const environment = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.1', UPSTREAM_QUEUE_SECONDS: '8' }
   await using fixture = await openFixture({ kind: 'sqlite', users: 1, perSecond: 1, environment })
   const { base, servers, readers } = fixture

@@ -14,7 +14,7 @@ const find: Operation = { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n
 const create: Operation = { action: 'CreateAssetGroup', body: bodyOf('{}') }
 
 /** A rate limit store that records its calls. */
-const recordingPlaces = (): { readonly places: RateLimitStore; readonly calls: string[] } => {
+const recordingStore = (): { readonly store: RateLimitStore; readonly calls: string[] } => {
   const memory = memoryRateLimitStore()
   const calls: string[] = []
   const recorded =
@@ -23,20 +23,20 @@ const recordingPlaces = (): { readonly places: RateLimitStore; readonly calls: s
       calls.push(what(...given))
       return act(...given)
     }
-  const places = {
+  const store = {
     take: recorded(memory.take, (wanted) => `take ${wanted.action} for ${wanted.user}`),
     takeInTurn: recorded(memory.takeInTurn, (wanted) => `turn ${wanted.action} for ${wanted.user}`),
-    free: recorded(memory.free, (place) => `free ${place.action}`),
+    free: recorded(memory.free, (permit) => `free ${permit.action}`),
     slow: recorded(memory.slow, (action) => `slow ${action}`),
   }
-  return { calls, places }
+  return { calls, store }
 }
 
 describe('an action with a rate limit', () => {
-  test('takes and returns a slot for each call, with two calls to the store', async () => {
-    const { places, calls } = recordingPlaces()
+  test('takes and returns a permit for each call, with two calls to the store', async () => {
+    const { store, calls } = recordingStore()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store: places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store } })
     await send(read('warm'), { user: 'ann' })
     calls.length = 0
     await send(read('a'), { user: 'ann' })
@@ -44,9 +44,9 @@ describe('an action with a rate limit', () => {
   })
 
   test('does not affect other actions: they do not call the store', async () => {
-    const { places, calls } = recordingPlaces()
+    const { store, calls } = recordingStore()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store: places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store } })
     for (let call = 0; call < 20; call++) await send(create)
     expect(calls).toEqual([])
   })
@@ -77,30 +77,30 @@ describe('an action with a rate limit', () => {
   })
 
   test('counts the search for groups as a list of groups', async () => {
-    const { places, calls } = recordingPlaces()
+    const { store, calls } = recordingStore()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, store: places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, store } })
     await send(find)
     expect(calls).toContain('take ListAssetGroups for ')
   })
 
-  test('takes a second slot for a retry', async () => {
-    const { places, calls } = recordingPlaces()
+  test('takes a second permit for a retry', async () => {
+    const { store, calls } = recordingStore()
     await using upstream = await scripted(reset, ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, store: places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, store } })
     expect((await send(find)).status).toBe(200)
     expect(calls.filter((what) => what.startsWith('free'))).toHaveLength(2)
   })
 
-  test('returns the slot unused when it sends nothing', async () => {
-    const { places } = recordingPlaces()
+  test('returns the permit unused when it sends nothing', async () => {
+    const { store } = recordingStore()
     await using upstream = await scripted(ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, store: places, queueMs: 0 } })
+    const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, store, queueMs: 0 } })
     for (let call = 0; call < 3; call++) expect(await failure(send(read('..')))).toMatchObject({ status: 404 })
     expect((await send(read('a'))).status).toBe(200)
   })
 
-  test('starts the timeout when it has its slot', async () => {
+  test('starts the timeout when it has its permit', async () => {
     await using upstream = await scripted(ok, (response) => setTimeout(() => ok(response), 150))
     const { send } = upstream.upstream({ timeoutMs: 400, limits: { perSecond: { CreateAssetGroup: 2.5 } } })
     const calls = await Promise.all([send(create), send(create), send(create)])
@@ -109,11 +109,11 @@ describe('an action with a rate limit', () => {
 
   test('slows down after a 429 of the upstream, which the caller receives unchanged', async () => {
     for (const retryAfter of ['2', new Date(Date.now() + 2_900).toUTCString()]) {
-      const { places, calls } = recordingPlaces()
+      const { store, calls } = recordingStore()
       const body = '{"ResponseMetadata":{"Error":{"Code":"RateLimitExceeded"}}}'
       await using upstream = await scripted(json(body, 429, { 'retry-after': retryAfter }), ok)
       const { send } = upstream.upstream({
-        limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, store: places },
+        limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, store },
       })
       const refused = (await failure(send(create))) as UpstreamBusyError
       const response = refused.toResponse()
@@ -129,9 +129,9 @@ describe('an action with a rate limit', () => {
   })
 
   test('does not slow down after a 429 without Retry-After', async () => {
-    const { places, calls } = recordingPlaces()
+    const { store, calls } = recordingStore()
     await using upstream = await scripted(json('{}', 429), ok)
-    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, store: places } })
+    const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, store } })
     await failure(send(create))
     expect((await send(create)).status).toBe(200)
     expect(calls.filter((what) => what.startsWith('slow'))).toEqual([])

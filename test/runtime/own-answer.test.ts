@@ -41,18 +41,18 @@ const startUpstream = async () => {
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
   describe(`an unsolicited response of the upstream reaches no other caller, on ${runtime}`, () => {
-    let place: Workplace
+    let fixture: Workplace
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
     const tokens: string[] = []
     beforeAll(async () => {
-      place = await openWorkplace()
+      fixture = await openWorkplace()
       upstream = await startUpstream()
-      server = await place.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
-      for (const name of ['ann', 'ben']) tokens.push((await place.addUser(name)).token)
+      server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
+      for (const name of ['ann', 'ben']) tokens.push((await fixture.addUser(name)).token)
     }, 30_000)
     afterAll(async () => {
-      await place[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       upstream.close()
     })
 

@@ -40,18 +40,18 @@ const seen = new Map<string, string>()
 
 for (const { runtime, mode, getBodies } of shores) {
   describe(`on ${runtime}, NODE_ENV ${mode ?? 'unset'}, GET_BODIES ${getBodies}`, () => {
-    let place: Workplace
+    let fixture: Workplace
     let server: ServerProcess
     let user: User
     beforeAll(async () => {
-      place = await openWorkplace()
-      server = await place.start(
+      fixture = await openWorkplace()
+      server = await fixture.start(
         { NODE_ENV: mode, GET_BODIES: getBodies, MAX_BODY_BYTES: '100000', LOG_LEVEL: 'trace' },
         runtime,
       )
-      user = (await place.addUser('ann')).at(server)
+      user = (await fixture.addUser('ann')).at(server)
     }, 30_000)
-    afterAll(() => place[Symbol.asyncDispose]())
+    afterAll(() => fixture[Symbol.asyncDispose]())
 
     for (const { title, method, path, body, anonymous, status } of refusals) {
       test(`${title} has the same error response as in every environment`, async () => {
@@ -85,17 +85,17 @@ for (const { runtime, mode, getBodies } of shores) {
     })
 
     test('a creation is sent once when the connection is reset after its arrival', async () => {
-      const before = place.emulator.library.groups().length
+      const before = fixture.emulator.library.groups().length
       await user.ask('GET', '/assets/groups')
-      place.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup' })
+      fixture.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup' })
       const reply = await user.ask('POST', '/assets/groups', { Name: 'once' })
       expect(reply.status).toBe(502)
-      expect(place.emulator.library.groups()).toHaveLength(before + 1)
+      expect(fixture.emulator.library.groups()).toHaveLength(before + 1)
     })
 
     test('the log contains no token and no credential', () => {
       const log = server.stderr()
-      for (const secret of [user.token, place.emulator.rest.key]) expect(log).not.toContain(secret)
+      for (const secret of [user.token, fixture.emulator.rest.key]) expect(log).not.toContain(secret)
     })
 
     test('the server stops gracefully', async () => {

@@ -73,18 +73,18 @@ const startUpstream = async () => {
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
   describe(`a generation is sent once, on ${runtime}, when the upstream's connection`, () => {
-    let place: Workplace
+    let fixture: Workplace
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
     let token: string
     beforeAll(async () => {
-      place = await openWorkplace()
+      fixture = await openWorkplace()
       upstream = await startUpstream()
-      server = await place.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
-      token = (await place.addUser('ann')).token
+      server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
+      token = (await fixture.addUser('ann')).token
     }, 30_000)
     afterAll(async () => {
-      await place[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       upstream.close()
     })
 
