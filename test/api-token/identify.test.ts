@@ -137,9 +137,9 @@ describe('an unknown token', () => {
   test('that is created during its lookup is rejected once, and then works', async () => {
     const { options, activate, pass } = openFixture()
     const { store } = options
-    const answer = Promise.withResolvers<undefined>()
+    const response = Promise.withResolvers<undefined>()
     let late = true
-    const slow = { ...store, ownerOf: (hash: string) => (late ? answer.promise : store.ownerOf(hash)) }
+    const slow = { ...store, ownerOf: (hash: string) => (late ? response.promise : store.ownerOf(hash)) }
     const identify = identifyByToken({ ...options, store: slow })
     const token = createToken()
     const refused = identify(requestWith(`Bearer ${token}`))
@@ -148,7 +148,7 @@ describe('an unknown token', () => {
     activate(token, true)
     pass(900)
     await identify(requestWith(`Bearer ${createToken()}`))
-    answer.resolve(undefined)
+    response.resolve(undefined)
     expect(await refused).toBeUndefined()
     expect(await identify(requestWith(`Bearer ${token}`))).toMatchObject({ user: 'ann' })
   })

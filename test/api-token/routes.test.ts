@@ -221,14 +221,14 @@ describe('tokens of other users', () => {
     const { app, asAnn, asBob } = await openFixture()
     const { id, token } = (await ask(app, 'POST', path, asBob)).json.token
     const ids = [id, crypto.randomUUID(), 'x', '%00', '%ff', '..%2f..', `${id}%20`, 'a'.repeat(300), "'--"]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.map(async (each) => {
         const { status, json, headers } = await ask(app, 'DELETE', `${path}/${each}`, asAnn)
         return JSON.stringify([status, json, [...headers].sort()])
       }),
     )
-    expect(new Set(answers).size).toBe(1)
-    expect(answers[0]).toStartWith(`[404,${JSON.stringify(refusal('token not found'))}`)
+    expect(new Set(responses).size).toBe(1)
+    expect(responses[0]).toStartWith(`[404,${JSON.stringify(refusal('token not found'))}`)
     expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${token}` })).status).toBe(200)
   })
 })

@@ -15,8 +15,8 @@ const relay = async (request: Request): Promise<Response> => {
   const headers = new Headers(request.headers)
   headers.delete('host')
   const body = method === 'GET' ? undefined : await request.arrayBuffer()
-  const answer = await send(path, { method, headers, body, signal: request.signal })
-  return new Response(answer.body, { status: answer.status, headers: answer.headers })
+  const response = await send(path, { method, headers, body, signal: request.signal })
+  return new Response(response.body, { status: response.status, headers: response.headers })
 }
 
 const send = (path: string, init: RequestInit & { readonly headers: Headers }): Promise<Response> => {
@@ -39,9 +39,9 @@ const relayNode = async (incoming: IncomingMessage, outgoing: ServerResponse): P
   const chunks: Buffer[] = []
   if (method !== 'GET') for await (const chunk of incoming) chunks.push(chunk)
   const body = method === 'GET' ? undefined : Buffer.concat(chunks)
-  const answer = await send(path, { method, headers, body, signal: left.signal })
-  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-  if (answer.body) for await (const chunk of answer.body) outgoing.write(chunk)
+  const response = await send(path, { method, headers, body, signal: left.signal })
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  if (response.body) for await (const chunk of response.body) outgoing.write(chunk)
   outgoing.end()
 }
 

@@ -71,13 +71,13 @@ const upstreamAt = (port: number, data: readonly string[], type = 'text/event-st
 
 test('chat-for-your-users: calls go to the upstream of their model, and usage is counted', async () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', choices: [], ...more })}\n\n`
-  const answer = [
+  const response = [
     chunk({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] }),
     chunk({ usage: { prompt_tokens: 1, completion_tokens: 2 } }),
     'data: [DONE]\n\n',
   ]
-  using one = upstreamAt(4001, answer)
-  using two = upstreamAt(4002, answer)
+  using one = upstreamAt(4001, response)
+  using two = upstreamAt(4002, response)
   const post = (path: string, body: object) =>
     chat.handle(
       new Request(`http://localhost/v1${path}`, {

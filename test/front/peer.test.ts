@@ -35,8 +35,8 @@ describe.each([
   test('is available at once and later, for every request of a connection', async () => {
     for (let round = 0; round < 3; round++) {
       for (const path of ['/now', '/soon', '/later']) {
-        const answers = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}${path}`))
-        for (const answer of answers) expect(await (await answer).text()).toBe('127.0.0.1')
+        const responses = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}${path}`))
+        for (const response of responses) expect(await (await response).text()).toBe('127.0.0.1')
       }
     }
   })

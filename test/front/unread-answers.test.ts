@@ -68,17 +68,17 @@ describe('a response that the caller does not read', () => {
 })
 
 test('a connection that sends requests without reading responses is closed', async () => {
-  let answered = 0
+  let responded = 0
   await using served = await front(async () => {
-    answered++
+    responded++
     await pause()
     return new Response('x'.repeat(50_000))
   })
   const connection = served.dial()
   connection.socket.pause()
   connection.write(get.repeat(10_000))
-  while (answered === 0) await pause()
+  while (responded === 0) await pause()
   connection.socket.resume()
   await connection.closed
-  expect(answered).toBeLessThanOrEqual(2 * maxPipelined)
+  expect(responded).toBeLessThanOrEqual(2 * maxPipelined)
 })

@@ -27,9 +27,7 @@ const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario
   const clock = new VirtualClock()
   const store = memoryRateLimitStore()
   const rate = rateLimitOf('A', perSecond)
-  const limiters = [0, 1].map(
-    () => new RateLimiter({ rate, store, queueMs: 5_000, callMs: 30_000, clock, log: noLog }),
-  )
+  const limiters = [0, 1].map(() => new RateLimiter({ rate, store, queueMs: 5_000, callMs: 30_000, clock, log: noLog }))
   const arrivals: Arrival[] = []
   const end = clock.now() + seconds * 1000
 

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import { createMetrics } from '../../plugins/metrics/index.ts'
-import { type Asked, openApp } from '../text-generation/app.ts'
+import { openApp, type UpstreamRequest } from '../text-generation/app.ts'
 
-const answer = {
+const response = {
   ...{ id: 'chat-1', object: 'chat.completion', created: 1, model: 'real' },
   choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 3, completion_tokens: 2 },
 }
 
 /** An upstream with one model that never responds to calls for another. */
-const upstream = ({ json, signal }: Asked): Response | Promise<Response> =>
+const upstream = ({ json, signal }: UpstreamRequest): Response | Promise<Response> =>
   json.model === 'real'
-    ? Response.json(answer)
+    ? Response.json(response)
     : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
 test('aborted calls with invented model names create no labels, so that existing models keep theirs', async () => {

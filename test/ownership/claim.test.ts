@@ -47,12 +47,12 @@ describe('a creation with a claim on the name', () => {
   test('of several concurrent ones only one reaches the upstream', async () => {
     const store = new MemoryStore()
     let made = 0
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => refusal(create(store, async () => `g-${++made}`))),
     )
     expect(made).toBe(1)
-    expect(answers.filter((answer) => answer === 'made')).toHaveLength(1)
-    expect(new Set(answers)).toEqual(
+    expect(responses.filter((response) => response === 'made')).toHaveLength(1)
+    expect(new Set(responses)).toEqual(
       new Set(['made', '400 an asset group with the same Name and GroupType already exists']),
     )
   })

@@ -31,7 +31,7 @@ const start = () => {
 const long = 'x'.repeat(301)
 
 describe('a duplicate or ambiguous name is rejected before the upstream call', () => {
-  for (const [method, path, body, answer] of [
+  for (const [method, path, body, response] of [
     ['POST', '', '{"Name":"cats"}', '400 an asset group with the same Name and GroupType already exists'],
     ['POST', '', '{"name":"cats"}', '400 Name is required'],
     ['POST', '', '{"Name":"new","name":"cats"}', '400 name stands twice in the body'],
@@ -43,14 +43,14 @@ describe('a duplicate or ambiguous name is rejected before the upstream call', (
   ] as const) {
     test(`${method} ${body}`, async () => {
       const { ask, sent } = start()
-      expect(await ask(method, path, body)).toBe(answer)
+      expect(await ask(method, path, body)).toBe(response)
       expect(sent).toEqual([])
     })
   }
 })
 
 describe('a new group is validated in the documented order', () => {
-  for (const [body, answer] of [
+  for (const [body, response] of [
     [`{"Description":"${long}","GroupType":"x"}`, '400 Name is required'],
     [`{"Name":5,"Description":"${long}"}`, '400 Name is required'],
     [`{"Name":"","Description":"${long}"}`, '400 Name is required'],
@@ -61,7 +61,7 @@ describe('a new group is validated in the documented order', () => {
   ] as const) {
     test(`${body.replace(/x{9,}/g, '…')}`, async () => {
       const { ask, sent } = start()
-      expect(await ask('POST', '', body)).toBe(answer)
+      expect(await ask('POST', '', body)).toBe(response)
       expect(sent).toEqual([])
     })
   }

@@ -24,7 +24,7 @@ const openFixture = (locate?: (asset: string) => Promise<AssetLocation<string>>)
 }
 
 /** Status and body of the error response. */
-const answer = async (asking: unknown): Promise<string> => {
+const response = async (asking: unknown): Promise<string> => {
   try {
     return `owned ${JSON.stringify(await asking)}`
   } catch (error) {
@@ -62,19 +62,19 @@ describe('access to a group', () => {
 
   test('fails with the same response for a foreign, unknown or malformed id and for another type', async () => {
     const { owners } = openFixture()
-    const expected = await answer(owners.group('ann', 'g-none'))
+    const expected = await response(owners.group('ann', 'g-none'))
     expect(expected).toStartWith('403 ')
     expect(expected).toContain('group_id does not belong to your asset groups')
-    expect(await answer(owners.group('ann', 'g-bob'))).toBe(expected)
-    expect(await answer(owners.group('ann', 'g-ann', 'LivenessFace'))).toBe(expected)
-    expect(await answer(owners.group('', 'g-ann'))).toBe(expected)
-    for (const id of hostile) expect(await answer(owners.group('ann', id))).toBe(expected)
+    expect(await response(owners.group('ann', 'g-bob'))).toBe(expected)
+    expect(await response(owners.group('ann', 'g-ann', 'LivenessFace'))).toBe(expected)
+    expect(await response(owners.group('', 'g-ann'))).toBe(expected)
+    for (const id of hostile) expect(await response(owners.group('ann', id))).toBe(expected)
   })
 
   test('does not leak cached knowledge of another caller', async () => {
     const { owners } = openFixture()
     await owners.group('bob', 'g-bob')
-    expect(await answer(owners.group('ann', 'g-bob'))).toBe(await answer(owners.group('ann', 'g-none')))
+    expect(await response(owners.group('ann', 'g-bob'))).toBe(await response(owners.group('ann', 'g-none')))
   })
 
   test('a list has only groups of the user and type, even if the store returns others', async () => {
@@ -124,26 +124,26 @@ describe('access to an asset', () => {
     const assetGroups: Record<string, string> = { 'a-bob': 'g-bob', 'a-lost': 'g-nobody', 'a-bob-2': 'g-bob' }
     for (const locate of [undefined, async (asset: string) => ({ group: assetGroups[asset], evidence: asset })]) {
       const { owners } = openFixture(locate)
-      const expected = await answer(owners.asset('ann', 'a-none'))
+      const expected = await response(owners.asset('ann', 'a-none'))
       expect(expected).toStartWith('403 ')
       expect(expected).toContain('asset not found in your asset group')
       for (const id of ['a-bob', 'a-bob-2', 'a-lost', ...hostile]) {
-        expect(await answer(owners.asset('ann', id))).toBe(expected)
-        expect(await answer(owners.examine('ann', id))).toBe(expected)
+        expect(await response(owners.asset('ann', id))).toBe(expected)
+        expect(await response(owners.examine('ann', id))).toBe(expected)
       }
     }
   })
 
   test('with `locatesAsset` always calls locate, whose result overrides the store', async () => {
     const { owners } = openFixture(async () => ({ group: 'g-bob', evidence: 'moved' }))
-    expect(await answer(owners.examine('ann', 'a-ann'))).toStartWith('403')
+    expect(await response(owners.examine('ann', 'a-ann'))).toStartWith('403')
     expect(await owners.examine('bob', 'a-ann')).toMatchObject({ evidence: 'moved' })
   })
 
   test('passes the upstream’s response for a deleted asset of the caller', async () => {
     const { owners } = openFixture(async () => ({ group: undefined, evidence: '404' }))
     expect(await owners.examine('ann', 'a-ann')).toMatchObject({ evidence: '404' })
-    expect(await answer(owners.examine('bob', 'a-ann'))).toStartWith('403')
+    expect(await response(owners.examine('bob', 'a-ann'))).toStartWith('403')
   })
 
   test('needs no store call after a list or a recording', async () => {
@@ -163,8 +163,8 @@ describe('a cached entry ends', () => {
     await owners.asset('ann', 'a-ann')
     await owners.remove(group)
     expect(store.owned.has('g-ann')).toBeFalse()
-    expect(await answer(owners.group('ann', 'g-ann'))).toStartWith('403')
-    expect(await answer(owners.asset('ann', 'a-ann'))).toStartWith('403')
+    expect(await response(owners.group('ann', 'g-ann'))).toStartWith('403')
+    expect(await response(owners.asset('ann', 'a-ann'))).toStartWith('403')
   })
 
   test('within a second when another process removes the group', async () => {
@@ -172,8 +172,8 @@ describe('a cached entry ends', () => {
     await owners.asset('ann', 'a-ann')
     await store.removeGroup({ id: 'g-ann' })
     pass(1000)
-    expect(await answer(owners.group('ann', 'g-ann'))).toStartWith('403')
-    expect(await answer(owners.asset('ann', 'a-ann'))).toStartWith('403')
+    expect(await response(owners.group('ann', 'g-ann'))).toStartWith('403')
+    expect(await response(owners.asset('ann', 'a-ann'))).toStartWith('403')
   })
 
   test('when an asset has moved or its record has changed', async () => {
@@ -192,7 +192,7 @@ describe('a cached entry ends', () => {
     const { owners, store } = openFixture()
     const group = await owners.group('ann', 'g-ann')
     store.failing.add('removeGroup')
-    expect(await answer(owners.remove(group))).toStartWith('500')
+    expect(await response(owners.remove(group))).toStartWith('500')
     expect(await owners.group('ann', 'g-ann')).toMatchObject({ id: 'g-ann' })
   })
 })
@@ -208,7 +208,7 @@ describe('a store error rejects every request', () => {
         groupOfAsset: () => owners.asset('ann', 'a-ann'),
         groupsOf: () => owners.groupsOf('ann'),
       }[method]
-      const refused = await answer(asking())
+      const refused = await response(asking())
       expect(refused).toStartWith('500')
       expect(refused).toContain('ownership could not be checked')
       expect(refused).not.toContain('secret')

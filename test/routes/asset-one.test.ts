@@ -15,12 +15,13 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     const absent = 'asset-20260101000000-zzzzz'
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
-      const answers = []
-      for (const id of [foreign, nobodys, absent, 'nothing']) answers.push(await ann.ask(method, `/assets/${id}`, body))
-      const [first] = answers
-      for (const answer of answers) {
-        expect(said(answer)).toEqual(notYours)
-        expect([...answer.headers.keys()]).toEqual([...(first?.headers.keys() ?? [])])
+      const responses = []
+      for (const id of [foreign, nobodys, absent, 'nothing'])
+        responses.push(await ann.ask(method, `/assets/${id}`, body))
+      const [first] = responses
+      for (const response of responses) {
+        expect(said(response)).toEqual(notYours)
+        expect([...response.headers.keys()]).toEqual([...(first?.headers.keys() ?? [])])
       }
     }
     expect(new Set(routes.calls().map(({ action }) => action))).toEqual(new Set(['GetAsset']))

@@ -142,12 +142,12 @@ test('a body in several chunks is read', async () => {
   const { request } = await import('node:http')
   const text = await new Promise<string>((resolve, reject) => {
     const headers = { authorization: `Bearer ${routes.ann.token}`, 'content-type': 'application/json' }
-    const asked = request(`${routes.url}/api/media/proxy/assets/groups`, { headers }, (answer) => {
+    const asked = request(`${routes.url}/api/media/proxy/assets/groups`, { headers }, (response) => {
       let text = ''
-      answer.on('data', (chunk) => {
+      response.on('data', (chunk) => {
         text += chunk
       })
-      answer.on('end', () => resolve(text))
+      response.on('end', () => resolve(text))
     })
     asked.on('error', reject)
     asked.setHeader('transfer-encoding', 'chunked')

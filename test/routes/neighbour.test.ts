@@ -13,7 +13,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
   const store = openStore('sqlite::memory:')
   const kind = rest({ url: 'http://upstream.invalid', key: 'upstream-key' })
   const secrets = ['a secret of the test suite'] as const
-  const answer = new Response('unchanged')
+  const response = new Response('unchanged')
   const app = new Elysia()
     .use(documentation())
     .use(gateway({ kind, store, secrets, identify: () => undefined }))
@@ -23,7 +23,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
         face: { kind: 'rest', upstream: createUpstream({ kind }) },
       }),
     )
-    .get('/neighbour', () => answer)
+    .get('/neighbour', () => response)
   await store.close()
-  expect(await app.handle(new Request('http://localhost/neighbour'))).toBe(answer)
+  expect(await app.handle(new Request('http://localhost/neighbour'))).toBe(response)
 })

@@ -12,8 +12,8 @@ const paths = [
 ]
 
 /** Headers of a response without Date. */
-const seen = (answer: Reply) =>
-  Object.entries(Object.fromEntries(answer.headers.entries())).filter(([name]) => name !== 'date')
+const seen = (response: Reply) =>
+  Object.entries(Object.fromEntries(response.headers.entries())).filter(([name]) => name !== 'date')
 
 test('missing, malformed, unknown, revoked and expired tokens and disabled users have the same response', async () => {
   await using routes = await openRoutes()
@@ -43,22 +43,22 @@ test('missing, malformed, unknown, revoked and expired tokens and disabled users
     { authorization: `Token ${ann.token}` },
   ]
   routes.calls()
-  const answers: Reply[] = []
+  const responses: Reply[] = []
   for (const [method, path] of paths) {
     for (const given of headers) {
       const body = method[0] === 'P' ? 'not even json' : undefined
-      answers.push(await askRaw(routes.url, `/api/media/proxy${path}`, { method, headers: given, body }))
+      responses.push(await askRaw(routes.url, `/api/media/proxy${path}`, { method, headers: given, body }))
     }
   }
-  const first = answers[0] as Reply
+  const first = responses[0] as Reply
   expect([first.status, first.text]).toEqual([
     401,
     '{"success":false,"error":{"message":"not authenticated","type":"media_proxy_error"}}',
   ])
-  for (const answer of answers) {
-    expectNothingFromInside(answer)
-    expect([answer.status, answer.text]).toEqual([first.status, first.text])
-    expect(seen(answer)).toEqual(seen(first))
+  for (const response of responses) {
+    expectNothingFromInside(response)
+    expect([response.status, response.text]).toEqual([first.status, first.text])
+    expect(seen(response)).toEqual(seen(first))
   }
   expect(routes.calls()).toEqual([])
 })
@@ -83,6 +83,6 @@ test('all tokens of a user have the same access', async () => {
   await routes.store.addToken({ user: routes.ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0 })
   await routes.ann.ask('POST', '/assets/groups', { Name: 'a' })
   const headers = { authorization: `Bearer ${token}` }
-  const answer = await fetch(`${routes.url}/api/media/proxy/assets/groups`, { headers })
-  expect(await answer.json()).toMatchObject({ Result: { TotalCount: 1, Items: [{ Name: 'a' }] } })
+  const response = await fetch(`${routes.url}/api/media/proxy/assets/groups`, { headers })
+  expect(await response.json()).toMatchObject({ Result: { TotalCount: 1, Items: [{ Name: 'a' }] } })
 })

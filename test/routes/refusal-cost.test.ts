@@ -75,7 +75,7 @@ eachDatabase('a foreign id costs what an unknown one costs', (database) => {
         const reply = await bob.ask(method, path, body)
         expect([method, path, reply.status]).toEqual([method, path, 403])
         // A caller cannot see the methods, but their number may show in the time.
-        return { answer: said(reply), questions: storeCalls.length, calls: calls() }
+        return { response: said(reply), questions: storeCalls.length, calls: calls() }
       }
       const costs = async (kind: 'asset' | 'group', id: string) => {
         const found = []

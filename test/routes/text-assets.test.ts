@@ -113,8 +113,8 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
   test('is rejected as unknown while the asset upstream is down', async () => {
     await using routes = await openRoutes({ kindOf })
     routes.emulator.faults.add({ kind: 'status', status: 503, action: 'GetAsset', times: Number.POSITIVE_INFINITY })
-    const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
-    expect(answer).toEqual({
+    const response = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+    expect(response).toEqual({
       status: 502,
       text: JSON.stringify({
         error: { message: 'Seedance upstream unavailable', type: 'server_error', param: null, code: null },
@@ -126,8 +126,8 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
 
 test('without an asset library every asset URL is rejected', async () => {
   await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
-  const answer = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
-  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+  const response = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+  expect([response.status, JSON.parse(response.text)]).toMatchObject([
     403,
     { error: { param: 'messages[0].content[1].image_url.url' } },
   ])

@@ -46,10 +46,10 @@ describe('a list of input items', () => {
     for (const name of ['after', 'before']) {
       for (const item of [foreign, 'msg_nobody', 'a b', '']) {
         const query = `${name}=${encodeURIComponent(item)}`
-        const answer = await fetch(`${routes.url}/v1/responses/${id}/input_items?limit=1&${query}`, {
+        const response = await fetch(`${routes.url}/v1/responses/${id}/input_items?limit=1&${query}`, {
           headers: { authorization: `Bearer ${routes.bob.token}` },
         })
-        expect([answer.status, await answer.json()]).toEqual([
+        expect([response.status, await response.json()]).toEqual([
           404,
           {
             error: {

@@ -168,13 +168,13 @@ test('an unauthenticated caller receives no information', async () => {
     ['POST', '/cancel'],
     ['GET', '/input_items'],
   ] as const) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [id, 'resp_none'].map(async (each) => {
-        const answer = await fetch(`${routes.url}/v1/responses/${each}${below}`, { method })
-        return [answer.status, await answer.text()]
+        const response = await fetch(`${routes.url}/v1/responses/${each}${below}`, { method })
+        return [response.status, await response.text()]
       }),
     )
-    expect(answers[0]).toEqual(answers[1])
-    expect(answers[0]?.[0]).toBe(401)
+    expect(responses[0]).toEqual(responses[1])
+    expect(responses[0]?.[0]).toBe(401)
   }
 })

@@ -30,9 +30,9 @@ const startUpstream = async () => {
       if (head === -1 || text.length < head + 4 + length) return
       const [id = '', way = ''] = /\w+ of \w+/.exec(text)?.[0].split(' of ') ?? []
       text = ''
-      const answer = answerTo(`${id} of ${way}`)
-      socket.write(way === 'once' ? answer + answer : answer)
-      if (way === 'soon') setImmediate(() => socket.write(answer))
+      const response = answerTo(`${id} of ${way}`)
+      socket.write(way === 'once' ? response + response : response)
+      if (way === 'soon') setImmediate(() => socket.write(response))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

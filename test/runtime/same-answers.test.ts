@@ -58,9 +58,9 @@ for (const { runtime, mode, getBodies } of shores) {
         const reply = await user.ask(method, path, body, anonymous && { authorization: '' })
         expect(reply.status).toBe(status)
         expect(reply.headers.get('content-type')).toBe('application/json')
-        const answer = `${reply.status} ${reply.headers.get('allow')} ${reply.text}`
-        expect(seen.get(title) ?? answer).toBe(answer)
-        seen.set(title, answer)
+        const response = `${reply.status} ${reply.headers.get('allow')} ${reply.text}`
+        expect(seen.get(title) ?? response).toBe(response)
+        seen.set(title, response)
       })
     }
 
@@ -114,11 +114,11 @@ const getWithBody = (url: string, token: string, body: object) =>
       'content-length': Buffer.byteLength(text),
     }
     const outgoing = request(`${url}/api/media/proxy/assets/groups`, { method: 'GET', headers }, (incoming) => {
-      let answer = ''
+      let response = ''
       incoming.on('data', (chunk) => {
-        answer += chunk
+        response += chunk
       })
-      incoming.on('end', () => resolve({ status: incoming.statusCode, json: JSON.parse(answer) }))
+      incoming.on('end', () => resolve({ status: incoming.statusCode, json: JSON.parse(response) }))
     })
     outgoing.on('error', reject)
     outgoing.end(text)

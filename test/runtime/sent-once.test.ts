@@ -9,7 +9,7 @@ const events = [
 ]
 const stream = events.map((data) => `data: ${data}\n\n`).join('')
 const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
-const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
+const response = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
 
 /** What happens to an upstream connection: after its first response (`later`), or instead of its second (`instead`). */
 const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
@@ -18,11 +18,11 @@ const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?
   'is closed by a FIN instead of a second response': { instead: (socket) => socket.end() },
   'is destroyed instead of a second response': { instead: (socket) => socket.destroy() },
   'is reset instead of a second response': { instead: (socket) => socket.resetAndDestroy() },
-  'ends within the head of a second response': { instead: (socket) => socket.end(answer.slice(0, 20)) },
+  'ends within the head of a second response': { instead: (socket) => socket.end(response.slice(0, 20)) },
   'is reset within a second response': {
-    instead: (socket) => socket.write(answer.slice(0, -30), () => socket.resetAndDestroy()),
+    instead: (socket) => socket.write(response.slice(0, -30), () => socket.resetAndDestroy()),
   },
-  'ends within a second response': { instead: (socket) => socket.end(answer.slice(0, -30)) },
+  'ends within a second response': { instead: (socket) => socket.end(response.slice(0, -30)) },
   // At about the time of the next call.
   'is closed after a moment': { later: (socket) => void setTimeout(() => socket.end(), Math.random() * 4) },
   'is destroyed after a moment': { later: (socket) => void setTimeout(() => socket.destroy(), Math.random() * 4) },
@@ -37,7 +37,7 @@ const startUpstream = async () => {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     connections++
     let text = ''
-    let answered = 0
+    let responded = 0
     socket.on('error', () => {})
     socket.on('end', () => socket.end())
     socket.on('data', (chunk) => {
@@ -48,8 +48,8 @@ const startUpstream = async () => {
       const [id = ''] = /call \d+/.exec(text) ?? []
       text = ''
       arrived.set(id, (arrived.get(id) ?? 0) + 1)
-      if (answered++ > 0 && way.instead) return way.instead(socket)
-      socket.write(answer)
+      if (responded++ > 0 && way.instead) return way.instead(socket)
+      socket.write(response)
       // The end of the body follows its last event separately, as with most upstreams.
       setTimeout(() => {
         socket.write(chunkOf(''))

@@ -91,12 +91,12 @@ describe('every error has one format', () => {
     ],
   ] as const) {
     test(`${path} responds with ${status} ${message}`, async () => {
-      const answer = await get(app, path, init)
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      const response = await get(app, path, init)
+      expect([response.status, JSON.parse(response.text)]).toEqual([
         status,
         { success: false, error: { message, type: 'media_proxy_error' } },
       ])
-      expect(answer.text).not.toContain('secret')
+      expect(response.text).not.toContain('secret')
     })
   }
 

@@ -350,15 +350,15 @@ describe('a store that reports the changed keys', () => {
       change('token', 'late')
       pass(1000)
       await all()
-      const answer = Promise.withResolvers<string>()
-      const late = tokens.get('late', () => answer.promise)
+      const response = Promise.withResolvers<string>()
+      const late = tokens.get('late', () => response.promise)
       await settled()
       change('token', 'late')
       if (seenBefore) {
         pass(1000)
         await all()
       }
-      answer.resolve('old')
+      response.resolve('old')
       expect(await late).toBe('old')
       pass(1000)
       expect(await tokens.get('late', async () => 'new')).toBe('new')

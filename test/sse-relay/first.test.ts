@@ -28,9 +28,9 @@ const ask = async (pieces: string[], options: SseRelayOptions = { firstEvent: an
 describe('an error as the first event', () => {
   test('becomes a response with its status and the upstream’s message', async () => {
     const said = '{"error":{"message":"slow down","code":429}}'
-    const answer = await ask([': hello\n\n', `data: ${said}\n\n`, 'data: never\n\n'])
-    expect(answer).toMatchObject({ status: 429, type: 'application/json', text: said })
-    expect([answer.headers.get('retry-after'), answer.headers.get('set-cookie')]).toEqual(['7', null])
+    const response = await ask([': hello\n\n', `data: ${said}\n\n`, 'data: never\n\n'])
+    expect(response).toMatchObject({ status: 429, type: 'application/json', text: said })
+    expect([response.headers.get('retry-after'), response.headers.get('set-cookie')]).toEqual(['7', null])
   })
 
   const statuses: readonly [string, number][] = [
@@ -68,8 +68,8 @@ describe('another first event', () => {
   })
 
   test('can become a response, too', async () => {
-    const answer = await ask(['data: teapot\n\n'], { firstEvent: ({ data }) => new Response(data, { status: 418 }) })
-    expect([answer.status, answer.text]).toEqual([418, 'teapot'])
+    const response = await ask(['data: teapot\n\n'], { firstEvent: ({ data }) => new Response(data, { status: 418 }) })
+    expect([response.status, response.text]).toEqual([418, 'teapot'])
   })
 })
 

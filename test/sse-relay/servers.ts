@@ -27,13 +27,13 @@ const listening = async (server: Server, sockets: Set<Socket>): Promise<Listenin
 }
 
 /** An upstream with a request handler. */
-export const upstream = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> =>
-  listening(createServer(answer), new Set())
+export const upstream = (response: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> =>
+  listening(createServer(response), new Set())
 
 /** An upstream that writes raw bytes after it has received a request. */
-export const bareUpstream = (answer: (socket: Socket) => void): Promise<Listening> =>
+export const bareUpstream = (response: (socket: Socket) => void): Promise<Listening> =>
   listening(
-    createBareServer((socket) => socket.once('data', () => answer(socket))),
+    createBareServer((socket) => socket.once('data', () => response(socket))),
     new Set(),
   )
 

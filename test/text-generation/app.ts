@@ -1,7 +1,7 @@
 import { type TextGenerationOptions, textGeneration, type UsageEntry } from '../../plugins/text-generation/index.ts'
 
 /** An upstream request. */
-export interface Asked {
+export interface UpstreamRequest {
   readonly url: string
   readonly method: string
   readonly headers: Headers
@@ -13,7 +13,7 @@ export interface Asked {
 
 export interface TextApp {
   /** The upstream requests, in order. */
-  readonly asked: Asked[]
+  readonly asked: UpstreamRequest[]
   /** The recorded usage. */
   readonly usage: UsageEntry[]
   post(
@@ -27,10 +27,10 @@ export interface TextApp {
 
 /** The plugin with a scripted upstream, without sockets. Every caller with an Authorization header is `ann` with the token `t1`. */
 export const openApp = (
-  answer: (asked: Asked) => Response | Promise<Response>,
+  respond: (asked: UpstreamRequest) => Response | Promise<Response>,
   options: Partial<TextGenerationOptions> = {},
 ): TextApp => {
-  const asked: Asked[] = []
+  const asked: UpstreamRequest[] = []
   const usage: UsageEntry[] = []
   const app = textGeneration({
     upstreams: [{ url: 'http://upstream.invalid/v1', key: 'the-upstream-key' }],
@@ -40,10 +40,17 @@ export const openApp = (
       const text = init.body === undefined || init.body === null ? '' : await new Response(init.body).text()
       const signal = init.signal ?? new AbortController().signal
       const json: unknown = text === '' ? undefined : JSON.parse(text)
-      const call: Asked = { url, method: init.method ?? 'GET', headers: new Headers(init.headers), text, json, signal }
+      const call: UpstreamRequest = {
+        url,
+        method: init.method ?? 'GET',
+        headers: new Headers(init.headers),
+        text,
+        json,
+        signal,
+      }
       asked.push(call)
       signal.throwIfAborted()
-      return answer(call)
+      return respond(call)
     },
     ...options,
   })

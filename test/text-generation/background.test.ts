@@ -5,7 +5,7 @@ import { createUsageBooking, reconcileBackground } from '../../plugins/text-gene
 import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { type Asked, openApp, streaming } from './app.ts'
+import { openApp, streaming, type UpstreamRequest } from './app.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -20,7 +20,7 @@ const tokens = { input: 7, cachedInput: 0, output: 3, reasoning: 0 }
 
 /** Several apps with one store, like several processes, and an upstream with one background response. */
 const open = (
-  answer?: (asked: Asked, response: object) => Response | undefined,
+  answer?: (asked: UpstreamRequest, response: object) => Response | undefined,
   more: Partial<TextGenerationOptions> = {},
 ) => {
   const id = `resp_${++last}`

@@ -19,10 +19,10 @@ const officialAnswer = async (chunks: Recorded['chunks']): Promise<unknown> => {
 }
 
 /** Null usage in all chunks means no usage in a non-streaming completion. The client copies the null. */
-const withoutNullUsage = (answer: unknown): unknown =>
-  typeof answer === 'object' && answer !== null && 'usage' in answer && answer.usage === null
-    ? { ...answer, usage: undefined }
-    : answer
+const withoutNullUsage = (response: unknown): unknown =>
+  typeof response === 'object' && response !== null && 'usage' in response && response.usage === null
+    ? { ...response, usage: undefined }
+    : response
 
 const ownAnswer = (chunks: Recorded['chunks']): unknown => {
   const assembly = createChatAssembly({ model: 'asked', now: () => 0 })

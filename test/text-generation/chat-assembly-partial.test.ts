@@ -76,8 +76,8 @@ const deedOf = (called: { readonly name: string; readonly arguments: string }) =
 })
 
 describe('a partial completion after any chunk', () => {
-  for (const [name, { chunks, answer }] of Object.entries(streams)) {
-    const whole: Completion = typeof answer === 'string' ? JSON.parse(answer) : answer
+  for (const [name, { chunks, response }] of Object.entries(streams)) {
+    const whole: Completion = typeof response === 'string' ? JSON.parse(response) : response
     const finalOf = (index: number) => whole.choices.find((choice) => choice.index === index)?.message
 
     describe(name, () => {

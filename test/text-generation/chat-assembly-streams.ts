@@ -3,7 +3,7 @@ export interface Recorded {
   /** Chunks as objects, or as JSON text where the spelling matters. Each is one event. `[DONE]` follows. */
   readonly chunks: readonly (object | string)[]
   /** The non-streaming completion, as an object or as JSON text. */
-  readonly answer: object | string
+  readonly response: object | string
   /** Why the result of OpenAI's client differs. */
   readonly official?: string
 }
@@ -35,7 +35,7 @@ const usage = {
   completion_tokens_details: { reasoning_tokens: 5, audio_tokens: 0, accepted_prediction_tokens: 0 },
 }
 
-const answer = (choices: readonly object[], more: object = {}) => ({
+const response = (choices: readonly object[], more: object = {}) => ({
   ...head,
   object: 'chat.completion',
   choices,
@@ -51,7 +51,8 @@ const choice = (message: object, reason = 'stop', more: object = {}) => ({
 })
 
 /** A completion with one choice. */
-const said = (message: object, reason = 'stop', more: object = {}) => answer([choice(message, reason)], more)
+const completionWith = (message: object, reason = 'stop', more: object = {}) =>
+  response([choice(message, reason)], more)
 
 const call = (id: string, name: string, text: string) => ({ id, type: 'function', function: { name, arguments: text } })
 
@@ -72,14 +73,17 @@ const wholeText = 'it takes the text of pieces for the text of the whole'
 export const streams: Readonly<Record<string, Recorded>> = {
   'plain text': {
     chunks: [start, say({ content: 'Hel' }), say({ content: 'lo' }), say({ content: ' world' }), finish()],
-    answer: said({ content: 'Hello world' }),
+    response: completionWith({ content: 'Hello world' }),
   },
   'everything in one chunk': {
     chunks: [say({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' })],
-    answer: said({ content: 'Hi' }),
+    response: completionWith({ content: 'Hi' }),
   },
-  'an empty answer': { chunks: [start, finish()], answer: said({ content: '' }) },
-  'an answer without content': { chunks: [say({ role: 'assistant' }), finish()], answer: said({ content: null }) },
+  'an empty answer': { chunks: [start, finish()], response: completionWith({ content: '' }) },
+  'an answer without content': {
+    chunks: [say({ role: 'assistant' }), finish()],
+    response: completionWith({ content: null }),
+  },
   'three choices interleaved, the last one first': {
     chunks: [
       say({ role: 'assistant', content: 'c' }, { index: 2 }),
@@ -93,7 +97,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       finish('stop', 2),
       finish('content_filter', 0),
     ],
-    answer: answer([
+    response: response([
       choice({ content: 'aA' }, 'content_filter'),
       { ...choice({ content: 'b' }, 'length'), index: 1 },
       { ...choice({ content: 'cC' }), index: 2 },
@@ -107,7 +111,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, function: { arguments: '"Paris"}' } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'weather', '{"city":"Paris"}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_a', 'weather', '{"city":"Paris"}')] }, 'tool_calls'),
   },
   'parallel tool calls interleaved, beside text': {
     chunks: [
@@ -119,7 +123,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, function: { arguments: '2]}' } }),
       finish('tool_calls'),
     ],
-    answer: said(
+    response: completionWith(
       {
         content: 'Let me see.',
         tool_calls: [call('call_a', 'weather', '{"a":[1,2]}'), call('call_b', 'time', '{"z":1}')],
@@ -138,7 +142,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
         { index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '1}' } }] }, finish_reason: 'tool_calls' },
       ]),
     ],
-    answer: answer([
+    response: response([
       choice({ tool_calls: [call('call_a', 'f', '{"n":1}')] }, 'tool_calls'),
       { ...choice({ tool_calls: [call('call_b', 'g', '{"m":2}')] }, 'tool_calls'), index: 1 },
     ]),
@@ -152,7 +156,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, function: { arguments: null } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":1}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":1}')] }, 'tool_calls'),
   },
   'tool calls without an index, in pieces': {
     chunks: [
@@ -165,7 +169,10 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ id: 'call_a', function: { arguments: ' ' } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":1} '), call('call_b', 'g', '{"b":2}')] }, 'tool_calls'),
+    response: completionWith(
+      { tool_calls: [call('call_a', 'f', '{"a":1} '), call('call_b', 'g', '{"b":2}')] },
+      'tool_calls',
+    ),
     official: noIndex,
   },
   'tool calls without an index, whole and of the same function': {
@@ -174,7 +181,10 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls(call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] }, 'tool_calls'),
+    response: completionWith(
+      { tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] },
+      'tool_calls',
+    ),
     official: noIndex,
   },
   'a tool call without an index, whose every delta has another id': {
@@ -184,7 +194,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ id: 'call_b', type: 'function', function: { arguments: ':1}' } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_b', 'f', '{"a":1}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_b', 'f', '{"a":1}')] }, 'tool_calls'),
     official: noIndex,
   },
   'tool calls that all have the first index': {
@@ -195,7 +205,10 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, function: { arguments: '2}' } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] }, 'tool_calls'),
+    response: completionWith(
+      { tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] },
+      'tool_calls',
+    ),
     official: 'it makes one call of them, whose arguments are two objects',
   },
   'a tool call whose name is in every delta, and braces in its text': {
@@ -205,7 +218,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, ...call('call_a', 'f', '{"}') }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":"}{"}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":"}{"}')] }, 'tool_calls'),
   },
   'a tool call whose arguments are an object': {
     chunks: [
@@ -213,7 +226,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, id: 'call_a', type: 'function', function: { name: 'f', arguments: { a: [1] } } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":[1]}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":[1]}')] }, 'tool_calls'),
     official: 'it writes [object Object]',
   },
   'a custom tool': {
@@ -225,7 +238,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 1, ...call('call_b', 'f', '{}') }),
       finish('tool_calls'),
     ],
-    answer: said(
+    response: completionWith(
       {
         tool_calls: [
           { id: 'call_a', type: 'custom', custom: { name: 'shell', input: 'ls -l "$HOME"' } },
@@ -242,7 +255,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, extra_content: null }),
       finish('tool_calls'),
     ],
-    answer: said(
+    response: completionWith(
       {
         tool_calls: [{ ...call('call_a', 'f', '{}'), extra_content: { google: { thought_signature: 'c2ln' } } }],
       },
@@ -257,7 +270,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ function_call: { name: '', arguments: '1}' } }),
       finish('function_call'),
     ],
-    answer: said({ function_call: { name: 'f', arguments: '{"a":1}' } }, 'function_call'),
+    response: completionWith({ function_call: { name: 'f', arguments: '{"a":1}' } }, 'function_call'),
   },
   'log probabilities': {
     chunks: [
@@ -267,7 +280,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({}, { logprobs: { content: [], refusal: null } }),
       finish(),
     ],
-    answer: answer([
+    response: response([
       choice({ content: 'éab' }, 'stop', {
         logprobs: { content: [token('é', -0.25), token('a', -1.5), token('b', -0.000001)], refusal: null },
       }),
@@ -280,7 +293,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ refusal: 'help.' }, { logprobs: { content: null, refusal: [token('help.', -0.75)] } }),
       finish(),
     ],
-    answer: answer([
+    response: response([
       choice({ refusal: "I can't help." }, 'stop', {
         logprobs: { content: null, refusal: [token("I can't ", -0.5), token('help.', -0.75)] },
       }),
@@ -288,7 +301,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
   },
   'structured output': {
     chunks: [start, say({ content: '{"name":' }), say({ content: '"Ann",' }), say({ content: '"age":7}' }), finish()],
-    answer: said({ content: '{"name":"Ann","age":7}' }),
+    response: completionWith({ content: '{"name":"Ann","age":7}' }),
   },
   'reasoning before content': {
     chunks: [
@@ -299,7 +312,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ content: 'speak.' }),
       finish(),
     ],
-    answer: said({ content: 'Then speak.', reasoning_content: 'First think.' }),
+    response: completionWith({ content: 'Then speak.', reasoning_content: 'First think.' }),
     official: lastWins,
   },
   'reasoning and content in one chunk': {
@@ -309,12 +322,12 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ content: '.' }),
       finish(),
     ],
-    answer: said({ content: 'Yes.', reasoning: 'Hmm.' }),
+    response: completionWith({ content: 'Yes.', reasoning: 'Hmm.' }),
     official: lastWins,
   },
   'reasoning in one delta': {
     chunks: [say({ role: 'assistant', reasoning_content: 'All.' }), say({ content: 'Yes' }), finish()],
-    answer: said({ content: 'Yes', reasoning_content: 'All.' }),
+    response: completionWith({ content: 'Yes', reasoning_content: 'All.' }),
   },
   'audio cut at groups of four': {
     chunks: [
@@ -325,7 +338,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ audio: { expires_at: 1_700_003_600 } }),
       finish(),
     ],
-    answer: said({
+    response: completionWith({
       audio: { id: 'audio_1', data: 'AQIDBAUGBwgJCg==', transcript: 'Good day', expires_at: 1_700_003_600 },
     }),
   },
@@ -337,7 +350,9 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ audio: { data: '=', expires_at: 1_700_003_600 } }),
       finish(),
     ],
-    answer: said({ audio: { id: 'audio_1', data: 'AQIDBA==', transcript: 'Hm', expires_at: 1_700_003_600 } }),
+    response: completionWith({
+      audio: { id: 'audio_1', data: 'AQIDBA==', transcript: 'Hm', expires_at: 1_700_003_600 },
+    }),
   },
   'audio in padded pieces': {
     chunks: [
@@ -347,7 +362,9 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ audio: { data: 'B+8=', expires_at: 1_700_003_600 } }),
       finish(),
     ],
-    answer: said({ audio: { id: 'audio_1', data: 'AQIDBAUGB+8=', transcript: 'Hm', expires_at: 1_700_003_600 } }),
+    response: completionWith({
+      audio: { id: 'audio_1', data: 'AQIDBAUGB+8=', transcript: 'Hm', expires_at: 1_700_003_600 },
+    }),
     official: wholeText,
   },
   'audio that ends with when it expires': {
@@ -356,9 +373,13 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ audio: { expires_at: 1_700_003_600 } }),
       chunk([], { usage }),
     ],
-    answer: said({ audio: { id: 'audio_1', data: 'AQID', transcript: 'Hm', expires_at: 1_700_003_600 } }, 'stop', {
-      usage,
-    }),
+    response: completionWith(
+      { audio: { id: 'audio_1', data: 'AQID', transcript: 'Hm', expires_at: 1_700_003_600 } },
+      'stop',
+      {
+        usage,
+      },
+    ),
   },
   'annotations in one delta': {
     chunks: [
@@ -367,7 +388,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example/' } }] }),
       finish(),
     ],
-    answer: said({
+    response: completionWith({
       content: 'See.',
       annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example/' } }],
     }),
@@ -379,7 +400,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ content: '.', annotations: [{ type: 'url_citation', url_citation: { url: 'https://b.example/' } }] }),
       finish(),
     ],
-    answer: said({
+    response: completionWith({
       content: 'See.',
       annotations: [
         { type: 'url_citation', url_citation: { url: 'https://a.example/' } },
@@ -395,17 +416,17 @@ export const streams: Readonly<Record<string, Recorded>> = {
       { ...finish(), usage: null },
       chunk([], { usage }),
     ],
-    answer: said({ content: 'Hi' }, 'stop', { usage }),
+    response: completionWith({ content: 'Hi' }, 'stop', { usage }),
   },
   'usage in every chunk, as it grows': {
     chunks: [1, 2, 3]
       .map((count) => ({ ...say({ role: 'assistant', content: 'x' }), usage: { ...usage, completion_tokens: count } }))
       .concat({ ...finish(), usage: { ...usage, completion_tokens: 3 } }),
-    answer: said({ content: 'xxx' }, 'stop', { usage: { ...usage, completion_tokens: 3 } }),
+    response: completionWith({ content: 'xxx' }, 'stop', { usage: { ...usage, completion_tokens: 3 } }),
   },
   'usage, and then chunks that say it is null': {
     chunks: [start, { ...finish(), usage }, chunk([], { usage: null })],
-    answer: said({ content: '' }, 'stop', { usage }),
+    response: completionWith({ content: '' }, 'stop', { usage }),
     official: 'it lets null erase usage',
   },
   'service tier, fingerprint and padding': {
@@ -414,14 +435,14 @@ export const streams: Readonly<Record<string, Recorded>> = {
       { ...say({ content: 'Hi' }), service_tier: 'default', system_fingerprint: 'fp_1', obfuscation: 'b' },
       { ...finish(), service_tier: 'default', system_fingerprint: 'fp_2', obfuscation: 'c7Hq' },
     ],
-    answer: said({ content: 'Hi' }, 'stop', { service_tier: 'default', system_fingerprint: 'fp_2' }),
+    response: completionWith({ content: 'Hi' }, 'stop', { service_tier: 'default', system_fingerprint: 'fp_2' }),
   },
   'a fingerprint that is null in the end': {
     chunks: [
       { ...start, system_fingerprint: 'fp_1' },
       { ...finish(), system_fingerprint: null },
     ],
-    answer: said({ content: '' }, 'stop', { system_fingerprint: 'fp_1' }),
+    response: completionWith({ content: '' }, 'stop', { system_fingerprint: 'fp_1' }),
     official: 'it lets null erase the fingerprint',
   },
   'unknown members of chunks and choices': {
@@ -431,7 +452,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       { ...finish(), moderation: { input: { type: 'moderation_results', results: [] } }, x_vendor: { region: 'eu' } },
       chunk([{ index: 0, delta: {}, finish_reason: null, native_finish_reason: 'END' }]),
     ],
-    answer: answer(
+    response: response(
       [
         choice({ content: 'Hi' }, 'stop', {
           matched_stop: null,
@@ -453,7 +474,14 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ note: null, list: null, flag: null, thing: null }),
       finish(),
     ],
-    answer: said({ content: 'Hi', note: 'ab', list: [1, { b: 2 }, 'c'], flag: true, thing: { b: 2 }, empty: null }),
+    response: completionWith({
+      content: 'Hi',
+      note: 'ab',
+      list: [1, { b: 2 }, 'c'],
+      flag: true,
+      thing: { b: 2 },
+      empty: null,
+    }),
     official: lastWins,
   },
   'members named like those that every object has': {
@@ -461,12 +489,12 @@ export const streams: Readonly<Record<string, Recorded>> = {
       `{"id":"chatcmpl-1","created":1700000000,"model":"doubao-1","__proto__":{"polluted":1},"toString":"top","choices":[{"index":0,"__proto__":{"polluted":2},"constructor":"choice","delta":{"role":"assistant","content":"Hi","__proto__":"mess","constructor":"con","hasOwnProperty":[1]}}]}`,
       `{"choices":[{"index":0,"delta":{"__proto__":"age","constructor":"structor","hasOwnProperty":[2],"tool_calls":[{"index":0,"id":"call_a","type":"function","__proto__":{"polluted":3},"function":{"name":"f","arguments":"{}","__proto__":"fn"}}]},"finish_reason":"stop"}]}`,
     ],
-    answer: `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"doubao-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"__proto__":"message","constructor":"constructor","hasOwnProperty":[1,2],"tool_calls":[{"id":"call_a","type":"function","function":{"name":"f","arguments":"{}","__proto__":"fn"},"__proto__":{"polluted":3}}]},"logprobs":null,"finish_reason":"stop","__proto__":{"polluted":2},"constructor":"choice"}],"__proto__":{"polluted":1},"toString":"top"}`,
+    response: `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"doubao-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"__proto__":"message","constructor":"constructor","hasOwnProperty":[1,2],"tool_calls":[{"id":"call_a","type":"function","function":{"name":"f","arguments":"{}","__proto__":"fn"},"__proto__":{"polluted":3}}]},"logprobs":null,"finish_reason":"stop","__proto__":{"polluted":2},"constructor":"choice"}],"__proto__":{"polluted":1},"toString":"top"}`,
     official: lastWins,
   },
   'a character cut in two': {
     chunks: [start, say({ content: 'ok \ud83d' }), say({ content: '\ude00!' }), finish()],
-    answer: said({ content: 'ok 😀!' }),
+    response: completionWith({ content: 'ok 😀!' }),
   },
   'a character cut in two in arguments': {
     chunks: [
@@ -475,14 +503,14 @@ export const streams: Readonly<Record<string, Recorded>> = {
       calls({ index: 0, function: { arguments: '\ude00"}' } }),
       finish('tool_calls'),
     ],
-    answer: said({ tool_calls: [call('call_a', 'f', '{"a":"😀"}')] }, 'tool_calls'),
+    response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":"😀"}')] }, 'tool_calls'),
   },
   'numbers beyond what JavaScript can hold': {
     chunks: [
       '{"id":"chatcmpl-1","created":1700000000,"model":"doubao-1","seed":12345678901234567890,"choices":[{"index":0,"delta":{"role":"assistant","content":"Hi","scores":[1.0]},"logprobs":{"content":[{"token":"Hi","logprob":-1.50}],"refusal":null},"finish_reason":null,"weight":1e-400}]}',
       '{"id":"chatcmpl-1","choices":[{"index":0,"delta":{"scores":[-0,0.1000000000000000055511151231257827]},"finish_reason":"stop"}],"usage":{"prompt_tokens":98765432109876543210,"total_tokens":1.0}}',
     ],
-    answer:
+    response:
       '{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"doubao-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"scores":[1.0,-0,0.1000000000000000055511151231257827]},"logprobs":{"content":[{"token":"Hi","logprob":-1.50}],"refusal":null},"finish_reason":"stop","weight":1e-400}],"usage":{"prompt_tokens":98765432109876543210,"total_tokens":1.0},"seed":12345678901234567890}',
     official: lastWins,
   },
@@ -501,7 +529,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       finish(),
       { id: '', object: '', created: 0, model: '', choices: [{ index: 0, content_filter_offsets: { end: 2 } }] },
     ],
-    answer: answer([choice({ content: 'Hi' }, 'stop', { content_filter_offsets: { end: 2 } })], {
+    response: response([choice({ content: 'Hi' }, 'stop', { content_filter_offsets: { end: 2 } })], {
       prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
     }),
   },
@@ -517,24 +545,24 @@ export const streams: Readonly<Record<string, Recorded>> = {
       finish(),
       say(null),
     ],
-    answer: said({ content: 'Hi' }),
+    response: completionWith({ content: 'Hi' }),
     official: 'it throws for a chunk without choices',
   },
   'a reason that comes twice': {
     chunks: [start, finish('stop'), finish('length'), say({})],
-    answer: said({ content: '' }, 'length'),
+    response: completionWith({ content: '' }, 'length'),
   },
   'a reason that the protocol does not know': {
     chunks: [start, say({ content: 'Hi' }), finish('eos')],
-    answer: said({ content: 'Hi' }, 'eos'),
+    response: completionWith({ content: 'Hi' }, 'eos'),
   },
   'a role in every delta': {
     chunks: [say({ role: 'assistant', content: 'H' }), say({ role: 'assistant', content: 'i' }), finish()],
-    answer: said({ content: 'Hi' }),
+    response: completionWith({ content: 'Hi' }),
   },
   'no role at all': {
     chunks: [say({ content: 'Hi' }), finish()],
-    answer: said({ content: 'Hi' }),
+    response: completionWith({ content: 'Hi' }),
     official: 'it throws for a missing role',
   },
   'no index at all': {
@@ -542,12 +570,12 @@ export const streams: Readonly<Record<string, Recorded>> = {
       chunk([{ delta: { role: 'assistant', content: 'H' } }]),
       chunk([{ delta: { content: 'i' }, finish_reason: 'stop' }]),
     ],
-    answer: said({ content: 'Hi' }),
+    response: completionWith({ content: 'Hi' }),
     official: noIndex,
   },
   'a whole completion in one event': {
     chunks: [
-      answer(
+      response(
         [
           choice(
             { content: 'Hi', tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] },
@@ -558,7 +586,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
         { usage },
       ),
     ],
-    answer: answer(
+    response: response(
       [
         choice(
           { content: 'Hi', tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'f', '{"a":2}')] },
@@ -575,16 +603,16 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ content: 'Hel' }),
       say({ content: 'lo' }),
       finish(),
-      said({ content: 'Hello' }, 'stop', { usage }),
+      completionWith({ content: 'Hello' }, 'stop', { usage }),
     ],
-    answer: said({ content: 'Hello' }, 'stop', { usage }),
+    response: completionWith({ content: 'Hello' }, 'stop', { usage }),
   },
   'messages where deltas should be': {
     chunks: [
       chunk([{ index: 0, message: { role: 'assistant', content: 'Hel' } }]),
       chunk([{ index: 0, message: { content: 'lo' }, finish_reason: 'stop' }]),
     ],
-    answer: said({ content: 'Hello' }),
+    response: completionWith({ content: 'Hello' }),
     official: 'it lets the last message win',
   },
   'thoughts in parts, then text': {
@@ -594,7 +622,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       say({ content: 'Yes' }),
       finish(),
     ],
-    answer: said({
+    response: completionWith({
       content: [
         { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
         { type: 'text', text: 'Yes' },

@@ -36,23 +36,23 @@ describe('a stream is assembled to the non-streaming completion', () => {
     expect(Object.keys(streams).length).toBeGreaterThan(40)
   })
 
-  for (const [name, { chunks, answer }] of Object.entries(streams)) {
+  for (const [name, { chunks, response }] of Object.entries(streams)) {
     test(name, () => {
       const assembly = assemblyOf([...chunks, '[DONE]'])
       expect(assembly.complete).toBe(true)
       const text = assembly.result()
-      if (typeof answer === 'string') expect(text).toBe(answer)
-      else expect(JSON.parse(text)).toStrictEqual(answer)
+      if (typeof response === 'string') expect(text).toBe(response)
+      else expect(JSON.parse(text)).toStrictEqual(response)
       expect(JSON.parse(JSON.stringify(assembly.usage ?? null))).toEqual(JSON.parse(text).usage ?? null)
     })
   }
 
   test('known members come first, unknown ones last', () => {
     const { chunks } = streams['unknown members of chunks and choices'] ?? { chunks: [] }
-    const answer = resultOf([...chunks, { choices: [], usage: { total_tokens: 1 } }])
-    expect(Object.keys(answer).slice(0, 6)).toEqual(['id', 'object', 'created', 'model', 'choices', 'usage'])
-    expect(Object.keys(answer.choices[0]).slice(0, 4)).toEqual(['index', 'message', 'logprobs', 'finish_reason'])
-    expect(Object.keys(answer.choices[0].message).slice(0, 3)).toEqual(['role', 'content', 'refusal'])
+    const response = resultOf([...chunks, { choices: [], usage: { total_tokens: 1 } }])
+    expect(Object.keys(response).slice(0, 6)).toEqual(['id', 'object', 'created', 'model', 'choices', 'usage'])
+    expect(Object.keys(response.choices[0]).slice(0, 4)).toEqual(['index', 'message', 'logprobs', 'finish_reason'])
+    expect(Object.keys(response.choices[0].message).slice(0, 3)).toEqual(['role', 'content', 'refusal'])
   })
 
   test('no member of a chunk pollutes prototypes', () => {
@@ -89,8 +89,8 @@ describe('missing members have defaults', () => {
 
   test('unique ids of tool calls', () => {
     const call = { function: { name: 'f', arguments: '{"a":1}' } }
-    const answer = resultOf([chunkOf({ tool_calls: [call, { ...call, id: '' }, { ...call, id: null }] }), '[DONE]'])
-    expect(answer.choices[0].message.tool_calls).toEqual(
+    const response = resultOf([chunkOf({ tool_calls: [call, { ...call, id: '' }, { ...call, id: null }] }), '[DONE]'])
+    expect(response.choices[0].message.tool_calls).toEqual(
       ['call_2', 'call_3', 'call_4'].map((id) => ({ id, type: 'function', ...call })),
     )
   })
@@ -102,7 +102,7 @@ describe('missing members have defaults', () => {
   })
 
   test('the type of a tool call', () => {
-    const answer = resultOf([
+    const response = resultOf([
       chunkOf({
         tool_calls: [
           { index: 0, id: 'a', custom: { name: 'c' } },
@@ -110,7 +110,7 @@ describe('missing members have defaults', () => {
         ],
       }),
     ])
-    expect(answer.choices[0].message.tool_calls).toEqual([
+    expect(response.choices[0].message.tool_calls).toEqual([
       { id: 'a', type: 'custom', custom: { name: 'c', input: '' } },
       { id: 'b', type: 'function', function: { name: 'f', arguments: '' } },
     ])
@@ -173,9 +173,9 @@ describe('ignored data', () => {
     assembly.push({ type: 'ping', data: '{"type":"ping","content":"x"}' })
     assembly.push({ type: 'completion', data: JSON.stringify(chunkOf({ content: '!' }, { finish_reason: 'stop' })) })
     assembly.push({ type: 'usage', data: '{"usage":{"total_tokens":3}}' })
-    const answer = JSON.parse(assembly.result())
-    expect(answer).not.toHaveProperty('type')
-    expect(answer.choices[0].message.content).toBe('Hi!')
+    const response = JSON.parse(assembly.result())
+    expect(response).not.toHaveProperty('type')
+    expect(response.choices[0].message.content).toBe('Hi!')
     expect(assembly.usage).toEqual({ total_tokens: 3 })
   })
 

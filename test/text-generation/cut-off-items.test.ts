@@ -65,10 +65,10 @@ describe('the caller owns a complete item of an incomplete response', () => {
 
     test(`after a timeout; stored: ${kept}`, async () => {
       const { create, goOn, clock } = open('stall')
-      const answer = create({ store: kept })
+      const response = create({ store: kept })
       await clock.pass(200_000)
-      expect((await answer).headers.get('x-upstream-partialresponse')).toBe('true')
-      expect(await (await answer).text()).toContain('rs_')
+      expect((await response).headers.get('x-upstream-partialresponse')).toBe('true')
+      expect(await (await response).text()).toContain('rs_')
       expect([await goOn('ann'), await goOn('bob')]).toEqual([200, 404])
     })
   }

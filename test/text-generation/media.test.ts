@@ -18,8 +18,8 @@ const openMedia = (presetAssets?: readonly string[], allowedFields?: readonly st
       throw new Problem(403, 'asset not found in your asset group')
     },
   }
-  const answer = () => streaming([chunk({ role: 'assistant', content: 'x' }, 'stop'), '[DONE]'])
-  return { ...openApp(answer, { assets, presetAssets, allowedFields }), questions }
+  const response = () => streaming([chunk({ role: 'assistant', content: 'x' }, 'stop'), '[DONE]'])
+  return { ...openApp(response, { assets, presetAssets, allowedFields }), questions }
 }
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -161,13 +161,13 @@ describe('in every media field', () => {
   test('a foreign asset is 403 with the same error as an unknown one', async () => {
     const app = openMedia()
     for (const { path, param, request } of ways) {
-      const answers = []
+      const responses = []
       for (const id of [foreign, 'asset-20260318071009-none0']) {
         const response = await app.post(path, request(`asset://${id}`))
-        answers.push([response.status, await response.text()])
+        responses.push([response.status, await response.text()])
       }
-      expect(answers[0]).toEqual(answers[1])
-      expect(answers[0]).toEqual([403, expect.stringContaining(`"param":"${param}","code":"asset_not_found"`)])
+      expect(responses[0]).toEqual(responses[1])
+      expect(responses[0]).toEqual([403, expect.stringContaining(`"param":"${param}","code":"asset_not_found"`)])
     }
     expect(app.asked).toEqual([])
   })

@@ -56,13 +56,13 @@ describe('a JSON response that becomes a stream keeps its numbers', () => {
 
   test('chat', async () => {
     const app = openApp(() => plain(completion), { upstreams })
-    const answer = await app.post('/chat/completions', {
+    const response = await app.post('/chat/completions', {
       model: 'm',
       messages,
       stream: true,
       stream_options: { include_usage: true },
     })
-    const text = await answer.text()
+    const text = await response.text()
     expect(changedIn(text, 6)).toEqual([])
     expect(text).toContain('"logprob":-0.0000005,')
     expect(text).toContain('"prompt_tokens":1.0,')
@@ -146,9 +146,9 @@ describe('a stream that becomes a JSON response keeps its numbers', () => {
       { clock },
     )
     const body = `{"model":"m","input":"hi","tools":[{"type":"function","name":"f","parameters":${object}}]}`
-    const answer = await app.post('/responses', body)
-    expect(answer.headers.get('x-upstream-partialresponse')).toBe('true')
-    expect(changedIn(await answer.text(), 1)).toEqual([])
+    const response = await app.post('/responses', body)
+    expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+    expect(changedIn(await response.text(), 1)).toEqual([])
   })
 })
 
@@ -158,9 +158,9 @@ describe('an error keeps its numbers', () => {
   for (const stream of [true, false]) {
     test(`${stream ? 'as the first event of a stream' : 'in the upstream stream of a non-streaming call'}`, async () => {
       const app = openApp(() => streamingText(`data: ${error}\n\n`))
-      const answer = await app.post('/chat/completions', { model: 'm', messages, stream })
-      expect(answer.status).toBe(400)
-      const text = await answer.text()
+      const response = await app.post('/chat/completions', { model: 'm', messages, stream })
+      expect(response.status).toBe(400)
+      const text = await response.text()
       expect(changedIn(text, 1)).toEqual([])
       expect(text).toContain('"code":400.0,')
     })
@@ -168,8 +168,8 @@ describe('an error keeps its numbers', () => {
 
   test('with a success status', async () => {
     const app = openApp(() => plain(error))
-    const answer = await app.post('/chat/completions', { model: 'm', messages })
-    expect([answer.status, changedIn(await answer.text(), 1)]).toEqual([400, []])
+    const response = await app.post('/chat/completions', { model: 'm', messages })
+    expect([response.status, changedIn(await response.text(), 1)]).toEqual([400, []])
   })
 })
 

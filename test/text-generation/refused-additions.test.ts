@@ -4,7 +4,7 @@ import type { Call } from '../../plugins/text-generation/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { createRefusedAdditions } from '../../plugins/text-generation/upstream/refused-additions.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { type Asked, chunk, dataOf, openApp, streaming, usageChunk } from './app.ts'
+import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './app.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const hour = 3_600_000
@@ -45,7 +45,7 @@ const tooLong = () =>
   )
 
 /** A successful response, streaming or not as requested. */
-const serve = ({ json }: Asked): Response => {
+const serve = ({ json }: UpstreamRequest): Response => {
   const isChat = json.messages !== undefined
   if (json.stream !== true) return Response.json(isChat ? whole : response)
   if (!isChat) return streaming([{ type: 'response.completed', sequence_number: 0, response }])
@@ -54,7 +54,7 @@ const serve = ({ json }: Asked): Response => {
 }
 
 /** The plugin with an upstream that rejects some fields. Records the added fields of each upstream request. */
-const open = (rule: (asked: Asked) => Response | undefined, options: Partial<TextGenerationOptions> = {}) => {
+const open = (rule: (asked: UpstreamRequest) => Response | undefined, options: Partial<TextGenerationOptions> = {}) => {
   const clock = new VirtualClock()
   const app = openApp((asked) => rule(asked) ?? serve(asked), { clock, ...options })
   const additions = () =>
@@ -67,13 +67,13 @@ const open = (rule: (asked: Asked) => Response | undefined, options: Partial<Tex
 const all = 'stream+stream_options+max_tokens'
 
 describe('a model that rejects `stream`', () => {
-  const rule = ({ json }: Asked) => (json.stream ? noStream() : undefined)
+  const rule = ({ json }: UpstreamRequest) => (json.stream ? noStream() : undefined)
 
   test('receives a non-streaming call, without a first attempt while this is cached', async () => {
     const app = open(rule)
     for (const tries of [[all, 'max_tokens'], ['max_tokens'], ['max_tokens']]) {
-      const answer = await app.post('/chat/completions', { model: 'm', messages })
-      expect([answer.status, await answer.json()]).toEqual([200, whole])
+      const response = await app.post('/chat/completions', { model: 'm', messages })
+      expect([response.status, await response.json()]).toEqual([200, whole])
       expect(app.additions()).toEqual(tries)
     }
     await app.clock.pass(hour - 1)
@@ -88,9 +88,9 @@ describe('a model that rejects `stream`', () => {
   test('still streams to callers', async () => {
     const app = open(rule)
     for (const tries of [[all, 'max_tokens'], ['max_tokens']]) {
-      const answer = await app.post('/chat/completions', { model: 'm', messages, stream: true })
-      expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-      const data = dataOf(await answer.text())
+      const response = await app.post('/chat/completions', { model: 'm', messages, stream: true })
+      expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+      const data = dataOf(await response.text())
       expect([data.at(-1), data.join('')]).toEqual(['[DONE]', expect.stringContaining('"content":"whole"')])
       expect(app.additions()).toEqual(tries)
     }
@@ -101,8 +101,8 @@ describe('a model that rejects `stream`', () => {
       const app = open(rule, { upstreams: [{ url: 'http://u.invalid/v1', chatOnly }] })
       const first = chatOnly ? 'stream+stream_options' : 'stream'
       for (const tries of [[first, ''], ['']]) {
-        const answer = await app.post('/responses', { model: 'm', input: 'hi' })
-        expect(await answer.json()).toMatchObject({ status: 'completed', output: [{ content: [{ text: 'whole' }] }] })
+        const response = await app.post('/responses', { model: 'm', input: 'hi' })
+        expect(await response.json()).toMatchObject({ status: 'completed', output: [{ content: [{ text: 'whole' }] }] })
         expect(app.additions()).toEqual(tries)
       }
       const data = dataOf(await (await app.post('/responses', { model: 'm', input: 'hi', stream: true })).text())
@@ -147,14 +147,14 @@ test('a rejection for one user does not disable streams for another user', async
 })
 
 describe('a model that rejects `stream_options`', () => {
-  const rule = ({ json }: Asked) => (json.stream_options ? noOptions() : undefined)
+  const rule = ({ json }: UpstreamRequest) => (json.stream_options ? noOptions() : undefined)
 
   test('receives none, and this is cached', async () => {
     const app = open(rule)
     for (const tries of [[all, 'stream+max_tokens'], ['stream+max_tokens']]) {
       for (const stream of [false, true]) {
-        const answer = await app.post('/chat/completions', { model: 'm', messages, stream })
-        expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('whole')])
+        const response = await app.post('/chat/completions', { model: 'm', messages, stream })
+        expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('whole')])
         expect(app.additions()).toEqual(stream ? ['stream+max_tokens'] : tries)
       }
     }
@@ -163,8 +163,8 @@ describe('a model that rejects `stream_options`', () => {
   test('receives those of the caller, who receives the error', async () => {
     const app = open(rule)
     const request = { model: 'm', messages, stream: true, stream_options: { include_usage: true } }
-    const answer = await app.post('/chat/completions', request)
-    expect([answer.status, await answer.text()]).toEqual([400, await noOptions().text()])
+    const response = await app.post('/chat/completions', request)
+    expect([response.status, await response.text()]).toEqual([400, await noOptions().text()])
     expect(app.additions()).toEqual([all])
   })
 
@@ -209,8 +209,8 @@ describe('a model that rejects the default maximum', () => {
   for (const key of ['max_tokens', 'max_completion_tokens']) {
     test(`receives the caller’s maximum (${key})`, async () => {
       const app = open(() => noMaximum())
-      const answer = await app.post('/chat/completions', { model: 'm', messages, [key]: 9000 })
-      expect([answer.status, await answer.text()]).toEqual([400, await noMaximum().text()])
+      const response = await app.post('/chat/completions', { model: 'm', messages, [key]: 9000 })
+      expect([response.status, await response.text()]).toEqual([400, await noMaximum().text()])
       expect(app.asked).toHaveLength(1)
     })
   }
@@ -238,8 +238,8 @@ describe('each added field is removed at most once', () => {
     ] as const) {
       const app = open(() => refuse())
       for (let again = 0; again < 2; again++) {
-        const answer = await app.post('/chat/completions', { model: 'm', messages })
-        expect([answer.status, await answer.text()]).toEqual([400, await refuse().text()])
+        const response = await app.post('/chat/completions', { model: 'm', messages })
+        expect([response.status, await response.text()]).toEqual([400, await refuse().text()])
         expect(app.additions()).toEqual([...tries])
       }
       expect(app.usage).toEqual([])
@@ -249,8 +249,8 @@ describe('each added field is removed at most once', () => {
   test('the caller receives the response of the second attempt', async () => {
     for (const status of [400, 401, 404, 429, 500, 503]) {
       const app = open(({ json }) => (json.stream ? noStream() : refusal('no such thing', null, status)))
-      const answer = await app.post('/chat/completions', { model: 'm', messages })
-      expect([answer.status, app.additions()]).toEqual([status, [all, 'max_tokens']])
+      const response = await app.post('/chat/completions', { model: 'm', messages })
+      expect([response.status, app.additions()]).toEqual([status, [all, 'max_tokens']])
     }
   })
 })
@@ -266,8 +266,8 @@ describe('a request is not repeated', () => {
       const app = open(refuse)
       const expected = refuse()
       for (const stream of [true, false]) {
-        const answer = await app.post('/chat/completions', { model: 'm', messages, stream })
-        expect([answer.status, app.additions()]).toEqual([expected.status, [all]])
+        const response = await app.post('/chat/completions', { model: 'm', messages, stream })
+        expect([response.status, app.additions()]).toEqual([expected.status, [all]])
       }
     })
   }
@@ -282,12 +282,12 @@ describe('a request is not repeated', () => {
 
 describe('a rejection with a success status is recognized', () => {
   const error = { error: { message: 'Range of max_tokens should be [1, 2000]', type: 'BadRequestError', code: 400 } }
-  for (const [form, answer] of Object.entries({
+  for (const [form, response] of Object.entries({
     'as the first event of a stream': () => streaming([error]),
     'as a JSON body': () => Response.json(error),
   })) {
     test(form, async () => {
-      const app = open(({ json }) => (json.max_tokens ? answer() : undefined))
+      const app = open(({ json }) => (json.max_tokens ? response() : undefined))
       for (const tries of [[all, 'stream+stream_options'], ['stream+stream_options']]) {
         for (const stream of [true, false]) {
           const given = await app.post('/chat/completions', { model: 'm', messages, stream })
@@ -315,8 +315,8 @@ test('the timeout covers all attempts', async () => {
   for (let turn = 0; turn < 20; turn++) await settled()
   expect(app.asked).toHaveLength(2)
   await clock.pass(50_000)
-  const answer = await answering
-  expect([answer.status, answer.headers.get('x-upstream-partialresponse')]).toEqual([200, 'true'])
+  const response = await answering
+  expect([response.status, response.headers.get('x-upstream-partialresponse')]).toEqual([200, 'true'])
   expect(app.asked[1]?.signal.aborted).toBe(true)
 })
 

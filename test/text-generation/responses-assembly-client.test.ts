@@ -40,12 +40,12 @@ describe('the assembled response equals that of OpenAI’s client', () => {
       ({ events, official }) => !official && events.some(({ type }) => type.endsWith('item.done')),
     )
     expect(told.length).toBeGreaterThan(20)
-    for (const { name, answer, events } of told) {
+    for (const { name, response, events } of told) {
       const last = events.at(-1) as Event
       const { output: _, ...silent } = last.response as Members
       const text = wire([...events.slice(0, -1), { ...last, response: silent }])
-      expect(resultOf(text), name).toEqual(answer)
-      expect(asSent(await finalOf(text)), name).toEqual(answer)
+      expect(resultOf(text), name).toEqual(response)
+      expect(asSent(await finalOf(text)), name).toEqual(response)
     }
   })
 })

@@ -35,15 +35,15 @@ export const rawOf = async (stream: string): Promise<{ events: readonly Members[
 }
 
 /** A non-streaming response, as the client returns it. */
-export const readByOfficial = async (answer: string): Promise<Members> =>
-  ({ ...(await official(answer, 'application/json').responses.create(request)) }) as unknown as Members
+export const readByOfficial = async (response: string): Promise<Members> =>
+  ({ ...(await official(response, 'application/json').responses.create(request)) }) as unknown as Members
 
 /** Whether the AI SDK, which validates every member that it reads, accepts a non-streaming response. Throws its error otherwise. */
-export const readByAiSdk = async (answer: string): Promise<void> => {
+export const readByAiSdk = async (response: string): Promise<void> => {
   const provider = createOpenAI({
     apiKey: 'k',
     baseURL: 'http://upstream.test/v1',
-    fetch: answering(answer, 'application/json'),
+    fetch: answering(response, 'application/json'),
   })
   await provider.responses('m-1').doGenerate({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] })
 }

@@ -5,7 +5,7 @@ export interface Sample {
   readonly name: string
   readonly events: readonly Event[]
   readonly text: string
-  readonly answer: Members
+  readonly response: Members
   /** Why the result of OpenAI's client differs or is missing. */
   readonly official?: { readonly reason: string; readonly outcome: 'throws' | 'differs' }
 }
@@ -169,7 +169,7 @@ const others = [
   { id: 'mcpr_1', type: 'mcp_approval_request', server_label: 'docs', name: 'erase', arguments: '{}' },
 ]
 
-const answers: readonly [name: string, answer: Members, options?: StreamOptions][] = [
+const responses: readonly [name: string, response: Members, options?: StreamOptions][] = [
   ['a message', response([hello])],
   ['a message without text', response([message([text('')])])],
   ['a response without items', response([])],
@@ -231,20 +231,20 @@ const answers: readonly [name: string, answer: Members, options?: StreamOptions]
   ['unknown members', response([{ ...hello, mood: { good: true } }], { vendor: { a: [1, { b: null }] } })],
 ]
 
-const told: readonly Sample[] = answers.map(([name, answer]) => sampleOf(name, eventsOf(answer), answer))
+const told: readonly Sample[] = responses.map(([name, response]) => sampleOf(name, eventsOf(response), response))
 
-const untold: readonly Sample[] = answers
+const untold: readonly Sample[] = responses
   .filter(([, { output }]) => (output as readonly unknown[]).length > 0)
-  .map(([name, answer]) => ({
-    ...sampleOf(`${name}, its output not repeated at the end`, eventsOf(answer, { withoutOutput: true }), answer),
+  .map(([name, response]) => ({
+    ...sampleOf(`${name}, its output not repeated at the end`, eventsOf(response, { withoutOutput: true }), response),
     official: {
       outcome: 'differs',
       reason: 'the client believes an empty output and forgets the items; it rebuilds only where the member is missing',
     },
   }))
 
-function sampleOf(name: string, events: readonly Event[], answer: Members): Sample {
-  return { name, events, text: wire(events, 'data: [DONE]\n\n'), answer }
+function sampleOf(name: string, events: readonly Event[], response: Members): Sample {
+  return { name, events, text: wire(events, 'data: [DONE]\n\n'), response }
 }
 
 const plain = response([hello])

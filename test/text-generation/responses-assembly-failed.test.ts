@@ -73,8 +73,8 @@ describe('an interrupted stream', () => {
 
   test('is a failed response for readers who stop at that event', async () => {
     for (const { name, text, end } of broken) {
-      const answer = await finalOf(text + first(end))
-      expect(answer, name).toMatchObject({
+      const response = await finalOf(text + first(end))
+      expect(response, name).toMatchObject({
         status: 'failed',
         error: { code: 'server_error', message: 'upstream broke off' },
       })

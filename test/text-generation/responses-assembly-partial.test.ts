@@ -6,7 +6,7 @@ import { assembled, eventsOf, type Members, read, wire, written } from './respon
 const partialOf = (stream: string, request?: unknown): Members =>
   JSON.parse(assembled(read(stream), request ? { request } : {}).partial())
 
-const output = (answer: Members) => answer.output as readonly Members[]
+const output = (response: Members) => response.output as readonly Members[]
 const list = (value: unknown) => (Array.isArray(value) ? value : []) as readonly Members[]
 
 /** The partial responses of each stream after each event. */
@@ -15,10 +15,10 @@ const cuts = corpus.map((sample) => {
   return { ...sample, partials: events.map((_, at) => assembled(events.slice(0, at + 1))) }
 })
 
-const unfinished = cuts.flatMap(({ name, answer, partials }) =>
+const unfinished = cuts.flatMap(({ name, response, partials }) =>
   partials
     .filter((assembly) => !assembly.complete)
-    .map((assembly) => ({ name, answer, partial: JSON.parse(assembly.partial()) as Members })),
+    .map((assembly) => ({ name, response, partial: JSON.parse(assembly.partial()) as Members })),
 )
 
 const calls = /^(function|custom_tool|mcp|computer|apply_patch|shell|local_shell|image_generation)_call$|_request$/
@@ -48,11 +48,11 @@ describe('a partial response after any event', () => {
 
   test('has complete calls only', () => {
     let seen = 0
-    for (const { partial, answer, name } of unfinished) {
+    for (const { partial, response, name } of unfinished) {
       for (const item of output(partial)) {
         if (!calls.test(String(item.type))) continue
         seen++
-        expect(output(answer), name).toContainEqual(item)
+        expect(output(response), name).toContainEqual(item)
       }
     }
     expect(seen).toBeGreaterThan(50)
@@ -60,9 +60,9 @@ describe('a partial response after any event', () => {
 
   test('has a prefix of every text', () => {
     let seen = 0
-    for (const { partial, answer, name } of unfinished) {
+    for (const { partial, response, name } of unfinished) {
       for (const item of output(partial)) {
-        const whole = output(answer).find(({ id }) => id === item.id) ?? output(answer)[0]
+        const whole = output(response).find(({ id }) => id === item.id) ?? output(response)[0]
         for (const member of ['content', 'summary']) {
           list(item[member]).forEach((part, at) => {
             const complete = list(whole?.[member])[at] ?? {}
@@ -79,11 +79,11 @@ describe('a partial response after any event', () => {
   })
 
   test('has every finished item', () => {
-    for (const { name, answer, events } of corpus) {
+    for (const { name, response, events } of corpus) {
       const done = events.findIndex(({ type }) => type === 'response.output_item.done')
       if (done === -1) continue
       const partial = partialOf(wire(events.slice(0, done + 1)))
-      if (output(answer)[0]?.status !== 'incomplete') expect(output(partial)[0], name).toEqual(output(answer)[0])
+      if (output(response)[0]?.status !== 'incomplete') expect(output(partial)[0], name).toEqual(output(response)[0])
     }
   })
 
@@ -97,8 +97,8 @@ describe('a partial response after any event', () => {
 
   test('is accepted by the AI SDK if the complete response is', async () => {
     let seen = 0
-    for (const { partials, answer, name } of cuts) {
-      const takesWhole = await readByAiSdk(JSON.stringify(answer)).then(
+    for (const { partials, response, name } of cuts) {
+      const takesWhole = await readByAiSdk(JSON.stringify(response)).then(
         () => true,
         () => false,
       )
@@ -114,7 +114,7 @@ describe('a partial response after any event', () => {
   })
 
   test('is the complete response after the last event', () => {
-    for (const { partials, answer } of cuts) expect(JSON.parse(partials.at(-1)?.partial() ?? '')).toEqual(answer)
+    for (const { partials, response } of cuts) expect(JSON.parse(partials.at(-1)?.partial() ?? '')).toEqual(response)
   })
 })
 

@@ -71,9 +71,9 @@ describe('the events of the protocol', () => {
 })
 
 describe('the assembled response equals the non-streaming response', () => {
-  for (const { name, text: bytes, answer } of corpus) {
+  for (const { name, text: bytes, response } of corpus) {
     test(name, () => {
-      expect(resultOf(bytes)).toEqual(answer)
+      expect(resultOf(bytes)).toEqual(response)
     })
   }
 

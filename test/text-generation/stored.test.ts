@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
-import { type Asked, dataOf, openApp, streaming, type TextApp } from './app.ts'
+import { dataOf, openApp, streaming, type TextApp, type UpstreamRequest } from './app.ts'
 
 let store: Store
 beforeAll(async () => {
@@ -24,11 +24,11 @@ interface Open extends TextApp {
 
 /** An app whose callers name their user in a header, and whose upstream always returns one id. */
 const open = (
-  answer: (asked: Asked, id: string) => Response | Promise<Response> = (_, id) => Response.json(stored(id)),
+  response: (asked: UpstreamRequest, id: string) => Response | Promise<Response> = (_, id) => Response.json(stored(id)),
   options: Partial<TextGenerationOptions> = {},
 ): Open => {
   const id = newId()
-  const app = openApp((asked) => answer(asked, id), {
+  const app = openApp((asked) => response(asked, id), {
     objects: store,
     identify: (request) => ({ user: request.headers.get('authorization') ?? '', token: 't1' }),
     ...options,
@@ -109,8 +109,8 @@ describe('a stored response', () => {
       asked.method === 'GET' ? new Response(gone, { status: 404 }) : Response.json(stored(id)),
     )
     await create(app, 'ann')
-    const answer = await app.as('ann', 'GET', `/responses/${app.id}`)
-    expect([answer.status, await answer.text()]).toEqual([404, gone])
+    const response = await app.as('ann', 'GET', `/responses/${app.id}`)
+    expect([response.status, await response.text()]).toEqual([404, gone])
   })
 
   test('is requested with the documented parameters only', async () => {
@@ -259,8 +259,8 @@ describe('the owner of an id is recorded before the caller receives the id', () 
         },
         { objects },
       )
-      const answer = await create(app, 'ann', { stream })
-      expect([answer.status, await answer.json()]).toEqual([
+      const response = await create(app, 'ann', { stream })
+      expect([response.status, await response.json()]).toEqual([
         500,
         {
           error: { message: 'response could not be recorded', type: 'server_error', param: null, code: null },
@@ -277,10 +277,10 @@ describe('the owner of an id is recorded before the caller receives the id', () 
     const recorded = Promise.withResolvers<never>()
     const objects = { ...store, recordTextObjects: () => recorded.promise }
     const app = open((asked, id) => streaming([created(id)], 'stall', asked.signal), { objects, clock })
-    const answer = create(app, 'ann')
+    const response = create(app, 'ann')
     await clock.pass(300_000)
     recorded.reject(new Error('SQLITE_FULL'))
-    expect([(await answer).status, (await (await answer).text()).includes(app.id)]).toEqual([500, false])
+    expect([(await response).status, (await (await response).text()).includes(app.id)]).toEqual([500, false])
   })
 
   test('an id that another user owns is an error for the second user', async () => {
@@ -315,7 +315,7 @@ describe('the owner of an id is recorded before the caller receives the id', () 
     expect([(await refer('ann')).status, (await go('ann')).status]).toEqual([200, 200])
     app.asked.length = 0
     const refused = [await refer('bob'), await go('bob')]
-    expect(await Promise.all(refused.map(async (answer) => [answer.status, await answer.json()]))).toEqual([
+    expect(await Promise.all(refused.map(async (response) => [response.status, await response.json()]))).toEqual([
       [404, refusal(`Item with id '${item}' not found.`, { param: 'input[0].id' })],
       [404, refusal(`Conversation with id '${conversation.id}' not found.`, { param: 'conversation.id' })],
     ])
@@ -407,14 +407,14 @@ describe('objects of kinds without recorded owners', () => {
 test('malformed ids are not found, and other types are rejected', async () => {
   const app = open()
   for (const id of ['', '../x', 'a/b', 'x'.repeat(400), 'a\u0000b']) {
-    const answer = await create(app, 'ann', { previous_response_id: id })
+    const response = await create(app, 'ann', { previous_response_id: id })
     const message = `Previous response with id '${id.slice(0, 256)}' not found.`
     const named = { param: 'previous_response_id', code: 'previous_response_not_found' }
-    expect([answer.status, await answer.json()]).toEqual([400, refusal(message, named)])
+    expect([response.status, await response.json()]).toEqual([400, refusal(message, named)])
   }
   for (const id of [7, true, { id: 'x' }]) {
-    const answer = await create(app, 'ann', { previous_response_id: id })
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await create(app, 'ann', { previous_response_id: id })
+    expect([response.status, await response.json()]).toEqual([
       400,
       refusal('previous_response_id must be a string', { param: 'previous_response_id' }),
     ])
@@ -426,8 +426,8 @@ test('malformed ids are not found, and other types are rejected', async () => {
 test('the number of objects in a request is limited', async () => {
   const app = open()
   const input = Array.from({ length: 1001 }, (_, nth) => ({ type: 'item_reference', id: `i${nth}` }))
-  const answer = await create(app, 'ann', { input })
-  expect([answer.status, await answer.json()]).toMatchObject([
+  const response = await create(app, 'ann', { input })
+  expect([response.status, await response.json()]).toMatchObject([
     400,
     refusal('request names more than 1000 objects', { param: 'input[1000].id' }),
   ])
@@ -436,9 +436,12 @@ test('the number of objects in a request is limited', async () => {
 test('nothing is sent when the ownership lookup fails', async () => {
   const objects = { ...store, textObject: () => Promise.reject(new Error('SQLITE_BUSY')) }
   const app = open(undefined, { objects })
-  const answers = [await create(app, 'ann', { previous_response_id: 'r' }), await app.as('ann', 'GET', '/responses/r')]
-  for (const answer of answers) {
-    expect([answer.status, await answer.json()]).toMatchObject([
+  const responses = [
+    await create(app, 'ann', { previous_response_id: 'r' }),
+    await app.as('ann', 'GET', '/responses/r'),
+  ]
+  for (const response of responses) {
+    expect([response.status, await response.json()]).toMatchObject([
       500,
       { error: { message: 'ownership could not be checked', type: 'server_error' } },
     ])

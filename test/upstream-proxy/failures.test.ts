@@ -175,8 +175,8 @@ describe('a response is forwarded unchanged', () => {
         { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body: bodyOf('{}') },
       ]
       for (const operation of changes) {
-        const answer = await upstream.upstream().send(operation)
-        expect([answer.status, answer.json, toResponse(answer).status]).toEqual([status, undefined, status])
+        const response = await upstream.upstream().send(operation)
+        expect([response.status, response.json, toResponse(response).status]).toEqual([status, undefined, status])
       }
     }
   })
@@ -184,9 +184,9 @@ describe('a response is forwarded unchanged', () => {
   test('byte for byte, with numbers, key order, duplicate keys and white space', async () => {
     const text = '\t{ "Result" : {"b":1.0,"a":12345678901234567890, "a":1e400,"\\u0041":"\\/"} }\n'
     await using upstream = await scripted(json(text, 201))
-    const answer = await upstream.upstream().send(read)
-    expect(answer.status).toBe(201)
-    expect(await toResponse(answer).text()).toBe(text)
+    const response = await upstream.upstream().send(read)
+    expect(response.status).toBe(201)
+    expect(await toResponse(response).text()).toBe(text)
   })
 
   test('a compressed one is decompressed, without Content-Encoding', async () => {
