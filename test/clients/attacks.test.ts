@@ -27,16 +27,16 @@ const post = async (
 }
 
 /** A connection to the gateway, and the received bytes. */
-const open = ({ gateway }: Clients): { socket: Socket; said: () => string; closed: Promise<string> } => {
+const open = ({ gateway }: Clients): { socket: Socket; received: () => string; closed: Promise<string> } => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
-  let said = ''
+  let received = ''
   socket.on('data', (bytes) => {
-    said += bytes
+    received += bytes
   })
   socket.on('error', () => {})
-  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(said)))
-  return { socket, said: () => said, closed }
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)))
+  return { socket, received: () => received, closed }
 }
 
 const request = ({ apiKey }: Clients, body: string, more = '', line = 'POST /v1/chat/completions HTTP/1.1') =>
@@ -277,7 +277,7 @@ describe('large amounts of data', () => {
       clients.emulator.text.answer({ chunks: endless() })
       const generatingCalls = path === '/v1/responses' ? { input: 'x' } : { messages: hello('x') }
       const body = JSON.stringify({ model, ...generatingCalls, stream: true })
-      const { socket, said } = open(clients)
+      const { socket, received } = open(clients)
       socket.pause()
       socket.write(request(clients, body, '', `POST ${path} HTTP/1.1`))
       await until(() => made > 1_000_000)
@@ -290,7 +290,7 @@ describe('large amounts of data', () => {
       expect(made).toBeLessThan(40_000_000)
       // After a small read the upstream sends a little more.
       socket.resume()
-      await until(() => said().length > 100_000)
+      await until(() => received().length > 100_000)
       socket.pause()
       socket.destroy()
       await until(() => clients.generatingCalls()[0]?.aborted === true)
@@ -328,19 +328,19 @@ describe('unusual HTTP', () => {
     ] as const) {
       const { socket, closed } = open(clients)
       socket.write(request(clients, given, '', 'POST /v1/chat/completions HTTP/1.0'))
-      const said = await closed
-      expect(said).toStartWith('HTTP/1.1 200')
-      expect(said).not.toMatch(/transfer-encoding/i)
-      expect(said).toEndWith(last)
+      const received = await closed
+      expect(received).toStartWith('HTTP/1.1 200')
+      expect(received).not.toMatch(/transfer-encoding/i)
+      expect(received).toEndWith(last)
     }
   })
 
   test('Expect: 100-continue is honoured', async () => {
     await using clients = await openClients()
-    const { socket, said, closed } = open(clients)
+    const { socket, received, closed } = open(clients)
     const whole = request(clients, body, 'Expect: 100-continue\r\nConnection: close\r\n')
     socket.write(whole.slice(0, -body.length))
-    await until(() => said().includes('HTTP/1.1 100 Continue\r\n\r\n'))
+    await until(() => received().includes('HTTP/1.1 100 Continue\r\n\r\n'))
     socket.write(body)
     expect(await closed).toContain('HTTP/1.1 200 OK')
   })
@@ -352,10 +352,10 @@ describe('unusual HTTP', () => {
       const given = JSON.stringify({ model, messages: hello(`number ${n}`), stream: n % 2 === 1 })
       socket.write(request(clients, given, n === 9 ? 'Connection: close\r\n' : ''))
     }
-    const said = await closed
-    expect(said.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(10)
-    expect(said.match(/data: \[DONE\]/g)).toHaveLength(5)
-    const plain = [...said.matchAll(/You wrote: “number (\d)”/g)].map(([, n]) => n ?? '')
+    const received = await closed
+    expect(received.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(10)
+    expect(received.match(/data: \[DONE\]/g)).toHaveLength(5)
+    const plain = [...received.matchAll(/You wrote: “number (\d)”/g)].map(([, n]) => n ?? '')
     expect(plain).toEqual(['0', '2', '4', '6', '8'])
   })
 
@@ -364,11 +364,11 @@ describe('unusual HTTP', () => {
     for (const line of ['OPTIONS /v1/responses', 'PUT /v1/responses', 'HEAD /v1/responses', 'DELETE /v1/models/x']) {
       const { socket, closed } = open(clients)
       socket.write(request(clients, '', 'Connection: close\r\n', `${line} HTTP/1.1`))
-      const said = await closed
-      expect(said).toStartWith('HTTP/1.1 405')
-      expect(said).toMatch(/\r\nallow: (?:POST|GET)/i)
-      if (line.startsWith('HEAD')) expect(said).toEndWith('\r\n\r\n')
-      else expect(JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))).toHaveProperty('error.type')
+      const received = await closed
+      expect(received).toStartWith('HTTP/1.1 405')
+      expect(received).toMatch(/\r\nallow: (?:POST|GET)/i)
+      if (line.startsWith('HEAD')) expect(received).toEndWith('\r\n\r\n')
+      else expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4))).toHaveProperty('error.type')
     }
     const { socket, closed } = open(clients)
     socket.write(request(clients, '', 'Connection: close\r\n', 'HEAD /v1/models HTTP/1.1'))

@@ -121,9 +121,9 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
             : [],
         ) as never,
       })
-      const said = await runner.finalContent()
+      const content = await runner.finalContent()
       expect(cities).toEqual(['city', 'city'])
-      expect(said).toContain('The tool answered: “sun over city”.')
+      expect(content).toContain('The tool answered: “sun over city”.')
       expect(await clients.recorded()).toMatchObject({ calls: 2, unreported: 0 })
     })
 

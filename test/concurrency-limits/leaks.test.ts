@@ -5,7 +5,7 @@ import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openWorkplace } from '../support/temporary-files.ts'
 
 /** Pseudo-random numbers with a fixed seed. */
-const dice = (seed: number) => {
+const seededRandom = (seed: number) => {
   let state = seed
   const next = (below: number): number => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31
@@ -105,7 +105,7 @@ describe.each<[Runtime, 'on' | 'off']>([
       runtime,
     )
     const users = [await fixture.addUser('ann'), await fixture.addUser('bob')]
-    const { next, one } = dice(7)
+    const { next, one } = seededRandom(7)
     for (let round = 0; round < 12; round++) {
       for (let nth = 0; nth < 3; nth++) {
         const fault = one(faults)

@@ -29,10 +29,10 @@ describe.skipIf(!slow)('the default server with its default timeouts', () => {
         // Enough connections to exhaust the server if it closed none.
         const idle = Array.from({ length: 800 }, (_, at) => dial(['', 'GET / HT', half][at % 3]))
         const kept = dial(`GET /healthz HTTP/1.1\r\n${host}\r\n`)
-        expect((await kept.answer()).status).toBe(200)
+        expect((await kept.readResponse()).status).toBe(200)
         for (let turn = 0; turn < 20; turn++) {
           const connection = dial(`GET /healthz HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-          expect((await connection.answer()).status).toBe(200)
+          expect((await connection.readResponse()).status).toBe(200)
         }
         await Promise.all(idle.map((connection) => connection.closed))
         await kept.closed

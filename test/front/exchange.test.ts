@@ -27,9 +27,9 @@ describe('a response is sent unchanged', () => {
     await using served = await front(() => new Response('four', { headers: { 'x-one': '1' } }))
     const connection = served.dial()
     connection.write(`HEAD / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
-    const head = await connection.answer(true)
+    const head = await connection.readResponse(true)
     expect([head.status, head.headers.get('x-one'), head.headers.get('content-length')]).toEqual([200, '1', '4'])
-    expect((await connection.answer()).body).toBe('four')
+    expect((await connection.readResponse()).body).toBe('four')
   })
 
   test('without a body for statuses that have none', async () => {
@@ -38,7 +38,7 @@ describe('a response is sent unchanged', () => {
       const connection = served.dial()
       connection.write(`GET / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
       for (const _ of [1, 2]) {
-        const { status: heard, headers } = await connection.answer()
+        const { status: heard, headers } = await connection.readResponse()
         expect([heard, headers.get('content-length')]).toEqual([status, null])
       }
     }
@@ -58,9 +58,9 @@ describe('several requests on one connection', () => {
     })
     const connection = served.dial()
     connection.write(Array.from({ length: 20 }, (_, at) => `GET /${at} HTTP/1.1\r\n${host}\r\n`).join(''))
-    for (let at = 0; at < 20; at++) expect((await connection.answer()).body).toBe(`/${at}`)
+    for (let at = 0; at < 20; at++) expect((await connection.readResponse()).body).toBe(`/${at}`)
     connection.write(`GET /19 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-    expect((await connection.answer()).body).toBe('/19')
+    expect((await connection.readResponse()).body).toBe('/19')
     await connection.closed
   })
 
@@ -69,10 +69,10 @@ describe('several requests on one connection', () => {
     const connection = served.dial()
     for (const length of [5, 500_000]) {
       connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n${'x'.repeat(length)}`)
-      expect((await connection.answer()).status).toBe(401)
+      expect((await connection.readResponse()).status).toBe(401)
     }
     connection.write(`DELETE / HTTP/1.1\r\n${host}\r\n`)
-    expect((await connection.answer()).status).toBe(401)
+    expect((await connection.readResponse()).status).toBe(401)
   })
 })
 
@@ -83,7 +83,7 @@ describe('a large request body', () => {
     const connection = served.dial()
     connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
     for (let sent = 0; sent < length; sent += 1_000_000) connection.write('x'.repeat(1_000_000))
-    expect((await connection.answer()).body).toBe(String(length))
+    expect((await connection.readResponse()).body).toBe(String(length))
   })
 
   test('above the app’s limit receives an error response', async () => {
@@ -100,8 +100,8 @@ describe('a large request body', () => {
     ]) {
       const connection = served.dial()
       connection.write(`POST / HTTP/1.1\r\n${host}${framing}GET / HTTP/1.1\r\n${host}\r\n`)
-      expect((await connection.answer()).status).toBe(413)
-      expect((await connection.answer()).status).toBe(400)
+      expect((await connection.readResponse()).status).toBe(413)
+      expect((await connection.readResponse()).status).toBe(400)
     }
   })
 

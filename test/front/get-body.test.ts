@@ -23,8 +23,8 @@ describe('a GET body reaches the app', () => {
   test('with Content-Length and in chunks', async () => {
     await using served = await front(reading)
     for (const body of [sized('{"PageSize":5}'), chunked('{"Page', 'Size":5}'), chunked('{"PageSize":5}')]) {
-      const { status, body: heard } = await served.ask(`GET /list?a=b HTTP/1.1\r\n${host}${json}${body}`)
-      expect([status, JSON.parse(heard)]).toEqual([200, ['?a=b', '{"PageSize":5}']])
+      const { status, body: received } = await served.ask(`GET /list?a=b HTTP/1.1\r\n${host}${json}${body}`)
+      expect([status, JSON.parse(received)]).toEqual([200, ['?a=b', '{"PageSize":5}']])
     }
   })
 
@@ -35,7 +35,7 @@ describe('a GET body reaches the app', () => {
       connection.write(letter)
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
-    expect(JSON.parse((await connection.answer()).body)).toEqual(['', '{"a":1}'])
+    expect(JSON.parse((await connection.readResponse()).body)).toEqual(['', '{"a":1}'])
   })
 
   test('and no later request on the connection', async () => {
@@ -45,7 +45,7 @@ describe('a GET body reaches the app', () => {
     connection.write(`GET /2 HTTP/1.1\r\n${host}${json}\r\n`)
     connection.write(`GET /3 HTTP/1.1\r\n${host}${json}${chunked('{"a":3}')}`)
     for (const expected of ['{"a":1}', null, '{"a":3}']) {
-      expect(JSON.parse((await connection.answer()).body)[1]).toBe(expected)
+      expect(JSON.parse((await connection.readResponse()).body)[1]).toBe(expected)
     }
   })
 
@@ -72,8 +72,8 @@ describe('a GET body that is too large receives an error response', () => {
       chunked(large),
       chunked(...Array.from({ length: 300 }, () => 'x'.repeat(10_000))),
     ]) {
-      const { status, body: heard } = await served.ask(`GET / HTTP/1.1\r\n${host}${json}${body}`)
-      expect([status, JSON.parse(heard)]).toMatchObject([413, { success: false }])
+      const { status, body: received } = await served.ask(`GET / HTTP/1.1\r\n${host}${json}${body}`)
+      expect([status, JSON.parse(received)]).toMatchObject([413, { success: false }])
     }
   })
 
@@ -89,7 +89,7 @@ describe('a GET body that is too large receives an error response', () => {
     await using served = await front(reading)
     const connection = served.dial()
     connection.write(`GET / HTTP/1.1\r\n${host}${json}${sized(large)}GET /next HTTP/1.1\r\n${host}\r\n`)
-    expect((await connection.answer()).status).toBe(413)
-    expect((await connection.answer()).status).toBe(200)
+    expect((await connection.readResponse()).status).toBe(413)
+    expect((await connection.readResponse()).status).toBe(200)
   })
 })

@@ -136,7 +136,7 @@ describe('a disconnect of the caller', () => {
     const connection = served.dial()
     for (let request = 0; request < 20; request++) {
       connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-      await connection.answer()
+      await connection.readResponse()
     }
     connection.socket.destroy()
     await connection.closed

@@ -61,7 +61,7 @@ describe('the listener with Bun.serve', () => {
       ['/v1/models', 'error'],
       ['/api/media/proxy/assets', 'success'],
     ] as const) {
-      const { body, headers } = await dial(`GET ${path} HTTP/1.1\r\nHost: a,b\r\n\r\n`).answer()
+      const { body, headers } = await dial(`GET ${path} HTTP/1.1\r\nHost: a,b\r\n\r\n`).readResponse()
       expect(Object.keys(JSON.parse(body))[0]).toBe(member)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
     }
@@ -74,25 +74,25 @@ describe('the listener with Bun.serve', () => {
       'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
     ]) {
       connection.write(`POST /read HTTP/1.1\r\n${host}${framed}`)
-      expect((await connection.answer()).body).toBe('5')
+      expect((await connection.readResponse()).body).toBe('5')
     }
     const large = 'x'.repeat(900_000)
     connection.write(`POST /read HTTP/1.1\r\n${host}Content-Length: ${large.length}\r\n\r\n${large}`)
-    expect((await connection.answer()).body).toBe('900000')
+    expect((await connection.readResponse()).body).toBe('900000')
     connection.write(`POST /read HTTP/1.1\r\n${host}Content-Length: 1000001\r\n\r\n${'x'.repeat(1_000_001)}`)
-    expect((await connection.answer()).body).toBe('null')
+    expect((await connection.readResponse()).body).toBe('null')
   })
 
   test('an unread body is limited to the kernel’s buffers', async () => {
     const connection = dial(`POST /silent?3000 HTTP/1.1\r\n${host}${json}${huge}\r\n`)
     expect(await pour(connection, 60_000_000)).toBeLessThan(bufferedBytes)
-    expect((await connection.answer()).headers.get('connection')).toBe('close')
+    expect((await connection.readResponse()).headers.get('connection')).toBe('close')
   })
 
   for (const method of ['GET', 'POST']) {
     test(`an unread huge body of a ${method} ends the connection after the response`, async () => {
       const connection = dial(`${method} / HTTP/1.1\r\n${host}${json}${huge}\r\n{`)
-      const { body, headers } = await connection.answer()
+      const { body, headers } = await connection.readResponse()
       expect([body, headers.get('connection')]).toEqual(['answered', 'close'])
       await connection.closed
     })
@@ -112,8 +112,8 @@ describe('the listener with Bun.serve', () => {
     test.concurrent('a response and a stream may be silent for longer than these timeouts', async () => {
       const call = dial(`POST /silent?13000 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}`)
       const stream = dial(`GET /stream?13000 HTTP/1.1\r\n${host}\r\n`)
-      expect((await call.answer()).body).toBe('answered')
-      expect((await stream.answer()).body).toBe('data: 1\n\ndata: 2\n\n')
+      expect((await call.readResponse()).body).toBe('answered')
+      expect((await stream.readResponse()).body).toBe('data: 1\n\ndata: 2\n\n')
     }, 40_000)
 
     for (const [size, atOnce] of [
@@ -125,7 +125,7 @@ describe('the listener with Bun.serve', () => {
           `POST /read HTTP/1.1\r\n${host}Content-Length: ${atOnce + 24}\r\n\r\n${'x'.repeat(atOnce)}`,
         )
         const dripping = setInterval(() => connection.write('x'), 500)
-        expect((await connection.answer()).body).toBe(String(atOnce + 24))
+        expect((await connection.readResponse()).body).toBe(String(atOnce + 24))
         clearInterval(dripping)
       }, 40_000)
     }

@@ -43,9 +43,9 @@ describe.each([
 
   test('is available after the caller has disconnected', async () => {
     left = Promise.withResolvers()
-    const gone = new AbortController()
-    const asking = fetch(`http://127.0.0.1:${server.port}/left`, { signal: gone.signal })
-    setTimeout(() => gone.abort(), 50)
+    const caller = new AbortController()
+    const asking = fetch(`http://127.0.0.1:${server.port}/left`, { signal: caller.signal })
+    setTimeout(() => caller.abort(), 50)
     await asking.catch(() => {})
     expect(await left.promise).toBe('127.0.0.1')
   })

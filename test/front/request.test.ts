@@ -99,13 +99,13 @@ describe('the lazy Request equals one of the runtime', () => {
     const body = { stream: () => new Blob(['body']).stream(), whole: () => new Response('body').bytes() }
     const post = () => made('/', { method: 'POST', body })
     type Body = Pick<Request, 'bytes' | 'text' | 'body'>
-    const ways: ((request: Body) => Promise<unknown>)[] = [
+    const reads: ((request: Body) => Promise<unknown>)[] = [
       (request) => request.bytes(),
       (request) => request.text(),
       (request) => new Response(request.body).text(),
     ]
-    for (const way of ways) {
-      for (const other of ways) {
+    for (const way of reads) {
+      for (const other of reads) {
         const request = post()
         const copy = request.clone()
         expect([String(await other(copy)), String(await way(request))].map((read) => read.length > 3)).toEqual([

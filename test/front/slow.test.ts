@@ -49,16 +49,16 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
 
   test.concurrent('an idle connection is closed after the keep-alive timeout', async () => {
     const connection = dial(`GET / HTTP/1.1\r\n${host}\r\n`)
-    expect((await connection.answer()).body).toBe('answered')
+    expect((await connection.readResponse()).body).toBe('answered')
     connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    expect((await connection.answer()).body).toBe('answered')
+    expect((await connection.readResponse()).body).toBe('answered')
     await connection.closed
   }, 20_000)
 
   for (const method of ['GET', 'POST']) {
     test.concurrent(`a ${method} whose body stalls receives 408, and the connection is closed`, async () => {
       const connection = dial(half(method, '/read'))
-      const { status, headers, body } = await connection.answer()
+      const { status, headers, body } = await connection.readResponse()
       expect([status, headers.get('connection')?.toLowerCase(), JSON.parse(body).error.message]).toEqual([
         408,
         'close',
@@ -70,7 +70,7 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
     test.concurrent(`a ${method} with a very slow body has a total timeout`, async () => {
       const connection = dial(half(method, '/read'))
       const dripping = setInterval(() => connection.write(' '), 200)
-      expect((await connection.answer()).status).toBe(408)
+      expect((await connection.readResponse()).status).toBe(408)
       await connection.closed
       clearInterval(dripping)
     }, 20_000)
@@ -78,13 +78,13 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
     test.concurrent(`a ${method} whose body the app does not read yet has no body timeout`, async () => {
       const connection = dial(half(method, '/later'))
       connection.write(' '.repeat(95))
-      const { status, body } = await connection.answer()
+      const { status, body } = await connection.readResponse()
       expect([status, body]).toEqual([200, '100'])
     }, 20_000)
 
     test.concurrent(`the rest of an unread ${method} body is not awaited`, async () => {
       const connection = dial(half(method, '/'))
-      expect((await connection.answer()).body).toBe('answered')
+      expect((await connection.readResponse()).body).toBe('answered')
       await connection.closed
     }, 20_000)
   }
@@ -92,8 +92,8 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
   test.concurrent('a silent response and a silent stream have no timeout', async () => {
     const call = dial(`POST /silent HTTP/1.1\r\n${host}Content-Length: 0\r\n\r\n`)
     const stream = dial(`GET /stream HTTP/1.1\r\n${host}\r\n`)
-    expect((await stream.answer()).body).toBe('data: 1\n\ndata: 2\n\n')
-    expect((await call.answer()).body).toBe('answered')
+    expect((await stream.readResponse()).body).toBe('data: 1\n\ndata: 2\n\n')
+    expect((await call.readResponse()).body).toBe('answered')
     await Promise.all([call.closed, stream.closed])
   }, 30_000)
 
@@ -101,7 +101,7 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
     const idle = Array.from({ length: 300 }, (_, at) => dial(at % 2 === 0 ? '' : half('POST', '/read')))
     for (let turn = 0; turn < 20; turn++) {
       const connection = dial(`POST /read HTTP/1.1\r\n${host}Content-Length: 3\r\nConnection: close\r\n\r\nabc`)
-      expect((await connection.answer()).body).toBe('3')
+      expect((await connection.readResponse()).body).toBe('3')
     }
     await Promise.all(idle.map((connection) => connection.closed))
   }, 30_000)

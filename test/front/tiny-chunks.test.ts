@@ -71,7 +71,7 @@ describe('a body with one chunk per byte', () => {
     await using served = await front(() => new Response('no', { status: 401 }))
     const connection = served.dial()
     connection.write(`${chunked}${each.repeat(20_000)}`)
-    expect((await connection.answer()).status).toBe(401)
+    expect((await connection.readResponse()).status).toBe(401)
     await connection.closed
   })
 })

@@ -47,7 +47,7 @@ describe('no body is read before authentication', () => {
         expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000)
         expect(served.identified()).toBe(20)
         served.proceed()
-        for (const connection of connections) expect((await connection.answer()).status).toBe(401)
+        for (const connection of connections) expect((await connection.readResponse()).status).toBe(401)
       }, 30_000)
     }
   }
@@ -91,7 +91,7 @@ describe('an authenticated caller with Expect: 100-continue', () => {
     connection.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
     expect(await connection.until('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
     connection.write('abc')
-    expect((await connection.answer()).body).toBe('3')
+    expect((await connection.readResponse()).body).toBe('3')
   })
 })
 
@@ -103,7 +103,7 @@ describe('an unread body is not drained', () => {
       connection.write(head(method, '/'))
       const taken = await pour(connection, hugeBytes)
       expect(taken).toBeLessThan(bufferedBytes + 2 ** 22)
-      expect((await connection.answer()).status).toBe(401)
+      expect((await connection.readResponse()).status).toBe(401)
       await connection.closed
     })
   }
@@ -113,7 +113,7 @@ describe('an unread body is not drained', () => {
     const connection = served.dial()
     connection.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${hugeBytes.toString(16)}\r\n`)
     expect(await pour(connection, hugeBytes)).toBeLessThan(bufferedBytes + 2 ** 22)
-    expect((await connection.answer()).body).toBe('undefined')
+    expect((await connection.readResponse()).body).toBe('undefined')
     await connection.closed
   })
 })

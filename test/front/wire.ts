@@ -29,7 +29,7 @@ export const front = async (
     ask: (request) => {
       const connection = dial()
       connection.write(request)
-      return connection.answer(request.startsWith('HEAD '))
+      return connection.readResponse(request.startsWith('HEAD '))
     },
     [Symbol.asyncDispose]: async () => {
       for (const connection of connections) connection.socket.destroy()
@@ -85,13 +85,13 @@ export class RawConnection {
   }
 
   /** Reads the next response, without a body when it responds to HEAD. */
-  async answer(headOnly = false): Promise<RawResponse> {
+  async readResponse(headOnly = false): Promise<RawResponse> {
     const [line = '', ...fields] = (await this.until('\r\n\r\n')).trimEnd().split('\r\n')
     const headers = new Headers(
       fields.map((field) => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)]),
     )
     const status = Number(line.split(' ')[1])
-    if (status === 100) return this.answer(headOnly)
+    if (status === 100) return this.readResponse(headOnly)
     return { status, headers, body: headOnly || status === 204 || status === 304 ? '' : await this.#body(headers) }
   }
 

@@ -162,9 +162,9 @@ describe('a wait beyond the limit', () => {
   test('is an error in the gateway’s format', async () => {
     const { limiter, enter } = open({ queueMs: 0, perSecond: 0.25 })
     await enter('a')
-    const refused = await limiter.enter('b').catch((error: unknown) => error as UpstreamBusyError)
-    if (!(refused instanceof UpstreamBusyError)) throw new Error('not rejected')
-    const response = refused.toResponse()
+    const rejected = await limiter.enter('b').catch((error: unknown) => error as UpstreamBusyError)
+    if (!(rejected instanceof UpstreamBusyError)) throw new Error('not rejected')
+    const response = rejected.toResponse()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
     expect(await response.json()).toEqual({
       success: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { newAsset, newGroup, openRoutes, refusal, said } from '../routes/routes.ts'
+import { errorReply, newAsset, newGroup, openRoutes, statusAndText } from '../routes/routes.ts'
 
 describe('a gateway with rate limits', () => {
   test('rejects a creation that would wait too long, and leaves its name free', async () => {
@@ -7,13 +7,13 @@ describe('a gateway with rate limits', () => {
     const { ann, emulator, store } = routes
     const create = (Name: string) => ann.ask('POST', '/assets/groups', { Name })
     const replies = await Promise.all(['a', 'b', 'c'].map(create))
-    const refused = replies.find(({ status }) => status === 429)
-    if (!refused) throw new Error('no creation was rejected')
-    expect(said(refused)).toEqual(refusal(429, 'too many requests wait for the upstream'))
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    const rejected = replies.find(({ status }) => status === 429)
+    if (!rejected) throw new Error('no creation was rejected')
+    expect(statusAndText(rejected)).toEqual(errorReply(429, 'too many requests wait for the upstream'))
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(await store.openClaims()).toEqual([])
-    await new Promise((resolve) => setTimeout(resolve, Number(refused.headers.get('retry-after')) * 1000 + 20))
-    const again = await create(['a', 'b', 'c'][replies.indexOf(refused)] ?? '')
+    await new Promise((resolve) => setTimeout(resolve, Number(rejected.headers.get('retry-after')) * 1000 + 20))
+    const again = await create(['a', 'b', 'c'][replies.indexOf(rejected)] ?? '')
     expect(again.status).toBe(200)
     expect(emulator.library.groups()).toHaveLength(3)
   })
@@ -38,7 +38,7 @@ describe('a gateway with rate limits', () => {
     for (let nth = 0; nth < 3_000; nth++) emulator.library.addAsset({ groupId, name: 'a cat' })
     calls()
     const reply = await ann.ask('GET', '/assets?Name=cat')
-    expect(said(reply)).toEqual(refusal(429, 'too many requests wait for the upstream'))
+    expect(statusAndText(reply)).toEqual(errorReply(429, 'too many requests wait for the upstream'))
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(calls().length).toBeLessThan(20)
   })

@@ -109,8 +109,8 @@ describe('a caller who disconnects', () => {
 
   test('before the call starts none', async () => {
     const { calls, ask } = open()
-    const refused = ask('a', { signal: AbortSignal.abort(new Error('left')), enter: async () => 'entry' })
-    expect(refused).rejects.toThrow('left')
+    const rejected = ask('a', { signal: AbortSignal.abort(new Error('left')), enter: async () => 'entry' })
+    expect(rejected).rejects.toThrow('left')
     await settled()
     expect(calls).toHaveLength(0)
   })
@@ -147,9 +147,9 @@ describe('with a rate limit', () => {
   test('a caller without a permit is rejected, and the others are not', async () => {
     const { calls, ask } = open()
     const [one, other] = [permit(), permit()]
-    const [refused, served] = [ask('a', { enter: one.enter }), ask('a', { enter: other.enter })]
+    const [rejected, served] = [ask('a', { enter: one.enter }), ask('a', { enter: other.enter })]
     one.reject(new Error('too long'))
-    expect(refused).rejects.toThrow('too long')
+    expect(rejected).rejects.toThrow('too long')
     other.resolve('entry')
     await settled()
     calls[0]?.resolve('yes')

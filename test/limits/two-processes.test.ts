@@ -58,9 +58,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const first = await ask(0)
       expect([first?.status, first?.headers.get('retry-after'), first?.text]).toEqual([429, '2', '{"slow":true}'])
       for (const nth of [0, 1]) {
-        const refused = await ask(nth)
-        expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '2'])
-        expect(refused?.json).toEqual({
+        const rejected = await ask(nth)
+        expect([rejected?.status, rejected?.headers.get('retry-after')]).toEqual([429, '2'])
+        expect(rejected?.json).toEqual({
           success: false,
           error: { message: 'too many requests wait for the upstream', type: 'media_proxy_error' },
         })

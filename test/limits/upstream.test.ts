@@ -70,9 +70,9 @@ describe('an action with a rate limit', () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 }, queueMs: 0 } })
     await send(create)
-    const refused = await failure(send(create))
-    expect(refused).toBeInstanceOf(UpstreamBusyError)
-    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^[12]$/) } })
+    const rejected = await failure(send(create))
+    expect(rejected).toBeInstanceOf(UpstreamBusyError)
+    expect(rejected).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^[12]$/) } })
     expect(upstream.seen).toHaveLength(1)
   })
 
@@ -115,8 +115,8 @@ describe('an action with a rate limit', () => {
       const { send } = upstream.upstream({
         limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, store },
       })
-      const refused = (await failure(send(create))) as UpstreamBusyError
-      const response = refused.toResponse()
+      const rejected = (await failure(send(create))) as UpstreamBusyError
+      const response = rejected.toResponse()
       expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
         429,
         retryAfter,

@@ -37,8 +37,8 @@ test('a circular or endless list is rejected', async () => {
     async () => ({ rows: [], cursor: `new ${++call}` }),
     async () => ({ rows: [row('a', '1')], cursor: `new ${++call}` }),
   ]) {
-    const refused = await listOf(walking(walk)).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ status: 502 })
+    const rejected = await listOf(walking(walk)).catch((error: unknown) => error)
+    expect(rejected).toMatchObject({ status: 502 })
   }
 })
 

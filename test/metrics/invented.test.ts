@@ -20,11 +20,11 @@ test('aborted calls with invented model names create no labels, so that existing
   const messages = [{ role: 'user', content: 'hi' }]
   for (const stream of [false, true]) {
     for (let nth = 0; nth < 150; nth++) {
-      const gone = new AbortController()
+      const caller = new AbortController()
       const model = `invented-${stream}-${nth}`
-      const asking = app.post('/chat/completions', { model, messages, stream }, { signal: gone.signal })
+      const asking = app.post('/chat/completions', { model, messages, stream }, { signal: caller.signal })
       while (app.asked.at(-1)?.json.model !== model) await nextTurn()
-      gone.abort()
+      caller.abort()
       await Promise.resolve(asking).catch(() => {})
     }
   }

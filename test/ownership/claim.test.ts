@@ -27,7 +27,7 @@ const create = (
     now: () => 2000,
   })
 
-const refusal = (creating: Promise<unknown>) =>
+const rejectionOf = (creating: Promise<unknown>) =>
   creating.then(
     () => 'made',
     (error: { status?: number; message: string }) => `${error.status} ${error.message}`,
@@ -48,7 +48,7 @@ describe('a creation with a claim on the name', () => {
     const store = new MemoryStore()
     let made = 0
     const responses = await Promise.all(
-      Array.from({ length: 50 }, () => refusal(create(store, async () => `g-${++made}`))),
+      Array.from({ length: 50 }, () => rejectionOf(create(store, async () => `g-${++made}`))),
     )
     expect(made).toBe(1)
     expect(responses.filter((response) => response === 'made')).toHaveLength(1)
@@ -61,7 +61,7 @@ describe('a creation with a claim on the name', () => {
     const store = new MemoryStore()
     let made = 0
     for (const other of [{}, { user: 'bob' }, { type: 'LivenessFace' }, { name: 'Cats' }]) {
-      expect(await refusal(create(store, async () => `g-${++made}`, other))).toBe('made')
+      expect(await rejectionOf(create(store, async () => `g-${++made}`, other))).toBe('made')
     }
   })
 
@@ -70,7 +70,7 @@ describe('a creation with a claim on the name', () => {
     store.add({ id: 'g-1', user: 'ann', name: 'dogs', createdAt: 5 })
     await create(store, async () => 'g-1', { renames: 'g-1' })
     expect([...store.owned.values()]).toMatchObject([{ id: 'g-1', name: 'cats' }])
-    expect(await refusal(create(store, async () => 'g-2', { name: 'dogs' }))).toBe('made')
+    expect(await rejectionOf(create(store, async () => 'g-2', { name: 'dogs' }))).toBe('made')
   })
 })
 
@@ -83,39 +83,39 @@ describe('a failure', () => {
       calls = true
       return 'g'
     })
-    expect(await refusal(creating)).toBe('500 failed to check asset group')
+    expect(await rejectionOf(creating)).toBe('500 failed to check asset group')
     expect(calls).toBeFalse()
   })
 
   test('of the upstream, certainly not applied: the name is free at once', async () => {
     const store = new MemoryStore()
-    expect(await refusal(create(store, () => Promise.reject(new Failed('none'))))).toBe('undefined none')
+    expect(await rejectionOf(create(store, () => Promise.reject(new Failed('none'))))).toBe('undefined none')
     expect(store.open.size).toBe(0)
-    expect(await refusal(create(store, async () => 'g'))).toBe('made')
+    expect(await rejectionOf(create(store, async () => 'g'))).toBe('made')
   })
 
   test('of the upstream, possibly applied: the name is free, and the claim remains and is due at once', async () => {
     const store = new MemoryStore()
-    await refusal(create(store, () => Promise.reject(new Failed('doubtful'))))
+    await rejectionOf(create(store, () => Promise.reject(new Failed('doubtful'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'unresolved', name: 'cats' }])
-    expect(await refusal(create(store, async () => 'g'))).toBe('made')
+    expect(await rejectionOf(create(store, async () => 'g'))).toBe('made')
   })
 
   test('of the upstream without a response: the name is reserved, the next request learns why, and the claim is due in a second', async () => {
     const store = new MemoryStore()
-    await refusal(create(store, () => Promise.reject(new Failed('unknown'))))
+    await rejectionOf(create(store, () => Promise.reject(new Failed('unknown'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 3000 }])
-    expect(await refusal(create(store, async () => 'g'))).toBe(
+    expect(await rejectionOf(create(store, async () => 'g'))).toBe(
       '400 an earlier request for the same Name and GroupType is still being settled; try again shortly',
     )
-    expect(await refusal(create(store, async () => 'g', { user: 'bob' }))).toBe('made')
+    expect(await rejectionOf(create(store, async () => 'g', { user: 'bob' }))).toBe('made')
   })
 
   test('of the store while it reads why the name is reserved: the caller receives the store error', async () => {
     const store = new MemoryStore()
     await create(store, async () => 'g')
     store.failing.add('hasUnresolved')
-    expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to check asset group')
+    expect(await rejectionOf(create(store, async () => 'g'))).toBe('500 failed to check asset group')
   })
 
   test('of the store after an upstream failure: the caller receives the upstream error, and the claim remains', async () => {
@@ -126,7 +126,7 @@ describe('a failure', () => {
     ] as const) {
       const store = new MemoryStore()
       store.failing.add(method)
-      expect(await refusal(create(store, () => Promise.reject(new Failed(effect))))).toBe(`undefined ${effect}`)
+      expect(await rejectionOf(create(store, () => Promise.reject(new Failed(effect))))).toBe(`undefined ${effect}`)
       expect([...store.open.values()]).toMatchObject([{ state: 'pending' }])
     }
   })
@@ -134,7 +134,7 @@ describe('a failure', () => {
   test('of the store after an upstream success: the claim remains for reconciliation', async () => {
     const store = new MemoryStore()
     store.failing.add('confirm')
-    expect(await refusal(create(store, async () => 'g'))).toBe('500 failed to record asset group')
+    expect(await rejectionOf(create(store, async () => 'g'))).toBe('500 failed to record asset group')
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats', endedAt: 2000, dueAt: 3000 }])
     expect(store.owned.size).toBe(0)
   })
@@ -142,7 +142,7 @@ describe('a failure', () => {
   test('an id with an owner never changes its owner', async () => {
     const store = new MemoryStore()
     store.add({ id: 'g-bob', user: 'bob', name: 'other' })
-    expect(await refusal(create(store, async () => 'g-bob'))).toBe('500 failed to record asset group')
+    expect(await rejectionOf(create(store, async () => 'g-bob'))).toBe('500 failed to record asset group')
     expect(store.owned.get('g-bob')).toMatchObject({ user: 'bob' })
     expect([...store.open.values()]).toMatchObject([{ state: 'unresolved' }])
   })

@@ -38,9 +38,9 @@ const openFixture = async (claims: readonly Partial<Claim>[], made: readonly Mad
 describe('the reconciliation of a due claim', () => {
   test('one matching group: it belongs to the claimant', async () => {
     const { store, options, outcomes } = await openFixture([{}], [{ id: 'g', createdAt: 1_001_000 }])
-    const told: string[] = []
-    await reconcile({ ...options, onAdopted: ({ user, name }, group) => told.push(`${group} of ${user}, ${name}`) })
-    expect(told).toEqual(['g of ann, cats'])
+    const logged: string[] = []
+    await reconcile({ ...options, onAdopted: ({ user, name }, group) => logged.push(`${group} of ${user}, ${name}`) })
+    expect(logged).toEqual(['g of ann, cats'])
     expect(outcomes).toEqual(['adopted'])
     expect([...store.owned.values()]).toMatchObject([{ id: 'g', user: 'ann', name: 'cats', createdAt: 1_001_000 }])
     expect(store.open.size).toBe(0)

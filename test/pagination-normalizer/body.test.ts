@@ -20,7 +20,7 @@ const get = async (query: string, headers: Record<string, string> = {}, body?: s
 const announcing = (type: string, length = '20') => ({ 'content-type': type, 'content-length': length })
 const json = announcing('application/json')
 const whole = [200, { GroupType: 'AIGC', size: 10 }] as const
-const refusal = (status: number, message: string) =>
+const errorOf = (status: number, message: string) =>
   [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
 
 describe('a GET body is read or rejected, never ignored silently', () => {
@@ -53,9 +53,9 @@ describe('a GET body is read or rejected, never ignored silently', () => {
 
   test('an announced but undelivered body is rejected', async () => {
     const message = 'this server cannot read a body on GET; give the parameters in the query string'
-    expect(await get('', json)).toEqual(refusal(400, message))
+    expect(await get('', json)).toEqual(errorOf(400, message))
     expect(await get('?PageSize=5', { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })).toEqual(
-      refusal(400, message),
+      errorOf(400, message),
     )
   })
 
@@ -70,20 +70,20 @@ describe('a GET body is read or rejected, never ignored silently', () => {
 
   test('a body that is no JSON object is rejected', async () => {
     for (const text of ['{', 'x', ' ', '{"a":1}}', "{'a':1}", '\ufeff{}']) {
-      expect(await get('', json, text)).toEqual(refusal(400, 'request body is not valid JSON'))
+      expect(await get('', json, text)).toEqual(errorOf(400, 'request body is not valid JSON'))
     }
     for (const text of ['[]', '"x"', '5', 'null'])
-      expect(await get('', json, text)).toEqual(refusal(400, 'request body must be a JSON object'))
+      expect(await get('', json, text)).toEqual(errorOf(400, 'request body must be a JSON object'))
     expect(await get('', json, new Uint8Array([0x7b, 0xff, 0x7d]))).toEqual(
-      refusal(400, 'request body is not valid UTF-8'),
+      errorOf(400, 'request body is not valid UTF-8'),
     )
     expect(await get('', json, `{"a":${'['.repeat(64)}${']'.repeat(64)}}`)).toEqual(
-      refusal(400, 'request body is nested deeper than 64 levels'),
+      errorOf(400, 'request body is nested deeper than 64 levels'),
     )
   })
 
   test('a body that is too large is rejected', async () => {
-    expect(await get('', json, `{"a":"${'x'.repeat(200)}"}`)).toEqual(refusal(413, 'request body is too large'))
+    expect(await get('', json, `{"a":"${'x'.repeat(200)}"}`)).toEqual(errorOf(413, 'request body is too large'))
   })
 })
 

@@ -3,17 +3,17 @@ import { openStore } from '../../src/store/index.ts'
 import {
   adoptFace,
   eachKind,
+  errorReply,
   ids,
   messageOf,
   newAsset,
   newGroup,
   openRoutes,
   picture,
-  refusal,
-  said,
+  statusAndText,
 } from './routes.ts'
 
-const notYours = refusal(403, 'group_id does not belong to your asset groups')
+const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('a creation without GroupId is 400', async () => {
@@ -39,7 +39,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     const foreign = await newGroup(routes.bob, 'a')
     const nobodys = routes.emulator.library.addGroup({ name: 'a' }).id
     routes.calls()
-    const create = async (body: object) => said(await routes.ann.ask('POST', '/assets', { ...picture, ...body }))
+    const create = async (body: object) =>
+      statusAndText(await routes.ann.ask('POST', '/assets', { ...picture, ...body }))
     for (const GroupId of [
       foreign,
       nobodys,
@@ -118,7 +119,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     for (const id of [foreign, 'nothing', 7, null]) {
       for (const more of nested(id)) {
         const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture, ...more })
-        expect(said(reply)).toEqual(notYours)
+        expect(statusAndText(reply)).toEqual(notYours)
       }
     }
     expect(routes.calls()).toEqual([])
@@ -158,7 +159,7 @@ test('a creation without a response is 502 and is not retried', async () => {
     routes.calls()
     routes.emulator.faults.add({ kind, action: 'CreateAsset' })
     const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture })
-    expect(said(reply)).toEqual(refusal(502, 'Seedance upstream unavailable'))
+    expect(statusAndText(reply)).toEqual(errorReply(502, 'Seedance upstream unavailable'))
     expect(routes.calls()).toHaveLength(1)
   }
 })

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, ids, newAsset, newGroup, openRoutes, type Routes, refusal, said } from './routes.ts'
+import {
+  adoptFace,
+  eachKind,
+  errorReply,
+  ids,
+  newAsset,
+  newGroup,
+  openRoutes,
+  type Routes,
+  statusAndText,
+} from './routes.ts'
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains only assets of the caller’s groups of the type', async () => {
@@ -113,7 +123,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     for (const status of [400, 401, 403, 404, 429, 500, 503]) {
       const body = `{"Because": ${status}.0}`
       routes.emulator.faults.add({ kind: 'status', status, body })
-      expect(said(await routes.ann.ask('GET', '/assets'))).toEqual({ status, text: body })
+      expect(statusAndText(await routes.ann.ask('GET', '/assets'))).toEqual({ status, text: body })
     }
   })
 
@@ -149,5 +159,7 @@ test('without a usable upstream response an asset list is 502', async () => {
   await using routes = await openRoutes()
   await newGroup(routes.ann, 'a')
   routes.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })
-  expect(said(await routes.ann.ask('GET', '/assets'))).toEqual(refusal(502, 'Seedance upstream unavailable'))
+  expect(statusAndText(await routes.ann.ask('GET', '/assets'))).toEqual(
+    errorReply(502, 'Seedance upstream unavailable'),
+  )
 })

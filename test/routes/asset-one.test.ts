@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, newAsset, newGroup, openRoutes, refusal, said } from './routes.ts'
+import { adoptFace, eachKind, errorReply, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
 
-const notYours = refusal(403, 'asset not found in your asset group')
-const group403 = refusal(403, 'group_id does not belong to your asset groups')
+const notYours = errorReply(403, 'asset not found in your asset group')
+const group403 = errorReply(403, 'group_id does not belong to your asset groups')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('a foreign and an unknown asset have the same response, and nothing changes upstream', async () => {
@@ -20,7 +20,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
         responses.push(await ann.ask(method, `/assets/${id}`, body))
       const [first] = responses
       for (const response of responses) {
-        expect(said(response)).toEqual(notYours)
+        expect(statusAndText(response)).toEqual(notYours)
         expect([...response.headers.keys()]).toEqual([...(first?.headers.keys() ?? [])])
       }
     }
@@ -49,7 +49,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     routes.calls()
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
-      for (const id of odd) expect(said(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual(notYours)
+      for (const id of odd) expect(statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual(notYours)
     }
     expect(routes.calls()).toEqual([])
   })
@@ -61,7 +61,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     routes.calls()
     const body = `{"Result" : {"GroupId":"${group}", "Id":"${id}","Size": 12345678901234567890, "Ratio":1.0,\n"A":{"b":[ ]}}} `
     routes.emulator.faults.add({ kind: 'status', status: 200, body })
-    expect(said(await routes.ann.ask('GET', `/assets/${id}`))).toEqual({ status: 200, text: body })
+    expect(statusAndText(await routes.ann.ask('GET', `/assets/${id}`))).toEqual({ status: 200, text: body })
     expect(routes.calls().map(({ action }) => action)).toEqual(['GetAsset'])
   })
 
@@ -80,7 +80,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     for (const Result of [undefined, null, {}, { Id: id }, { Id: 'other', GroupId: group }, { GroupId: 7 }]) {
       routes.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result }) })
       const reply = await routes.ann.ask('GET', `/assets/${id}`)
-      expect(said(reply)).toEqual(refusal(502, 'upstream returned an invalid response'))
+      expect(statusAndText(reply)).toEqual(errorReply(502, 'upstream returned an invalid response'))
     }
   })
 
@@ -92,7 +92,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
       const reply = await routes.ann.ask(method, `/assets/${id}`, body)
       expect([reply.status, reply.json.ResponseMetadata.Error.Code]).toEqual([404, 'NotFound.asset_id'])
-      expect(said(await routes.bob.ask(method, `/assets/${id}`, body))).toEqual(notYours)
+      expect(statusAndText(await routes.bob.ask(method, `/assets/${id}`, body))).toEqual(notYours)
     }
   })
 
@@ -128,7 +128,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
     const id = await newAsset(routes.ann, own)
     routes.calls()
-    const change = async (body: unknown) => said(await routes.ann.ask(method, `/assets/${id}`, body))
+    const change = async (body: unknown) => statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))
     for (const key of ['GroupId', 'groupId', 'GROUPID', 'group_id', 'group-id', 'GroupIds']) {
       for (const bad of [foreign, 'nothing', 7, null, [foreign], {}]) {
         expect(await change({ Name: 'x', [key]: bad })).toEqual(group403)
@@ -160,7 +160,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
         [500, '<p>'],
       ] as const) {
         routes.emulator.faults.add({ kind: 'status', status, body: text, action })
-        expect(said(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual({ status, text })
+        expect(statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual({ status, text })
       }
     }
   })

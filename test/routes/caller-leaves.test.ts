@@ -3,15 +3,15 @@ import { newAsset, newGroup, openRoutes, type Routes, until } from './routes.ts'
 
 const leave = async (routes: Routes, method: string, path: string, body?: object): Promise<void> => {
   const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })
-  const gone = new AbortController()
+  const caller = new AbortController()
   const asked = fetch(`${routes.url}/api/media/proxy${path}`, {
     method,
     headers: { authorization: `Bearer ${routes.ann.token}` },
     body: body && JSON.stringify(body),
-    signal: gone.signal,
+    signal: caller.signal,
   }).catch(() => 'gone')
   await hold.struck()
-  gone.abort()
+  caller.abort()
   expect(await asked).toBe('gone')
 }
 

@@ -52,12 +52,12 @@ test('the page shows every route of the specification', async () => {
   expect(routes.length).toBeGreaterThan(20)
   for (const { method, path, operation } of routes) {
     const [, section = ''] = page.text.split(`-name"><b>${method.toUpperCase()}</b> <code>${path}</code></h3>`)
-    const [said = ''] = section.split('</section>')
+    const [statusAndText = ''] = section.split('</section>')
     expect(section).not.toBe('')
-    if (operation.summary) expect(said).toContain(operation.summary)
-    for (const { name } of operation.parameters ?? []) expect(said).toContain(`<code>${name}</code>`)
+    if (operation.summary) expect(statusAndText).toContain(operation.summary)
+    for (const { name } of operation.parameters ?? []) expect(statusAndText).toContain(`<code>${name}</code>`)
     for (const status of Object.keys(operation.responses ?? {})) {
-      expect(said).toContain(status === 'default' ? 'Otherwise' : `Response ${status}`)
+      expect(statusAndText).toContain(status === 'default' ? 'Otherwise' : `Response ${status}`)
     }
   }
   expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
-import { eachKind, messageOf, newGroup, openRoutes, refusal, said } from './routes.ts'
+import { eachKind, errorReply, messageOf, newGroup, openRoutes, statusAndText } from './routes.ts'
 
 const path = '/assets/groups'
 
@@ -25,7 +25,7 @@ describe('an invalid group is rejected without an upstream call, in the document
     await using routes = await openRoutes()
     await newGroup(routes.ann, 'taken')
     routes.calls()
-    expect(said(await routes.ann.ask('POST', path, body))).toEqual(refusal(400, message))
+    expect(statusAndText(await routes.ann.ask('POST', path, body))).toEqual(errorReply(400, message))
     expect(routes.calls()).toEqual([])
   })
 
@@ -49,9 +49,9 @@ test('lengths count code points', async () => {
   const cats = { Name: '🐈'.repeat(64), Description: '🐈'.repeat(300) }
   expect((await routes.ann.ask('POST', path, cats)).status).toBe(200)
   const more = await routes.ann.ask('POST', path, { Name: '🐈'.repeat(65) })
-  expect(said(more)).toEqual(refusal(400, 'Name must be at most 64 characters'))
+  expect(statusAndText(more)).toEqual(errorReply(400, 'Name must be at most 64 characters'))
   const longer = await routes.ann.ask('POST', path, { Name: 'a', Description: '🐈'.repeat(301) })
-  expect(said(longer)).toEqual(refusal(400, 'Description must be at most 300 characters'))
+  expect(statusAndText(longer)).toEqual(errorReply(400, 'Description must be at most 300 characters'))
 })
 
 test('a description may be empty', async () => {
@@ -76,8 +76,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     await using routes = await openRoutes({ kindOf })
     const replies = await Promise.all(Array.from({ length: 50 }, () => routes.ann.ask('POST', path, { Name: 'one' })))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
-    const duplicate = refusal(400, 'an asset group with the same Name and GroupType already exists')
-    expect(replies.map(said).filter(({ status }) => status !== 200)).toEqual(Array(49).fill(duplicate))
+    const duplicate = errorReply(400, 'an asset group with the same Name and GroupType already exists')
+    expect(replies.map(statusAndText).filter(({ status }) => status !== 200)).toEqual(Array(49).fill(duplicate))
     expect(routes.calls().map(({ action }) => action)).toEqual(['CreateAssetGroup'])
   })
 
@@ -85,7 +85,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     await using routes = await openRoutes({ kindOf })
     const body = ' {"Result" : {"Id":"group-1", "Size":12345678901234567890},\n"More":1.0} '
     routes.emulator.faults.add({ kind: 'status', status: 200, body })
-    expect(said(await routes.ann.ask('POST', path, { Name: 'a' }))).toEqual({ status: 200, text: body })
+    expect(statusAndText(await routes.ann.ask('POST', path, { Name: 'a' }))).toEqual({ status: 200, text: body })
   })
 })
 
@@ -113,7 +113,7 @@ test('a creation with an unknown result keeps its name reserved', async () => {
   await using routes = await openRoutes()
   routes.emulator.faults.add({ kind: 'reset-after' })
   const reply = await routes.ann.ask('POST', path, { Name: 'a' })
-  expect(said(reply)).toEqual(refusal(502, 'Seedance upstream unavailable'))
+  expect(statusAndText(reply)).toEqual(errorReply(502, 'Seedance upstream unavailable'))
   expect((await routes.ann.ask('POST', path, { Name: 'a' })).status).toBe(400)
   expect(routes.calls()).toHaveLength(1)
 })
@@ -129,7 +129,7 @@ test('a creation without an Id in the upstream response is 502', async () => {
   ]) {
     routes.emulator.faults.add({ kind: 'status', status: 200, body })
     const reply = await routes.ann.ask('POST', path, { Name: body })
-    expect(said(reply)).toEqual(refusal(502, 'upstream returned an invalid response'))
+    expect(statusAndText(reply)).toEqual(errorReply(502, 'upstream returned an invalid response'))
   }
 })
 
@@ -139,7 +139,7 @@ test('nothing is created when the store cannot be read', async () => {
     store: { ...store, claim: () => Promise.reject(new Error('SQLITE_BUSY: database is locked')) },
   })
   const reply = await routes.ann.ask('POST', path, { Name: 'a' })
-  expect(said(reply)).toEqual(refusal(500, 'failed to check asset group'))
+  expect(statusAndText(reply)).toEqual(errorReply(500, 'failed to check asset group'))
   expect(routes.calls()).toEqual([])
 })
 
@@ -149,22 +149,22 @@ test('a failed write of the store is an error response', async () => {
     store: { ...store, confirm: () => Promise.reject(new Error('SQLITE_FULL: disk is full')) },
   })
   const reply = await routes.ann.ask('POST', path, { Name: 'a' })
-  expect(said(reply)).toEqual(refusal(500, 'failed to record asset group'))
+  expect(statusAndText(reply)).toEqual(errorReply(500, 'failed to record asset group'))
   expect(routes.calls()).toHaveLength(1)
 })
 
 test('a creation continues after the caller has disconnected', async () => {
   await using routes = await openRoutes()
   const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })
-  const gone = new AbortController()
+  const caller = new AbortController()
   const asked = fetch(`${routes.url}/api/media/proxy${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${routes.ann.token}` },
     body: '{"Name":"a"}',
-    signal: gone.signal,
+    signal: caller.signal,
   }).catch(() => 'gone')
   await hold.struck()
-  gone.abort()
+  caller.abort()
   expect(await asked).toBe('gone')
   hold.release()
   let names: string[] = []

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, ids, newAsset, newGroup, openRoutes, refusal, said } from './routes.ts'
+import { adoptFace, eachKind, errorReply, ids, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
 
-const notYours = refusal(403, 'group_id does not belong to your asset groups')
-const taken = refusal(400, 'an asset group with the same Name and GroupType already exists')
+const notYours = errorReply(403, 'group_id does not belong to your asset groups')
+const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a foreign or unknown group is 403 with every method, without an upstream call', async () => {
@@ -12,10 +12,10 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     routes.calls()
     for (const id of [foreign, nobodys, 'nothing', '%2e%2e%2f', 'a%2fb', '%00', '%3f', '%23', 'x'.repeat(500)]) {
       const path = `/assets/groups/${id}`
-      expect(said(await routes.ann.ask('GET', path))).toEqual(notYours)
-      expect(said(await routes.ann.ask('PUT', path, { Name: 'mine' }))).toEqual(notYours)
-      expect(said(await routes.ann.ask('PATCH', path, { Name: 'mine' }))).toEqual(notYours)
-      expect(said(await routes.ann.ask('DELETE', path))).toEqual(notYours)
+      expect(statusAndText(await routes.ann.ask('GET', path))).toEqual(notYours)
+      expect(statusAndText(await routes.ann.ask('PUT', path, { Name: 'mine' }))).toEqual(notYours)
+      expect(statusAndText(await routes.ann.ask('PATCH', path, { Name: 'mine' }))).toEqual(notYours)
+      expect(statusAndText(await routes.ann.ask('DELETE', path))).toEqual(notYours)
     }
     expect(routes.calls()).toEqual([])
   })
@@ -37,14 +37,14 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     const [a] = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
     const rename = (Name: string) => routes.ann.ask('PATCH', `/assets/groups/${a}`, { Name })
     routes.calls()
-    expect(said(await rename('b'))).toEqual(taken)
+    expect(statusAndText(await rename('b'))).toEqual(taken)
     expect(routes.calls()).toEqual([])
     expect((await rename('a')).status).toBe(200)
     expect((await rename('c')).status).toBe(200)
     expect(ids(await routes.ann.ask('GET', '/assets/groups?Name=a'))).toEqual([])
     expect(ids(await routes.ann.ask('GET', '/assets/groups?Name=c'))).toEqual([a])
     await newGroup(routes.ann, 'a')
-    expect(said(await routes.ann.ask('POST', '/assets/groups', { Name: 'c' }))).toEqual(taken)
+    expect(statusAndText(await routes.ann.ask('POST', '/assets/groups', { Name: 'c' }))).toEqual(taken)
   })
 
   test('of 20 concurrent renamings to one name one succeeds, and the upstream receives one call', async () => {
@@ -56,7 +56,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       groups.map((id) => routes.ann.ask('PUT', `/assets/groups/${id}`, { Name: 'one' })),
     )
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(replies.map(said).filter(({ status }) => status !== 200)).toEqual(Array(19).fill(taken))
+    expect(replies.map(statusAndText).filter(({ status }) => status !== 200)).toEqual(Array(19).fill(taken))
     expect(routes.calls()).toHaveLength(1)
   })
 
@@ -69,7 +69,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       expect((await routes.ann.ask('PATCH', path, { Name: 'mine', [key]: foreign })).status).toBe(400)
     }
     for (const key of ['GroupId', 'groupid', 'group_id', 'GroupIds']) {
-      expect(said(await routes.ann.ask('PATCH', path, { Name: 'mine', [key]: foreign }))).toEqual(notYours)
+      expect(statusAndText(await routes.ann.ask('PATCH', path, { Name: 'mine', [key]: foreign }))).toEqual(notYours)
       const nested = { Name: 'mine', Deep: [{ [key]: [foreign] }] }
       expect((await routes.ann.ask('PUT', path, nested)).status).toBe(403)
     }
@@ -80,11 +80,11 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a change has the same limits as a creation', async () => {
     await using routes = await openRoutes({ kindOf })
     const path = `/assets/groups/${await newGroup(routes.ann, 'a')}`
-    const change = async (body: object) => said(await routes.ann.ask('PATCH', path, body))
-    expect(await change({ Name: '' })).toEqual(refusal(400, 'Name is required'))
-    expect(await change({ Name: 'n'.repeat(65) })).toEqual(refusal(400, 'Name must be at most 64 characters'))
+    const change = async (body: object) => statusAndText(await routes.ann.ask('PATCH', path, body))
+    expect(await change({ Name: '' })).toEqual(errorReply(400, 'Name is required'))
+    expect(await change({ Name: 'n'.repeat(65) })).toEqual(errorReply(400, 'Name must be at most 64 characters'))
     const long = { Description: 'd'.repeat(301) }
-    expect(await change(long)).toEqual(refusal(400, 'Description must be at most 300 characters'))
+    expect(await change(long)).toEqual(errorReply(400, 'Description must be at most 300 characters'))
   })
 
   test('deleting a group deletes its assets and frees its name', async () => {
@@ -92,7 +92,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     const id = await newGroup(routes.ann, 'a')
     const asset = await newAsset(routes.ann, id)
     expect((await routes.ann.ask('DELETE', `/assets/groups/${id}`)).status).toBe(200)
-    expect(said(await routes.ann.ask('DELETE', `/assets/groups/${id}`))).toEqual(notYours)
+    expect(statusAndText(await routes.ann.ask('DELETE', `/assets/groups/${id}`))).toEqual(notYours)
     expect((await routes.ann.ask('GET', `/assets/${asset}`)).status).toBe(403)
     expect(ids(await routes.ann.ask('GET', '/assets/groups'))).toEqual([])
     await newGroup(routes.ann, 'a')

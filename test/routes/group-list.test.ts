@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { adoptFace, eachKind, ids, messageOf, newGroup, openRoutes, refusal, said } from './routes.ts'
+import { adoptFace, eachKind, errorReply, ids, messageOf, newGroup, openRoutes, statusAndText } from './routes.ts'
 
 const path = '/assets/groups'
-const notYours = refusal(403, 'GroupIds contain asset groups not belonging to you')
+const notYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains exactly the caller’s groups of the type', async () => {
@@ -57,11 +57,13 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     for (const bad of [foreign, nobodys, face, 'nothing', own.toUpperCase(), `${own}/x`, '..', '*', '%00', '%25']) {
       for (const list of [path, '/assets']) {
         for (const given of [bad, `${own},${bad}`, `${bad},${own}`, `${own}&GroupIds=${bad}`]) {
-          expect(said(await routes.ann.ask('GET', `${list}?GroupIds=${given}`))).toEqual(notYours)
+          expect(statusAndText(await routes.ann.ask('GET', `${list}?GroupIds=${given}`))).toEqual(notYours)
         }
       }
     }
-    expect(said(await routes.ann.ask('GET', `${path}?GroupType=LivenessFace&GroupIds=${own}`))).toEqual(notYours)
+    expect(statusAndText(await routes.ann.ask('GET', `${path}?GroupType=LivenessFace&GroupIds=${own}`))).toEqual(
+      notYours,
+    )
     expect(routes.calls()).toEqual([])
   })
 
@@ -69,12 +71,12 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     await using routes = await openRoutes({ kindOf })
     const empty = { status: 200, text: '{"Result":{"Items":[],"NextToken":"","TotalCount":0}}' }
     for (const list of [path, '/assets']) {
-      expect(said(await routes.ann.ask('GET', list))).toEqual(empty)
-      expect(said(await routes.ann.ask('GET', `${list}?GroupType=LivenessFace&Name=a`))).toEqual(empty)
+      expect(statusAndText(await routes.ann.ask('GET', list))).toEqual(empty)
+      expect(statusAndText(await routes.ann.ask('GET', `${list}?GroupType=LivenessFace&Name=a`))).toEqual(empty)
     }
     await newGroup(routes.ann, 'a')
     routes.calls()
-    expect(said(await routes.ann.ask('GET', `${path}?Name=b`))).toEqual(empty)
+    expect(statusAndText(await routes.ann.ask('GET', `${path}?Name=b`))).toEqual(empty)
     expect(routes.calls()).toEqual([])
   })
 

@@ -5,14 +5,14 @@ import { startEmulator } from '../../src/emulator/index.ts'
 import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
-import { newGroup, openRoutes, type Routes, refusal, said, until } from './routes.ts'
+import { errorReply, newGroup, openRoutes, type Routes, statusAndText, until } from './routes.ts'
 
 const path = '/assets/groups'
-const pending = refusal(
+const pending = errorReply(
   400,
   'an earlier request for the same Name and GroupType is still being settled; try again shortly',
 )
-const taken = refusal(400, 'an asset group with the same Name and GroupType already exists')
+const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
 
 interface Scene extends AsyncDisposable {
   readonly routes: Routes
@@ -65,7 +65,7 @@ eachDatabase('a creation whose answer was lost', (database) => {
     emulator.faults.add({ kind: 'refuse' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     calls()
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     expect(calls()).toEqual([])
     // Only the creator's name is reserved.
     await newGroup(bob, 'cats')
@@ -84,7 +84,7 @@ eachDatabase('a creation whose answer was lost', (database) => {
     expect(reconciledAfter).toBeLessThanOrEqual(2)
     const { json } = await ann.ask('GET', path)
     expect(json.Result.Items).toMatchObject([{ Id: made?.id, Name: 'cats' }])
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
     expect((await bob.ask('GET', path)).json.Result.TotalCount).toBe(0)
     expect(await fixture.routes.store.openClaims()).toEqual([])
   })
@@ -96,7 +96,7 @@ eachDatabase('a creation whose answer was lost', (database) => {
     await ann.ask('POST', path, { Name: 'cats' })
     calls()
     await fixture.pass(40)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     // With growing intervals: after 1, 2, 4, 8, 16 and 32 seconds.
     expect(calls().filter(({ method }) => method === 'GET')).toHaveLength(6)
     emulator.library.addGroup({ name: 'cats', type: 'AIGC' })
@@ -110,7 +110,7 @@ eachDatabase('a creation whose answer was lost', (database) => {
     emulator.faults.add({ kind: 'refuse' })
     await ann.ask('POST', path, { Name: 'cats' })
     await fixture.pass(59)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     await fixture.pass(2)
     await newGroup(ann, 'cats')
   })
@@ -136,7 +136,7 @@ eachDatabase('a creation whose answer was lost', (database) => {
     await fixture.pass(50)
     for (const user of [ann, bob]) {
       expect((await user.ask('GET', path)).json.Result.TotalCount).toBe(0)
-      expect(said(await user.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+      expect(statusAndText(await user.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     }
     await fixture.pass(20)
     // The owner is ambiguous: an administrator must decide, and both names are free.
@@ -149,9 +149,9 @@ eachDatabase('a creation whose answer was lost', (database) => {
     const id = await newGroup(ann, 'dogs')
     emulator.faults.add({ kind: 'reset-after' })
     expect((await ann.ask('PATCH', `${path}/${id}`, { Name: 'cats' })).status).toBe(502)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
     await fixture.pass(3)
-    expect(said(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
+    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
     await newGroup(ann, 'dogs')
   })
 })
@@ -162,6 +162,6 @@ test('a gateway reconciles a lost response on its own, long before the deadline'
   routes.emulator.faults.add({ kind: 'reset-after' })
   expect((await routes.ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
   await until(async () => (await routes.ann.ask('GET', path)).json.Result.TotalCount === 1)
-  expect(said(await routes.ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
+  expect(statusAndText(await routes.ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
   stop.abort()
 })

@@ -4,7 +4,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
-import { kinds, newAsset, newGroup, said } from './routes.ts'
+import { kinds, newAsset, newGroup, statusAndText } from './routes.ts'
 
 /** A store that records its calls, except the periodic reads of the revision. */
 const recordCalls = (store: Store) => {
@@ -75,7 +75,7 @@ eachDatabase('a foreign id costs what an unknown one costs', (database) => {
         const reply = await bob.ask(method, path, body)
         expect([method, path, reply.status]).toEqual([method, path, 403])
         // A caller cannot see the methods, but their number may show in the time.
-        return { response: said(reply), questions: storeCalls.length, calls: calls() }
+        return { response: statusAndText(reply), questions: storeCalls.length, calls: calls() }
       }
       const costs = async (kind: 'asset' | 'group', id: string) => {
         const found = []

@@ -52,12 +52,12 @@ export const kinds = {
 export const eachKind = Object.entries(kinds).map(([kind, kindOf]) => ({ kind, kindOf }))
 
 /** Status and body of an error of the gateway. */
-export const refusal = (status: number, message: string) => ({
+export const errorReply = (status: number, message: string) => ({
   status,
   text: JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } }),
 })
 
-export const said = ({ status, text }: Reply) => ({ status, text })
+export const statusAndText = ({ status, text }: Reply) => ({ status, text })
 
 export const messageOf = (reply: Reply): string => {
   expect(Object.keys(reply.json)).toEqual(['success', 'error'])

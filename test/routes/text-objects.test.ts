@@ -19,13 +19,13 @@ const outcome = async (attempt: Promise<unknown>): Promise<unknown> => {
   }
 }
 
-const refusal = (status: number, message: string, param: string | null = null, code: string | null = null) => [
+const errorReply = (status: number, message: string, param: string | null = null, code: string | null = null) => [
   status,
   { message, type: 'invalid_request_error', param, code },
 ]
 
 const previous = (id: string) =>
-  refusal(400, `Previous response with id '${id}' not found.`, 'previous_response_id', 'previous_response_not_found')
+  errorReply(400, `Previous response with id '${id}' not found.`, 'previous_response_id', 'previous_response_not_found')
 
 describe('OpenAI’s client of one user with ids of another user', () => {
   test('cannot continue a response, streaming or non-streaming, but the owner can', async () => {
@@ -51,7 +51,7 @@ describe('OpenAI’s client of one user with ids of another user', () => {
     const { id, output } = await ann.responses.create({ model, input: 'my secret is mango' })
     const item = output[0]?.id ?? ''
     routes.calls()
-    const missing = refusal(404, `Response with id '${id}' not found.`)
+    const missing = errorReply(404, `Response with id '${id}' not found.`)
     expect(await outcome(bob.responses.retrieve(id))).toEqual(missing)
     expect(await outcome(bob.responses.retrieve(id, { stream: true }))).toEqual(missing)
     expect(await outcome(bob.responses.delete(id))).toEqual(missing)
@@ -59,7 +59,7 @@ describe('OpenAI’s client of one user with ids of another user', () => {
     expect(await outcome(bob.responses.inputItems.list(id))).toEqual(missing)
     const reference = { model, input: [{ type: 'item_reference' as const, id: item }] }
     expect(await outcome(bob.responses.create(reference))).toEqual(
-      refusal(404, `Item with id '${item}' not found.`, 'input[0].id'),
+      errorReply(404, `Item with id '${item}' not found.`, 'input[0].id'),
     )
     expect(routes.calls()).toEqual([])
 
@@ -148,7 +148,7 @@ describe('an id that a caller has received works', () => {
     await using bridged = await openRoutes({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
     const ann = clientOf(bridged, bridged.ann)
     const { id } = await ann.responses.create({ model, input: 'hi' })
-    expect(await outcome(ann.responses.retrieve(id))).toEqual(refusal(404, `Response with id '${id}' not found.`))
+    expect(await outcome(ann.responses.retrieve(id))).toEqual(errorReply(404, `Response with id '${id}' not found.`))
     for (const more of [{ previous_response_id: id }, { background: true }]) {
       expect(await outcome(ann.responses.create({ model, input: 'hi', ...more }))).toMatchObject([
         400,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
-import { messageOf, newAsset, newGroup, openRoutes, refusal, said } from './routes.ts'
+import { errorReply, messageOf, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
 
 test.each([
   ...[
@@ -20,7 +20,7 @@ test.each([
   await using routes = await openRoutes()
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
     const body = method[0] === 'P' && method !== 'PROPFIND' ? {} : undefined
-    expect(said(await routes.ann.ask(method, path, body))).toEqual(refusal(404, 'not found'))
+    expect(statusAndText(await routes.ann.ask(method, path, body))).toEqual(errorReply(404, 'not found'))
   }
   expect(routes.calls()).toEqual([])
 })
@@ -35,7 +35,7 @@ test.each([
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH']) {
     if (allowed.includes(method)) continue
     const reply = await routes.ann.ask(method, path)
-    expect(said(reply)).toEqual(refusal(405, 'method not allowed'))
+    expect(statusAndText(reply)).toEqual(errorReply(405, 'method not allowed'))
     expect(reply.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed)
   }
   expect(routes.calls()).toEqual([])
@@ -114,7 +114,7 @@ describe.each(bodied)('%s', (route) => {
     const { routes, ask } = await open(2_000)
     await using _ = routes
     const body = `{"Name":"${'x'.repeat(2_000)}"}`
-    expect(said(await ask(body))).toEqual(refusal(413, 'request body is too large'))
+    expect(statusAndText(await ask(body))).toEqual(errorReply(413, 'request body is too large'))
     expect(routes.calls()).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
-import { eachKind, newAsset, newGroup, openRoutes, picture, refusal, said } from './routes.ts'
+import { eachKind, errorReply, newAsset, newGroup, openRoutes, picture, statusAndText } from './routes.ts'
 
 interface Things {
   readonly group: string
@@ -20,8 +20,8 @@ const requests: readonly [string, (user: User, things: Things) => ReturnType<Use
   ['DeleteAsset', (user, { asset }) => user.ask('DELETE', `/assets/${asset}`)],
 ]
 
-const unavailable = refusal(502, 'Seedance upstream unavailable')
-const invalid = refusal(502, 'upstream returned an invalid response')
+const unavailable = errorReply(502, 'Seedance upstream unavailable')
+const invalid = errorReply(502, 'upstream returned an invalid response')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
@@ -52,7 +52,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       const { routes, things } = await open({ kind: 'status', status, body, headers })
       await using _ = routes
       const reply = await ask(routes.ann, things)
-      expect(said(reply)).toEqual({ status, text: body })
+      expect(statusAndText(reply)).toEqual({ status, text: body })
       const shown = ['content-type', 'retry-after', 'x-request-id', 'x-tt-logid', 'set-cookie', 'server', 'location']
       expect([...shown, 'www-authenticate'].map((name) => reply.headers.get(name))).toEqual([
         type,
@@ -75,7 +75,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     ])('is 502 after %s', async (_what, fault) => {
       const { routes, things } = await open(fault)
       await using _ = routes
-      expect(said(await ask(routes.ann, things))).toEqual(unavailable)
+      expect(statusAndText(await ask(routes.ann, things))).toEqual(unavailable)
     })
 
     test.each<[string, Fault]>([
@@ -88,7 +88,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     ])('is 502 after %s', async (_what, fault) => {
       const { routes, things } = await open(fault)
       await using _ = routes
-      expect(said(await ask(routes.ann, things))).toEqual(invalid)
+      expect(statusAndText(await ask(routes.ann, things))).toEqual(invalid)
       expect(routes.calls()).toHaveLength(1)
     })
 
@@ -112,7 +112,9 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       // The 404 removes the record of the group, so this request is the last.
       if (action === 'DeleteAssetGroup') routes.emulator.faults.clear()
       else
-        expect(said(await ask(routes.ann, { group, asset }))).toEqual(mayBeEmpty ? { status: 200, text: '' } : invalid)
+        expect(statusAndText(await ask(routes.ann, { group, asset }))).toEqual(
+          mayBeEmpty ? { status: 200, text: '' } : invalid,
+        )
     }
   })
 
@@ -122,16 +124,16 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     const { rest, ark } = routes.emulator
     const secret = kindOf === eachKind[0]?.kindOf ? rest.key : ark.secretKey
     routes.emulator.faults.add({ kind: 'status', status: 401, body: `{"message":"bad key ${secret}"}` })
-    expect(said(await routes.ann.ask('GET', `/assets?GroupIds=${group}`))).toEqual(invalid)
+    expect(statusAndText(await routes.ann.ask('GET', `/assets?GroupIds=${group}`))).toEqual(invalid)
   })
 })
 
 test('without an upstream every route is 502 after authentication', async () => {
   await using routes = await openRoutes({ kind: undefined })
   for (const [, ask] of requests) {
-    expect(said(await ask(routes.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
+    expect(statusAndText(await ask(routes.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
   }
-  expect(said(await routes.ann.ask('GET', '/assets/groups'))).toEqual(unavailable)
+  expect(statusAndText(await routes.ann.ask('GET', '/assets/groups'))).toEqual(unavailable)
   const response = await fetch(`${routes.url}/api/media/proxy/assets`)
   expect(response.status).toBe(401)
 })

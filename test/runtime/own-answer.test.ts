@@ -28,11 +28,11 @@ const startUpstream = async () => {
       const head = text.indexOf('\r\n\r\n')
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
       if (head === -1 || text.length < head + 4 + length) return
-      const [id = '', way = ''] = /\w+ of \w+/.exec(text)?.[0].split(' of ') ?? []
+      const [id = '', timing = ''] = /\w+ of \w+/.exec(text)?.[0].split(' of ') ?? []
       text = ''
-      const response = answerTo(`${id} of ${way}`)
-      socket.write(way === 'once' ? response + response : response)
-      if (way === 'soon') setImmediate(() => socket.write(response))
+      const response = answerTo(`${id} of ${timing}`)
+      socket.write(timing === 'once' ? response + response : response)
+      if (timing === 'soon') setImmediate(() => socket.write(response))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -58,9 +58,9 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
 
     test.each(['once', 'soon'])(
       'sent %s',
-      async (way) => {
+      async (timing) => {
         for (let nth = 0; nth < 12; nth++) {
-          const content = `call${nth} of ${way}`
+          const content = `call${nth} of ${timing}`
           const asked = await fetch(`${server.url}/v1/chat/completions`, {
             method: 'POST',
             headers: { authorization: `Bearer ${tokens[nth % 2]}`, 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
           })
           expect(await asked.text()).toContain(`answer to ${content}`)
           // The second response has arrived before the next call.
-          if (way === 'soon') await Bun.sleep(20)
+          if (timing === 'soon') await Bun.sleep(20)
         }
       },
       30_000,

@@ -12,7 +12,7 @@ const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const response = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${chunkOf(stream)}`
 
 /** What happens to an upstream connection: after its first response (`later`), or instead of its second (`instead`). */
-const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
+const endings: Readonly<Record<string, { later?: (socket: Socket) => void; instead?: (socket: Socket) => void }>> = {
   'stays open': {},
   'is closed at once': { later: (socket) => socket.end() },
   'is closed by a FIN instead of a second response': { instead: (socket) => socket.end() },
@@ -31,7 +31,7 @@ const ways: Readonly<Record<string, { later?: (socket: Socket) => void; instead?
 
 /** An upstream on raw sockets that counts the arriving calls. */
 const startUpstream = async () => {
-  let way: (typeof ways)[string] = {}
+  let ending: (typeof endings)[string] = {}
   let connections = 0
   const arrived = new Map<string, number>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -48,12 +48,12 @@ const startUpstream = async () => {
       const [id = ''] = /call \d+/.exec(text) ?? []
       text = ''
       arrived.set(id, (arrived.get(id) ?? 0) + 1)
-      if (responded++ > 0 && way.instead) return way.instead(socket)
+      if (responded++ > 0 && ending.instead) return ending.instead(socket)
       socket.write(response)
       // The end of the body follows its last event separately, as with most upstreams.
       setTimeout(() => {
         socket.write(chunkOf(''))
-        way.later?.(socket)
+        ending.later?.(socket)
       }, 2)
     })
   })
@@ -61,7 +61,7 @@ const startUpstream = async () => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     begin(name: string) {
-      way = ways[name] ?? {}
+      ending = endings[name] ?? {}
       connections = 0
       arrived.clear()
     },
@@ -99,7 +99,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
       return asked.status
     }
 
-    test.each(Object.keys(ways))(
+    test.each(Object.keys(endings))(
       '%s',
       async (name) => {
         upstream.begin(name)

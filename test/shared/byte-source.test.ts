@@ -103,16 +103,16 @@ test('a stream as a source keeps backpressure and errors', async () => {
     { highWaterMark: 0 },
   )
   const taken = Promise.withResolvers<void>()
-  const heard: number[] = []
+  const received: number[] = []
   const writing = sourceFrom(body).writeTo((bytes) => {
-    heard.push(...bytes)
+    received.push(...bytes)
     return taken.promise
   })
   await settled()
-  expect([heard, pulled]).toEqual([[1], 1])
+  expect([received, pulled]).toEqual([[1], 1])
   taken.resolve()
   await expect(writing).rejects.toThrow('broken')
-  expect(heard).toEqual([1, 2])
+  expect(received).toEqual([1, 2])
 })
 
 test('a response provides its source, and is also a normal response', async () => {

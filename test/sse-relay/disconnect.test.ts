@@ -49,7 +49,7 @@ interface Lost {
   lose(): void
 }
 
-const ways: Readonly<Record<string, (port: number, mark?: string) => Promise<Lost>>> = {
+const disconnects: Readonly<Record<string, (port: number, mark?: string) => Promise<Lost>>> = {
   'by a reset': async (port, mark) => {
     const client = new Client(port, '/')
     if (mark) await client.until(mark)
@@ -81,8 +81,8 @@ const ways: Readonly<Record<string, (port: number, mark?: string) => Promise<Los
 for (const [server, serve] of Object.entries(servers)) {
   for (const [phase, { answer, mark }] of Object.entries(phases)) {
     describe(`${server}, a client that disconnects ${phase}`, () => {
-      for (const [way, ask] of Object.entries(ways)) {
-        test(`${way}: the upstream call is aborted`, async () => {
+      for (const [how, ask] of Object.entries(disconnects)) {
+        test(`${how}: the upstream call is aborted`, async () => {
           const asked = Promise.withResolvers<void>()
           const begun = Promise.withResolvers<void>()
           const left = Promise.withResolvers<void>()

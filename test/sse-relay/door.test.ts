@@ -62,11 +62,11 @@ describe('in any Elysia app', () => {
       [new Response(null, { status: 304 }), 304, ''],
       [new Response('', { status: 307, headers: { location: 'http://elsewhere' } }), 307, ''],
     ]
-    for (const [answer, status, body] of answers) {
-      const response = await get(answering(() => answer))
+    for (const [upstreamResponse, status, body] of answers) {
+      const response = await get(answering(() => upstreamResponse))
       expect([response.status, await response.text()]).toEqual([status, body])
-      expect(response.headers.get('content-type')).toBe(answer.headers.get('content-type'))
-      expect(response.headers.get('retry-after')).toBe(answer.headers.get('retry-after'))
+      expect(response.headers.get('content-type')).toBe(upstreamResponse.headers.get('content-type'))
+      expect(response.headers.get('retry-after')).toBe(upstreamResponse.headers.get('retry-after'))
       for (const name of ['server', 'location', 'x-accel-buffering']) expect(response.headers.has(name)).toBe(false)
     }
   })
@@ -135,44 +135,44 @@ describe('in any Elysia app', () => {
 })
 
 describe('the signal of the callback is aborted', () => {
-  const asking = (options?: SseRelayOptions) => {
-    const asked = Promise.withResolvers<AbortSignal>()
-    const answer = Promise.withResolvers<Response>()
+  const startRelay = (options?: SseRelayOptions) => {
+    const requestSignal = Promise.withResolvers<AbortSignal>()
+    const upstreamResponse = Promise.withResolvers<Response>()
     const app = new Elysia().use(sseRelay(options)).get('/', ({ relay }) =>
       relay((signal) => {
-        asked.resolve(signal)
-        return answer.promise
+        requestSignal.resolve(signal)
+        return upstreamResponse.promise
       }),
     )
-    return { asked: asked.promise, answer, app }
+    return { requestSignal: requestSignal.promise, upstreamResponse, app }
   }
   const stream = (body: ControlledBody) => new Response(body.body, { headers: { 'content-type': 'text/event-stream' } })
 
   test('when the client disconnects before the response; a late response is cancelled', async () => {
-    const { asked, answer, app } = asking()
+    const { requestSignal, upstreamResponse, app } = startRelay()
     const caller = new AbortController()
     const response = get(app, '/', caller.signal)
-    const signal = await asked
+    const signal = await requestSignal
     expect(signal.aborted).toBe(false)
     caller.abort()
     expect(signal.aborted).toBe(true)
     expect((await response).status).toBe(502)
     const body = new ControlledBody()
-    answer.resolve(stream(body))
+    upstreamResponse.resolve(stream(body))
     await settled()
     expect(body.cancelled).toHaveLength(1)
   })
 
   test('when the client disconnects during a stream, by signal or by cancelling the body', async () => {
     for (const way of ['signal', 'body']) {
-      const { asked, answer, app } = asking()
+      const { requestSignal, upstreamResponse, app } = startRelay()
       const caller = new AbortController()
       const body = new ControlledBody()
-      answer.resolve(stream(body))
+      upstreamResponse.resolve(stream(body))
       const response = await get(app, '/', caller.signal)
       if (way === 'signal') caller.abort()
       else await response.body?.cancel()
-      expect((await asked).aborted).toBe(true)
+      expect((await requestSignal).aborted).toBe(true)
       await settled()
       expect(body.cancelled).toHaveLength(1)
     }
@@ -180,34 +180,34 @@ describe('the signal of the callback is aborted', () => {
 
   test('when the upstream is silent for too long', async () => {
     const clock = new VirtualClock()
-    const { asked, answer, app } = asking({ maxSilenceMs: 1000, clock })
-    answer.resolve(stream(new ControlledBody()))
+    const { requestSignal, upstreamResponse, app } = startRelay({ maxSilenceMs: 1000, clock })
+    upstreamResponse.resolve(stream(new ControlledBody()))
     const response = await get(app)
     const text = response.text()
     text.catch(() => {})
     await clock.pass(1000)
     await expect(text).rejects.toThrow('1000 ms')
-    expect((await asked).aborted).toBe(true)
+    expect((await requestSignal).aborted).toBe(true)
   })
 
   test('but not after a complete response', async () => {
-    const { asked, answer, app } = asking()
-    answer.resolve(events(['data: 1\n\n']))
+    const { requestSignal, upstreamResponse, app } = startRelay()
+    upstreamResponse.resolve(events(['data: 1\n\n']))
     await (await get(app)).text()
-    expect((await asked).aborted).toBe(false)
+    expect((await requestSignal).aborted).toBe(false)
   })
 
   test('but the callback is not called when the client has already disconnected', async () => {
-    let asked = 0
+    let requestSignal = 0
     const opening = openStream(
       async () => {
-        asked++
+        requestSignal++
         return new Response()
       },
       { signal: AbortSignal.abort(new Error('gone')) },
     )
     await expect(opening).rejects.toThrow('upstream unavailable')
-    expect(asked).toBe(0)
+    expect(requestSignal).toBe(0)
   })
 })
 

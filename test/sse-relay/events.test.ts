@@ -112,10 +112,10 @@ describe('the end of the stream', () => {
 })
 
 describe('an event above the size limit', () => {
-  const most = 100
-  const exactly = `data: ${'x'.repeat(most - 8)}\n\n`
+  const maxBytes = 100
+  const exactly = `data: ${'x'.repeat(maxBytes - 8)}\n\n`
   const feed = (text: string, size: number) => {
-    const splitter = createFrames({ maxEventBytes: most })
+    const splitter = createFrames({ maxEventBytes: maxBytes })
     for (const piece of chop(bytesOf(text), [size])) splitter.push(piece)
     splitter.end()
   }
@@ -133,7 +133,7 @@ describe('an event above the size limit', () => {
     const endless = ['data: xx', ':', 'id: 1\nevent: y\n', 'x\n: comment\n: comment\n', 'retry: 1\r']
     for (const text of endless) {
       for (const size of sizes)
-        expect(() => feed(text + text.repeat(30) + 'x'.repeat(most), size)).toThrow(EventTooLargeError)
+        expect(() => feed(text + text.repeat(30) + 'x'.repeat(maxBytes), size)).toThrow(EventTooLargeError)
     }
   })
 
@@ -143,8 +143,8 @@ describe('an event above the size limit', () => {
   })
 
   test('is reported after the frames before it', () => {
-    const splitter = createFrames({ maxEventBytes: most })
-    expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(most + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
+    const splitter = createFrames({ maxEventBytes: maxBytes })
+    expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(maxBytes + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
     expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLargeError)
     expect(() => splitter.push(bytesOf('data: b\n\n'))).toThrow(EventTooLargeError)
     expect(() => splitter.end()).toThrow(EventTooLargeError)

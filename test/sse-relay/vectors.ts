@@ -82,7 +82,7 @@ export const chop = (bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] 
 }
 
 /** Pseudo-random numbers with a fixed seed (mulberry32). */
-export const dice = (seed: number) => {
+export const seededRandom = (seed: number) => {
   let state = seed
   return (below: number): number => {
     state = (state + 0x6d2b79f5) | 0
@@ -96,12 +96,12 @@ export const dice = (seed: number) => {
 export const cuts = function* (bytes: Uint8Array, random: number): Generator<Uint8Array[]> {
   for (const sizes of rhythms) yield chop(bytes, sizes)
   if (bytes.length <= 400) for (let at = 0; at <= bytes.length; at++) yield [bytes.subarray(0, at), bytes.subarray(at)]
-  const roll = dice(bytes.length + 1)
+  const next = seededRandom(bytes.length + 1)
   for (let round = 0; round < random; round++) {
-    const most = 1 + roll(60)
+    const most = 1 + next(60)
     yield chop(
       bytes,
-      Array.from({ length: 50 }, () => 1 + roll(most)),
+      Array.from({ length: 50 }, () => 1 + next(most)),
     )
   }
 }

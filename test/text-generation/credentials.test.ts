@@ -15,7 +15,7 @@ const answering = (body: string, type: string, headers: Record<string, string> =
   openApp(() => new Response(body, { headers: { 'content-type': type, ...headers } }))
 
 /** The response and its decoded forms, as a caller could read them. */
-const heard = async (response: Response) => {
+const readAll = async (response: Response) => {
   const text = await response.text()
   const all = text + JSON.stringify([...response.headers])
   expect(disguises.filter((form) => all.includes(form))).toEqual([])
@@ -28,24 +28,26 @@ describe('a successful response that contains the upstream’s credential is not
   for (const form of disguises) {
     test(`${form.slice(0, 20)}: a non-streaming response, in body or headers, an assembled one, and one converted to a stream`, async () => {
       const plain = answering(completion(`it is ${form}`), 'application/json')
-      expect(await heard(await plain.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
-      expect(await heard(await plain.post('/chat/completions', { model: 'm', messages, stream: true }))).toEqual(
+      expect(await readAll(await plain.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+      expect(await readAll(await plain.post('/chat/completions', { model: 'm', messages, stream: true }))).toEqual(
         invalid,
       )
       const named = answering(completion('hi'), 'application/json', { 'x-request-id': form })
-      expect(await heard(await named.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+      expect(await readAll(await named.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
       const streamed = answering(stream('it is ', form), 'text/event-stream')
-      expect(await heard(await streamed.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
+      expect(await readAll(await streamed.post('/chat/completions', { model: 'm', messages }))).toEqual(invalid)
     })
 
     test(`${form.slice(0, 20)}: a list of models`, async () => {
       const app = answering(`{"object":"list","data":[{"id":"${form}"}]}`, 'application/json')
-      expect(await heard(await app.get('/models'))).toEqual(invalid)
+      expect(await readAll(await app.get('/models'))).toEqual(invalid)
     })
 
     test(`${form.slice(0, 20)}: a stream ends with an error after the events before it`, async () => {
       const app = answering(stream('it is ', form, ' indeed'), 'text/event-stream')
-      const { status, text } = await heard(await app.post('/chat/completions', { model: 'm', messages, stream: true }))
+      const { status, text } = await readAll(
+        await app.post('/chat/completions', { model: 'm', messages, stream: true }),
+      )
       expect(status).toBe(200)
       expect(text).toStartWith(chunk('it is '))
       expect(text).toContain('"error"')
@@ -71,7 +73,7 @@ describe('a successful response that contains the upstream’s credential is not
     const pieces = key.match(/.{1,3}/g) ?? []
     const event = (delta: object, index = 0) =>
       `data: ${JSON.stringify({ id: 'c', choices: [{ index, delta, finish_reason: null }] })}\n\n`
-    const ways: readonly ((piece: string) => string)[] = [
+    const encodings: readonly ((piece: string) => string)[] = [
       (piece) => event({ content: piece }) + event({ content: 'else' }, 1),
       (piece) => event({ content: 'else' }, 1) + event({ content: piece }),
       (piece) => event({ reasoning_content: 'hm', content: piece }),
@@ -81,8 +83,8 @@ describe('a successful response that contains the upstream’s credential is not
       (piece) => event({ thinking: piece }),
       (piece) => event({ audio: { transcript: piece } }),
     ]
-    for (const way of ways) {
-      const text = pieces.map(way).join('')
+    for (const encode of encodings) {
+      const text = pieces.map(encode).join('')
       const app = answering(text, 'text/event-stream')
       const relayed = await (await app.post('/chat/completions', { model: 'm', messages, stream: true })).text()
       expect(relayed).toContain('"error"')

@@ -10,13 +10,13 @@ const clients = Number(process.env.SLUICE_DISCONNECTS ?? 1_000)
 const atOnce = 25
 
 /** Pseudo-random numbers with a fixed seed. */
-const dice = (seed: number) => () => {
+const seededRandom = (seed: number) => () => {
   seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32
   return seed / 2 ** 32
 }
 
 /** An upstream that responds slowly in pieces, sometimes not at all, and sometimes breaks the connection. */
-const startUpstream = async (roll: () => number) => {
+const startUpstream = async (random: () => number) => {
   const open = new Set<ServerResponse>()
   let asked = 0
   const server = createServer(async (request, response) => {
@@ -25,21 +25,21 @@ const startUpstream = async (roll: () => number) => {
     response.once('close', () => open.delete(response))
     request.resume()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-    const way = roll()
-    if (way < 0.2) return
-    await wait(roll() * 10)
+    const choice = random()
+    if (choice < 0.2) return
+    await wait(random() * 10)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    if (way < 0.3) return response.flushHeaders()
-    const pieces = 5 + Math.floor(roll() * 20)
+    if (choice < 0.3) return response.flushHeaders()
+    const pieces = 5 + Math.floor(random() * 20)
     for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
-      const event = `data: ${JSON.stringify(chunk({ content: '语'.repeat(1 + roll() * 40) }))}\n\n`
-      const cut = Math.floor(roll() * event.length)
+      const event = `data: ${JSON.stringify(chunk({ content: '语'.repeat(1 + random() * 40) }))}\n\n`
+      const cut = Math.floor(random() * event.length)
       response.write(event.slice(0, cut))
-      await wait(roll() * 4)
-      if (way < 0.4 && piece === 3) return response.socket?.resetAndDestroy()
+      await wait(random() * 4)
+      if (choice < 0.4 && piece === 3) return response.socket?.resetAndDestroy()
       response.write(event.slice(cut))
     }
-    if (way < 0.7) return
+    if (choice < 0.7) return
     response.end(`data: ${JSON.stringify(chunk({}, 'stop'))}\n\ndata: [DONE]\n\n`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -55,32 +55,32 @@ const startUpstream = async (roll: () => number) => {
 }
 
 /** A client that disconnects at a random time in a random way. */
-const leave = (port: number, roll: () => number): Promise<void> =>
+const leave = (port: number, random: () => number): Promise<void> =>
   new Promise((resolve) => {
-    const responses = roll() < 0.3
+    const responses = random() < 0.3
     const input = responses ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] }
-    const body = JSON.stringify({ model: 'm', stream: roll() < 0.6, ...input })
+    const body = JSON.stringify({ model: 'm', stream: random() < 0.6, ...input })
     const socket = connect(port, '127.0.0.1', () => {
       const path = responses ? '/v1/responses' : '/v1/chat/completions'
       const head = `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
-      const way = roll()
+      const choice = random()
       // Some disconnect before the request is complete.
-      socket.write(way < 0.1 ? (head + body).slice(0, -5) : head + body)
+      socket.write(choice < 0.1 ? (head + body).slice(0, -5) : head + body)
       setTimeout(() => {
-        if (way < 0.5) socket.resetAndDestroy()
-        else if (way < 0.8) socket.destroy()
+        if (choice < 0.5) socket.resetAndDestroy()
+        else if (choice < 0.8) socket.destroy()
         else socket.end(() => socket.resume())
-      }, roll() * 60)
+      }, random() * 60)
     })
-    if (roll() < 0.3) socket.pause()
+    if (random() < 0.3) socket.pause()
     else socket.resume()
     socket.on('error', () => {})
     socket.once('close', () => resolve())
   })
 
 test(`${clients} clients that disconnect at random times leave no resources behind`, async () => {
-  const roll = dice(7)
-  const upstream = await startUpstream(roll)
+  const random = seededRandom(7)
+  const upstream = await startUpstream(random)
   const rejections: unknown[] = []
   const note = (reason: unknown) => rejections.push(reason)
   process.on('unhandledRejection', note)
@@ -100,7 +100,7 @@ test(`${clients} clients that disconnect at random times leave no resources behi
 
   const heap: number[] = []
   for (let round = 0; round * atOnce < clients; round++) {
-    await Promise.all(Array.from({ length: atOnce }, () => leave(port, roll)))
+    await Promise.all(Array.from({ length: atOnce }, () => leave(port, random)))
     if (round % 10 === 0) {
       Bun.gc(true)
       heap.push(process.memoryUsage().rss)

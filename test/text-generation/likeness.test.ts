@@ -143,36 +143,36 @@ const chunksOf = (bytes: Uint8Array, sizes: readonly number[]) => {
   return chunks
 }
 
-interface Way {
+interface Handler {
   readonly onFrame: (frame: Frame) => Uint8Array | null | undefined
   readonly outcome: () => unknown
 }
 
 /** The relayed pieces of a stream, and the state at its end. */
-const told = (chunks: readonly Uint8Array[], events: FramesOptions, way: Way) => {
+const relayed = (chunks: readonly Uint8Array[], events: FramesOptions, handler: Handler) => {
   const frames = createFrames(events)
   const watch = watchCredentials({ url: 'http://upstream', key })
-  const heard: unknown[] = []
+  const results: unknown[] = []
   try {
     const all = [...chunks.flatMap((chunk) => frames.push(chunk)), frames.end()]
     for (const frame of all) {
       if (!frame) continue
       watch(frame)
-      const instead = way.onFrame(frame)
-      heard.push(instead === undefined ? 'as it came' : instead && new TextDecoder().decode(instead))
+      const instead = handler.onFrame(frame)
+      results.push(instead === undefined ? 'as it came' : instead && new TextDecoder().decode(instead))
     }
   } catch (error) {
-    heard.push(String(error))
+    results.push(String(error))
   }
-  return [heard, way.outcome()]
+  return [results, handler.outcome()]
 }
 
-const ways: Readonly<Record<string, { readonly event: fc.Arbitrary<Shape>; readonly way: () => Way }>> = {
-  'chat, with usage': { event: chatEvent, way: () => chatWay(true) },
-  'chat, without usage': { event: chatEvent, way: () => chatWay(false) },
+const protocols: Readonly<Record<string, { readonly event: fc.Arbitrary<Shape>; readonly handler: () => Handler }>> = {
+  'chat, with usage': { event: chatEvent, handler: () => chatWay(true) },
+  'chat, without usage': { event: chatEvent, handler: () => chatWay(false) },
   responses: {
     event: responsesEvent,
-    way: () => {
+    handler: () => {
       const known = createResponsesAssembly({ request: {}, now: () => 0, newId: () => 'x' })
       const relaying = relayResponses(known)
       return {
@@ -182,7 +182,7 @@ const ways: Readonly<Record<string, { readonly event: fc.Arbitrary<Shape>; reado
     },
   },
 }
-const chatWay = (wantsUsage: boolean): Way => {
+const chatWay = (wantsUsage: boolean): Handler => {
   const relaying = relayChat(wantsUsage)
   return {
     onFrame: (frame) => relaying.onFrame(frame),
@@ -197,13 +197,13 @@ const reading = () => {
 }
 
 describe('an event that resembles an earlier one', () => {
-  for (const [name, { event, way }] of Object.entries(ways)) {
+  for (const [name, { event, handler }] of Object.entries(protocols)) {
     test(`is handled as if each were parsed separately: ${name}`, () => {
       fc.assert(
         fc.property(streams(event), ({ text, ends, sizes }) => {
           const bytes = new TextEncoder().encode(ends === '\n' ? text : text.replaceAll('\n', ends))
           const chunks = chunksOf(bytes, sizes)
-          expect(told(chunks, new EventReader(), way())).toEqual(told(chunks, {}, way()))
+          expect(relayed(chunks, new EventReader(), handler())).toEqual(relayed(chunks, {}, handler()))
         }),
         { numRuns: 400 },
       )

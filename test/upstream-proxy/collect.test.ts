@@ -12,13 +12,13 @@ import { failure, own } from './scripted.ts'
 const groups = (count: number) => Array.from({ length: count }, (_, at) => own<'group'>(`g-${at}`))
 
 /** An upstream in memory that records its calls. */
-const answering = (answer: (operation: Operation, call: number) => string): Upstream & { asked: Operation[] } => {
-  const asked: Operation[] = []
+const upstreamWith = (answer: (operation: Operation, call: number) => string): Upstream & { calls: Operation[] } => {
+  const calls: Operation[] = []
   return {
-    asked,
+    calls,
     async send(operation) {
-      asked.push(operation)
-      const text = answer(operation, asked.length)
+      calls.push(operation)
+      const text = answer(operation, calls.length)
       return {
         status: 200,
         headers: new Headers(),
@@ -38,20 +38,20 @@ const ids = ({ items }: { items: readonly { get(key: string): { string(): string
 
 describe('reading groups from the upstream', () => {
   test('without ids makes no call, because the upstream would list all groups', async () => {
-    const upstream = answering(() => page(['stranger']))
+    const upstream = upstreamWith(() => page(['stranger']))
     expect(await describeGroups(upstream, 'AIGC', [])).toEqual({ items: [], answers: [] })
-    expect(upstream.asked).toEqual([])
+    expect(upstream.calls).toEqual([])
   })
 
   test('requests at most 100 groups per call, and each group once', async () => {
     for (const count of [1, 99, 100, 101, 200, 250]) {
-      const upstream = answering((_, call) => page([`g-${call}`]))
+      const upstream = upstreamWith((_, call) => page([`g-${call}`]))
       const listed = await describeGroups(upstream, 'AIGC', groups(count))
-      const asked = upstream.asked.map((operation) => ('query' in operation ? operation.query.groups : []))
-      expect(asked).toHaveLength(Math.ceil(count / 100))
-      expect(Math.max(...asked.map((chunk) => chunk.length))).toBeLessThanOrEqual(100)
-      expect(asked.flat()).toEqual(groups(count))
-      expect(ids(listed)).toEqual(asked.map((_, at) => `g-${at + 1}`))
+      const calls = upstream.calls.map((operation) => ('query' in operation ? operation.query.groups : []))
+      expect(calls).toHaveLength(Math.ceil(count / 100))
+      expect(Math.max(...calls.map((chunk) => chunk.length))).toBeLessThanOrEqual(100)
+      expect(calls.flat()).toEqual(groups(count))
+      expect(ids(listed)).toEqual(calls.map((_, at) => `g-${at + 1}`))
     }
   })
 
@@ -71,20 +71,20 @@ describe('reading groups from the upstream', () => {
 
 describe('an endless list is not followed forever', () => {
   test('a repeated cursor', async () => {
-    const upstream = answering((_, call) => page([`i-${call}`], call % 2 ? 'odd' : 'even'))
+    const upstream = upstreamWith((_, call) => page([`i-${call}`], call % 2 ? 'odd' : 'even'))
     expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
-    expect(upstream.asked.length).toBeLessThan(10)
+    expect(upstream.calls.length).toBeLessThan(10)
   })
 
   test('new cursors for the same page or for empty pages', async () => {
     for (const items of [['same'], []]) {
-      const upstream = answering((_, call) => page(items, `t${call}`))
+      const upstream = upstreamWith((_, call) => page(items, `t${call}`))
       expect(await failure(findGroups(upstream, 'AIGC', 'n'))).toMatchObject({ status: 502 })
     }
   })
 
   test('but empty pages in the middle are skipped', async () => {
-    const upstream = answering((_, call) => (call < 50 ? page([], `t${call}`) : page(['last'])))
+    const upstream = upstreamWith((_, call) => (call < 50 ? page([], `t${call}`) : page(['last'])))
     expect(ids({ items: await findGroups(upstream, 'AIGC', 'n') })).toEqual(['last'])
   })
 })
@@ -102,7 +102,7 @@ describe('the items of a list response', () => {
   ] as const) {
     test(`${text} is ${good ? 'an empty list' : 'invalid'}`, async () => {
       const listing = describeGroups(
-        answering(() => text),
+        upstreamWith(() => text),
         'AIGC',
         groups(1),
       )
@@ -114,7 +114,7 @@ describe('the items of a list response', () => {
 
 describe('a search for groups by name', () => {
   test('reads all pages and keeps exact matches only', async () => {
-    const upstream = answering((_, call) =>
+    const upstream = upstreamWith((_, call) =>
       JSON.stringify({
         Result: {
           Items: [{ Id: `x-${call}`, Name: 'name' }, { Id: `y-${call}`, Name: 'name 2' }, { Id: `z-${call}` }],
@@ -124,7 +124,7 @@ describe('a search for groups by name', () => {
     )
     const found = await findGroups(upstream, 'AIGC', 'name')
     expect(found.map((group) => group.get('Id')?.string())).toEqual(['x-1', 'x-2', 'x-3'])
-    expect(upstream.asked).toMatchObject([
+    expect(upstream.calls).toMatchObject([
       { action: 'FindAssetGroups', groupType: 'AIGC', name: 'name', nextToken: undefined },
       { nextToken: 't1' },
       { nextToken: 't2' },
