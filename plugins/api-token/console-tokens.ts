@@ -11,101 +11,108 @@ import { limitLength } from '../shared/text.ts'
 import { type PublicUrl, requireSameOrigin } from '../web-session/index.ts'
 import { createToken, hashToken } from './token.ts'
 
-/** What is kept of a token. Times are milliseconds since 1970. */
-export interface KeptToken {
+/** The stored data of a token. Times are milliseconds since 1970. */
+export interface StoredToken {
   readonly id: string
-  /** First characters of the token, to tell one from another. */
+  /** The first characters of the token, by which its user recognizes it. */
   readonly start: string
   readonly label?: string
   readonly createdAt: number
-  /** Undefined: never. */
+  /** Undefined if the token does not expire. */
   readonly expiresAt?: number
   readonly revokedAt?: number
 }
 
-/** The port: what managing one's own tokens asks of a store. Users are given by id. */
+/** The store port of `consoleTokens`. `user` is the id of a user. */
 export interface ConsoleTokenStore {
   /**
-   * The new token's id. Undefined, and nothing, when the user has `most` that work at `createdAt`, or has been given too many of late, however many are made at once.
+   * Stores a token and returns its id. Returns undefined, without a change, if the user has reached a limit.
+   *
+   * The limits are `maxTokens` tokens that are valid at `createdAt`, and a limit of the store on new tokens per day. They hold for concurrent calls.
    */
   addToken(
-    token: Omit<KeptToken, 'id' | 'revokedAt'> & { readonly user: string; readonly hash: string },
-    most: number,
+    token: Omit<StoredToken, 'id' | 'revokedAt'> & { readonly user: string; readonly hash: string },
+    maxTokens: number,
   ): Promise<string | undefined>
-  /** Those that work at that time, oldest first. Ended ones may be among them. */
-  listTokens(user: string, now: number): Promise<readonly KeptToken[]>
-  /** Since when it is revoked: now, or earlier for one that was already. Undefined when there is no such token, or it is not that user's. */
+  /** Returns the user's tokens that are valid at `now`, oldest first. It may also return expired or revoked tokens. */
+  listTokens(user: string, now: number): Promise<readonly StoredToken[]>
+  /** Revokes a token and returns the time of its first revocation, which may be before `now`. Undefined if the user has no such token. */
   revokeToken(id: string, now: number, user: string): Promise<number | undefined>
 }
 
+/** Options of `consoleTokens`. */
 export interface ConsoleTokensOptions {
   readonly store: ConsoleTokenStore
-  /** Who has a session: `identifyBySession`, or the host app's own. Not `identifyByToken`: a token must not make others that outlive it. */
+  /** Authenticates by session: `identifyBySession` or a function of the host app. Not `identifyByToken`: a token must not create tokens that outlive it. */
   readonly identify: Identify
-  /** The address that browsers use: what changes something must come from a page of it. */
+  /** The URL that browsers use. Requests that change something must come from a page of its origin. */
   readonly publicUrl: PublicUrl
-  /** Working tokens that a user may have at once. Default 100. */
+  /** Maximum number of valid tokens of a user. Default 100. */
   readonly maxTokens?: number
-  /** The product word in the type of errors. Default `media`. */
+  /** First word of the `type` in error responses. Default `media`: `media_proxy_error`. */
   readonly segment?: string
   readonly log?: Log
-  /** Told of every token that is made or revoked. Default: nobody is. */
+  /** Receives an event for each created or revoked token. Default: none. */
   readonly audit?: Audit
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number
 }
 
 /**
- * Gives an app of its own, with a prefix of its own, the routes by which people manage their tokens: list and create at the prefix itself, revoke below it.
+ * Adds routes to an app with a prefix of its own, by which users list, create and revoke their tokens.
  *
  *     new Elysia({ prefix: '/api/tokens' }).use(consoleTokens(options))
  *
- * GET `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`: those that work, oldest first. POST takes
- * `{"label"?,"expires_at"?}` and answers `{"success":true,"token":{…,"token"}}` with the secret, this once; 409 beyond `maxTokens`, 429 for too many within a day. DELETE of an id
- * answers `{"success":true}`, and 404 alike for one that is somebody else's and one that is nobody's. Times are ISO 8601; null: never.
+ * - GET of the prefix returns the valid tokens, oldest first: `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`.
+ * - POST accepts `{"label"?,"expires_at"?}` and returns `{"success":true,"token":{…,"token"}}`, the only response with the secret. It returns 409 above
+ *   `maxTokens`, and 429 after too many new tokens within a day.
+ * - DELETE of `/:id` returns `{"success":true}`, and the same 404 for an unknown id and for a token of another user.
+ *
+ * Times are ISO 8601; `expires_at` is null if the token does not expire.
  */
 export const consoleTokens = (options: ConsoleTokensOptions) => {
   const { store, maxTokens = 100, now = Date.now, audit = noAudit } = options
   const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
 
-  const changing = async (request: Request): Promise<Identity> => {
-    const found = await requireIdentity(options.identify, request)
+  const identifyForChange = async (request: Request): Promise<Identity> => {
+    const identity = await requireIdentity(options.identify, request)
     requireSameOrigin(request, options.publicUrl)
-    return found
+    return identity
   }
 
-  const working = async (user: string): Promise<readonly KeptToken[]> => {
+  const validTokens = async (user: string): Promise<readonly StoredToken[]> => {
     const time = now()
-    const tokens = await asked(store.listTokens(user, time))
+    const tokens = await stored(store.listTokens(user, time))
     return tokens.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt ?? Infinity) > time)
   }
 
   const list = async (request: Request): Promise<Response> => {
     const { user } = await requireIdentity(options.identify, request)
-    return answer({ tokens: (await working(user)).map(shown) })
+    return success({ tokens: (await validTokens(user)).map(toJson) })
   }
 
   const create = async (request: Request): Promise<Response> => {
-    const { user } = await changing(request)
+    const { user } = await identifyForChange(request)
     const createdAt = now()
-    const wanted = await readWanted(request, createdAt)
+    const wanted = await readTokenRequest(request, createdAt)
     const token = createToken()
-    const kept = { ...wanted, start: token.slice(0, 9), createdAt }
-    const id = await asked(store.addToken({ ...kept, user, hash: hashToken(token) }, maxTokens))
-    if (id === undefined) throw (await working(user)).length < maxTokens ? tooOften() : tooMany(maxTokens)
-    // Before anybody has the token: none works without a trace.
+    const data = { ...wanted, start: token.slice(0, 9), createdAt }
+    const id = await stored(store.addToken({ ...data, user, hash: hashToken(token) }, maxTokens))
+    if (id === undefined) throw (await validTokens(user)).length < maxTokens ? tooOften() : tooMany(maxTokens)
+    // Before the response: no caller may receive a token that is not in the audit trail.
     await audit.record({ action: 'token.create', target: { kind: 'token', id } }, request)
-    return answer({ token: { ...shown({ ...kept, id }), token } })
+    return success({ token: { ...toJson({ ...data, id }), token } })
   }
 
   const revoke = async (request: Request, id: unknown): Promise<Response> => {
-    const { user } = await changing(request)
+    const { user } = await identifyForChange(request)
     const [known, time] = [readId(id), now()]
-    const since = known === undefined ? undefined : await asked(store.revokeToken(known, time, user))
-    if (since === undefined) throw new Problem(404, 'token not found', { event: accessRefused('token', known) })
-    // Not once more for one that was revoked already, which could go on for ever.
-    if (since === time) await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)
-    return answer({})
+    const revokedAt = known === undefined ? undefined : await stored(store.revokeToken(known, time, user))
+    if (revokedAt === undefined) throw new Problem(404, 'token not found', { event: accessRefused('token', known) })
+    // Only the first revocation is recorded: repeated requests must not fill the audit trail.
+    if (revokedAt === time)
+      await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)
+    return success({})
   }
 
   return <App extends AnyElysia>(app: App): App => {
@@ -120,16 +127,16 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
 const maxBodyBytes = 8_192
 
-/** The fields of a body, which may be absent. */
-const readWanted = async (request: Request, now: number): Promise<Pick<KeptToken, 'label' | 'expiresAt'>> => {
+/** Reads the label and expiry of a new token. The body may be missing. */
+const readTokenRequest = async (request: Request, now: number): Promise<Pick<StoredToken, 'label' | 'expiresAt'>> => {
   if (!announcesBody(request.headers) && !request.headers.has('content-type')) return {}
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
   const { json } = await readJsonBody(request, maxBodyBytes)
-  return { label: readLabel(given(json, 'label')), expiresAt: readExpiry(given(json, 'expires_at'), now) }
+  return { label: readLabel(getNonNull(json, 'label')), expiresAt: readExpiry(getNonNull(json, 'expires_at'), now) }
 }
 
-/** A member that is not null. */
-const given = (json: Json, key: string): Json | undefined => {
+/** Returns a member; undefined if it is null. */
+const getNonNull = (json: Json, key: string): Json | undefined => {
   const value = json.get(key)
   return value?.is('null') ? undefined : value
 }
@@ -150,15 +157,15 @@ const readExpiry = (json: Json | undefined, now: number): number | undefined => 
   const text = json.string() ?? ''
   const [, year, month, day] = iso.exec(text) ?? []
   const at = Date.parse(text)
-  // Engines disagree on the 30th of February.
-  const real = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
-  if (!real || Number.isNaN(at))
+  // Some engines accept the 30th of February, others do not.
+  const dayExists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
+  if (!dayExists || Number.isNaN(at))
     throw new Problem(400, 'expires_at must be a date and time in ISO 8601 with a time zone')
   if (at <= now) throw new Problem(400, 'expires_at must be in the future')
   return at
 }
 
-const shown = ({ id, label, start, createdAt, expiresAt }: KeptToken) => ({
+const toJson = ({ id, label, start, createdAt, expiresAt }: StoredToken) => ({
   id,
   label: label ?? null,
   start,
@@ -166,8 +173,8 @@ const shown = ({ id, label, start, createdAt, expiresAt }: KeptToken) => ({
   expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
 })
 
-const tooMany = (most: number) =>
-  new Problem(409, `there are ${most} tokens already; revoke one first`, {
+const tooMany = (maxTokens: number) =>
+  new Problem(409, `there are ${maxTokens} tokens already; revoke one first`, {
     event: { action: 'limit.reach', target: { kind: 'token' } },
   })
 
@@ -177,13 +184,13 @@ const tooOften = () =>
     event: { action: 'limit.reach', target: { kind: 'token' } },
   })
 
-const answer = (content: object): Response => noStoreJson({ success: true, ...content })
+const success = (content: object): Response => noStoreJson({ success: true, ...content })
 
-/** Throws Problem 500 for what a store throws. */
-const asked = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+/** Returns the result of a store call. Throws Problem 500 if it fails. */
+const stored = async <Result>(result: Promise<Result>): Promise<Result> => {
   try {
-    return await answer
+    return await result
   } catch (cause) {
-    throw new Problem(500, 'tokens could not be asked for', { cause })
+    throw new Problem(500, 'the token store is unavailable', { cause })
   }
 }

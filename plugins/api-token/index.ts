@@ -13,41 +13,41 @@ import { bearerToken, hashToken } from './token.ts'
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
-export { type ConsoleTokenStore, type ConsoleTokensOptions, consoleTokens, type KeptToken } from './console-tokens.ts'
+export { type ConsoleTokenStore, type ConsoleTokensOptions, consoleTokens, type StoredToken } from './console-tokens.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
 export { createToken, hashToken } from './token.ts'
 
+/** Options of `apiToken` and `identifyByToken`. */
 export interface ApiTokenOptions {
   readonly store: TokenStore
-  /** When remembered answers are used. Default: checked against the store's revision twice a second. */
+  /** Decides whether cached owners are fresh. Default: checks the store's revision at most twice per second. */
   readonly revisionClock?: RevisionClock
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number
-  /** When streams are looked after whose token may have been revoked. Default the system's. */
+  /** Timers of the checks that end the streams of revoked tokens. Default: the system clock. */
   readonly clock?: Clock
-  /** Told of the use of a token whose time is over. Default: nobody is. */
+  /** Receives an event for each use of an expired token. Default: none. */
   readonly audit?: Audit
 }
 
 /**
- * Identifies callers by `Authorization: Bearer sk-…`. Known tokens cost no question to the store, and unknown ones one a second; a revoked one stops working within a second, and so do the
- * streams that it was given.
+ * Creates a function that authenticates callers by `Authorization: Bearer sk-…`. It throws Problem 500 if the store is unavailable.
  *
- * The result throws Problem 500 when the store cannot be asked.
+ * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops isValid within a second, and its streams end.
  */
 export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...options }: ApiTokenOptions): Identify => {
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
-  const owners = new RevisionCache<TokenIdentity>(revisionClock, { kind: 'token', absentMs: refusedMs })
+  const owners = new RevisionCache<TokenIdentity>(revisionClock, { kind: 'token', negativeTtlMs: unknownTokenTtlMs })
   const find = (hash: string) =>
     owners.get(hash, async () => {
       const owner = await store.ownerOf(hash)
       return owner && new TokenIdentity(owner, hash, watch)
     })
-  const working = (owner: TokenIdentity | undefined): owner is TokenIdentity =>
+  const isValid = (owner: TokenIdentity | undefined): owner is TokenIdentity =>
     owner !== undefined && (owner.expiresAt === undefined || now() < owner.expiresAt)
   const watch = new RevocationWatch({
     refresh: () => revisionClock.check(),
-    holds: (hash) => andThen(find(hash), working),
+    holds: (hash) => andThen(find(hash), isValid),
     clock: options.clock,
   })
   revisionClock.onChange(() => void watch.look())
@@ -55,23 +55,23 @@ export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...opt
     const token = bearerToken(request.headers.get('authorization'))
     if (token === undefined) return undefined
     const admit = (owner: TokenIdentity | undefined): Identity | undefined => {
-      if (owner === undefined || working(owner)) return owner
+      if (owner === undefined || isValid(owner)) return owner
       const { user, token: id } = owner
       audit.note({ action: 'token.expire', user, token: id, target: { kind: 'token', id } }, request)
       return undefined
     }
-    return andThen(find(hashToken(token)), admit, notChecked)
+    return andThen(find(hashToken(token)), admit, throwUnavailable)
   }
 }
 
-/** An unknown token is asked for once in this time, however often it comes. */
-const refusedMs = 1_000
+/** Minimum time in milliseconds between two queries for the same unknown token. */
+const unknownTokenTtlMs = 1_000
 
-const notChecked = (cause: unknown): never => {
+const throwUnavailable = (cause: unknown): never => {
   throw new Problem(500, 'token could not be checked', { cause })
 }
 
-/** A token's owner as it is remembered, many at once: hence no closure for each. */
+/** A cached token owner. It is a class, because a closure for each of many owners would take more memory. */
 class TokenIdentity implements TokenOwner, Identity {
   readonly user: string
   readonly token: string
@@ -92,7 +92,7 @@ class TokenIdentity implements TokenOwner, Identity {
   }
 }
 
-/** Macro `token: true`: the route needs a valid token and gets `identity`, else 401. */
+/** An Elysia plugin with the macro `token: true`: the route requires a valid token, else 401, and has `identity` in its context. */
 export const apiToken = (options: ApiTokenOptions) => {
   const identify = identifyByToken(options)
   return new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({

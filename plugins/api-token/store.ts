@@ -1,21 +1,27 @@
 import type { ReadRevision } from '../shared/revision-cache.ts'
 
-/** What a token says about who is calling. */
+/** The user and the id of a valid token. */
 export interface TokenOwner {
   readonly user: string
   /** Id of the token, for logs and usage. */
   readonly token: string
-  /** Milliseconds since 1970; undefined: never. */
+  /** Milliseconds since 1970. Undefined if the token does not expire. */
   readonly expiresAt?: number
 }
 
-/** The port: what `api-token` asks of a store. Only hashes are ever given to it. */
+/** The store port of `api-token`. It receives only hashes of tokens. */
 export interface TokenStore {
-  /** @param hash hex SHA-256 of the whole token. Undefined: unknown or revoked token, or disabled user. Expired ones may be returned. */
+  /**
+   * Returns the owner of a token; undefined for an unknown or revoked token, or a disabled user. It may return expired tokens.
+   *
+   * @param hash hex SHA-256 of the complete token
+   */
   ownerOf(hash: string): Promise<TokenOwner | undefined>
   /**
-   * Rises with every revocation, and whenever a token begins to work: see `OwnershipStore.revision`. A change of kind `token` names a token by its hash. Where it does not
-   * rise for a token that begins to work, one that was refused shortly before is refused for up to two seconds more.
+   * Reads the revision, which must rise with each revocation, and should rise when a token becomes valid: see `OwnershipStore.revision`.
+   *
+   * A change of kind `token` has the token's hash as key. If the revision does not rise for a new token, and the token was rejected shortly before, it
+   * is rejected for up to two more seconds.
    */
   revision: ReadRevision
 }

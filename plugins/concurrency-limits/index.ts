@@ -5,65 +5,68 @@ import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcu
 export { type InFlight, inFlightOf } from '../shared/in-flight.ts'
 export type { Concurrency, MaxConcurrency } from './limiter.ts'
 
+/** Options of `concurrencyLimits`: the limits of the process, and of each user. */
 export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
-  /** Most of one user. Default 128 requests, 64 streams, 128 MiB of bodies. */
+  /** Limits of each user. Default: 128 requests, 64 streams, 128 MiB of bodies. */
   readonly user?: Partial<MaxConcurrency>
-  /** Answers what is too much for the process, before anybody knows who asks. Default as the problem renders itself. */
+  /** Creates the response to a request that the process limits reject, before authentication. Default: the problem's own response. */
   readonly refuse?: (problem: Problem, request: Request) => Response
-  /** Requests that are let in even then: health checks, for example. Default none. */
+  /** Whether the process limit on requests does not apply, for example to health checks. Default: it applies to all. */
   readonly exempt?: (request: Request) => boolean
 }
 
-/** Answers requests, whatever listens for them. */
+/** A request handler. */
 export type Handle = (request: Request) => Awaitable<Response>
 
+/** The limits of one process. */
 export interface ConcurrencyLimits {
-  /** The same handler, within the limits. */
+  /** Wraps a handler with the limits. */
   limited(handle: Handle): Handle
-  /** What there is at this moment, of all callers together. */
+  /** The current counts of all callers together. */
   counts(): Concurrency
-  /** Users who have anything at this moment. */
+  /** Number of users with a request, a stream or buffered bytes at this moment. */
   users(): number
 }
 
 /**
- * Limits what is in flight in one process: of all callers together (by default 4,096 requests, 16,384 streams, 512 MiB of bodies) and of each user. Put it
- * between the listener and the app, whose plugins then do the rest:
+ * Limits what is in flight in one process, in total and for each user. By default the total is 4,096 requests, 16,384 streams and 512 MiB of bodies.
+ *
+ * Put it between the listener and the app:
  *
  *     const limits = concurrencyLimits()
  *     Bun.serve({ fetch: limits.limited((request) => app.handle(request)) })
  *
- * The plugins of this package say who asks, how much they read, and when a stream has ended. They refuse with Problem 429 what is too much for its user, and 503
- * what is too much for the process, both with `Retry-After`, in their own shape, and before a body is read. Routes of the host's own that stream say so themselves:
+ * The plugins of this package report the user, the bytes of bodies, and the end of streams. Above a user's limit they throw Problem 429, above a limit of
+ * the process Problem 503, both with `Retry-After`, before they read a body. A route of the host app that streams calls
  * `inFlightOf(request)?.streaming()`, and `streamed()` when the stream has ended.
  */
 export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): ConcurrencyLimits => {
   const { user, refuse = (problem) => problem.toResponse(), exempt = () => false } = options
   const counts = new ConcurrencyCounts({
-    process: maxima(options, { maxRequests: 4_096, maxStreams: 16_384, maxUnreadBodyBytes: 2 ** 29 }),
-    user: maxima(user, { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 2 ** 27 }),
+    process: withDefaults(options, { maxRequests: 4_096, maxStreams: 16_384, maxUnreadBodyBytes: 2 ** 29 }),
+    user: withDefaults(user, { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 2 ** 27 }),
   })
   return {
     limited: (handle) => (request) => {
-      let entered: CountedRequest
+      let counted: CountedRequest
       try {
-        entered = counts.enter(request, exempt)
+        counted = counts.enter(request, exempt)
       } catch (error) {
         if (error instanceof Problem) return refuse(error, request)
         throw error
       }
-      const answered = (response: Response): Response => {
-        entered.answered()
+      const onResponse = (response: Response): Response => {
+        counted.answered()
         return response
       }
-      const failed = (error: unknown): never => {
-        entered.answered()
+      const onError = (error: unknown): never => {
+        counted.answered()
         throw error
       }
       try {
-        return andThen(handle(request), answered, failed)
+        return andThen(handle(request), onResponse, onError)
       } catch (error) {
-        return failed(error)
+        return onError(error)
       }
     },
     counts: () => ({ ...counts.all }),
@@ -71,8 +74,8 @@ export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): Concu
   }
 }
 
-const maxima = (given: Partial<MaxConcurrency> = {}, usual: MaxConcurrency): MaxConcurrency => ({
-  maxRequests: given.maxRequests ?? usual.maxRequests,
-  maxStreams: given.maxStreams ?? usual.maxStreams,
-  maxUnreadBodyBytes: given.maxUnreadBodyBytes ?? usual.maxUnreadBodyBytes,
+const withDefaults = (given: Partial<MaxConcurrency> = {}, defaults: MaxConcurrency): MaxConcurrency => ({
+  maxRequests: given.maxRequests ?? defaults.maxRequests,
+  maxStreams: given.maxStreams ?? defaults.maxStreams,
+  maxUnreadBodyBytes: given.maxUnreadBodyBytes ?? defaults.maxUnreadBodyBytes,
 })

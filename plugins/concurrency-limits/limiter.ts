@@ -1,17 +1,17 @@
 import { countInFlight, type InFlight } from '../shared/in-flight.ts'
 import { Problem } from '../shared/problem.ts'
 
-/** Most at the same time. */
+/** Limits on concurrent use, of the process or of one user. */
 export interface MaxConcurrency {
-  /** Requests whose answer has not begun. Of the process's, a quarter may be having their bodies read without anybody knowing whose they are, as a login has. */
+  /** Requests whose response has not started. In the process, at most a quarter may be unauthenticated requests with a body, such as logins. */
   readonly maxRequests: number
-  /** Answers that are streams. */
+  /** Open response streams. */
   readonly maxStreams: number
-  /** Bytes of request bodies that are being read, or held until their request is over; and of answers, until their caller has read them. */
+  /** Bytes of request bodies, from their read to the end of the request, and of responses that the client has not read yet. */
   readonly maxUnreadBodyBytes: number
 }
 
-/** What there is at this moment. */
+/** Current counts. */
 export interface Concurrency {
   readonly requests: number
   readonly streams: number
@@ -20,42 +20,43 @@ export interface Concurrency {
 
 type Counts = { -readonly [Name in keyof Concurrency]: Concurrency[Name] }
 
-export interface ConcurrencyLimiter {
+/** The limits of the process and of each user. */
+export interface ScopedLimits {
   readonly process: MaxConcurrency
   readonly user: MaxConcurrency
 }
 
-/** Counts what requests take up, of all callers together and of each user. */
+/** Counts requests, streams and bytes of bodies, in total and for each user. */
 export class ConcurrencyCounts {
-  readonly limits: ConcurrencyLimiter
-  readonly all: Counts = none()
+  readonly limits: ScopedLimits
+  readonly all: Counts = noCounts()
   readonly users = new Map<string, Counts>()
-  /** Requests whose bodies are, or were, read without anybody knowing whose they are. */
-  strangers = 0
+  /** Number of requests in flight whose body was read before authentication. */
+  unauthenticated = 0
 
-  constructor(limits: ConcurrencyLimiter) {
+  constructor(limits: ScopedLimits) {
     this.limits = limits
   }
 
-  /** A request has come. Throws Problem 503 when there are too many, unless this one is exempt. */
+  /** Counts a new request. Throws Problem 503 if the process has reached its limit, unless the request is exempt. */
   enter(request: Request, exempt: (request: Request) => boolean): CountedRequest {
     if (this.all.requests >= this.limits.process.maxRequests && !exempt(request)) throw busy()
     this.all.requests++
-    const entered = new CountedRequest(this)
-    countInFlight(request, entered)
-    return entered
+    const counted = new CountedRequest(this)
+    countInFlight(request, counted)
+    return counted
   }
 }
 
-/** One request. All that it has taken is given back when its answer has been made and, where that is a stream, has ended. */
+/** The counts of one request. They are released when its response is complete and, if it is a stream, has ended. */
 export class CountedRequest implements InFlight {
   readonly #counts: ConcurrencyCounts
-  #name = ''
+  #userName = ''
   #user: Counts | undefined
-  #bytes = 0
-  #unsent = 0
+  #bodyBytes = 0
+  #unsentBytes = 0
   #answered = false
-  #strange = false
+  #unauthenticated = false
   #streams = false
 
   constructor(counts: ConcurrencyCounts) {
@@ -65,15 +66,15 @@ export class CountedRequest implements InFlight {
   identified(name: string): void {
     if (this.#user || this.#answered) return
     const { limits, users } = this.#counts
-    const user = users.get(name) ?? none()
+    const user = users.get(name) ?? noCounts()
     if (user.requests >= limits.user.maxRequests) throw tooMany('requests')
-    if (user.bodyBytes + this.#bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
+    if (user.bodyBytes + this.#bodyBytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
     if (this.#streams && user.streams >= limits.user.maxStreams) throw tooMany('streams')
     user.requests++
-    user.bodyBytes += this.#bytes
+    user.bodyBytes += this.#bodyBytes
     if (this.#streams) user.streams++
     users.set(name, user)
-    this.#name = name
+    this.#userName = name
     this.#user = user
   }
 
@@ -82,17 +83,17 @@ export class CountedRequest implements InFlight {
     const user = this.#user
     if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
     if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy()
-    // Too late to be given back.
+    // The counts of this request have been released already, so nothing would release these bytes.
     if (this.#answered && !this.#streams) return
-    if (!user && !this.#strange && !this.#answered) {
-      // Strangers who send slowly are not to keep users out.
-      if (this.#counts.strangers >= limits.process.maxRequests / 4) throw busy()
-      this.#counts.strangers++
-      this.#strange = true
+    if (!user && !this.#unauthenticated && !this.#answered) {
+      // Unauthenticated clients that send slowly must not use all requests of the process.
+      if (this.#counts.unauthenticated >= limits.process.maxRequests / 4) throw busy()
+      this.#counts.unauthenticated++
+      this.#unauthenticated = true
     }
     all.bodyBytes += bytes
     if (user) user.bodyBytes += bytes
-    this.#bytes += bytes
+    this.#bodyBytes += bytes
   }
 
   streaming(): void {
@@ -114,12 +115,12 @@ export class CountedRequest implements InFlight {
     this.#release()
   }
 
-  /** The answer has been made, or there will be none. */
+  /** The handler has returned a response, or has failed. */
   answered(): void {
     if (this.#answered) return
     this.#answered = true
     this.#counts.all.requests--
-    if (this.#strange) this.#counts.strangers--
+    if (this.#unauthenticated) this.#counts.unauthenticated--
     if (this.#user) this.#user.requests--
     this.#release()
   }
@@ -127,44 +128,47 @@ export class CountedRequest implements InFlight {
   sending(bytes: number): void {
     if (!this.#answered) return
     const { limits, all, users } = this.#counts
-    // The request may have been over, and its user have had nothing any more.
-    const user = this.#user && (users.get(this.#name) ?? this.#user)
+    // The request may have been released, and the counts of its user deleted.
+    const user = this.#user && (users.get(this.#userName) ?? this.#user)
     if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
     if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy()
     all.bodyBytes += bytes
-    this.#unsent += bytes
+    this.#unsentBytes += bytes
     this.#user = user
     if (!user) return
     user.bodyBytes += bytes
-    users.set(this.#name, user)
+    users.set(this.#userName, user)
   }
 
   sent(): void {
-    this.#counts.all.bodyBytes -= this.#unsent
-    if (this.#user) this.#user.bodyBytes -= this.#unsent
-    this.#unsent = 0
-    this.#forget()
+    this.#counts.all.bodyBytes -= this.#unsentBytes
+    if (this.#user) this.#user.bodyBytes -= this.#unsentBytes
+    this.#unsentBytes = 0
+    this.#deleteIdleUser()
   }
 
   #release(): void {
     if (!this.#answered || this.#streams) return
-    this.#counts.all.bodyBytes -= this.#bytes
-    if (this.#user) this.#user.bodyBytes -= this.#bytes
-    this.#forget()
+    this.#counts.all.bodyBytes -= this.#bodyBytes
+    if (this.#user) this.#user.bodyBytes -= this.#bodyBytes
+    this.#deleteIdleUser()
   }
 
-  /** Who has nothing any more is not remembered. */
-  #forget(): void {
+  /** Deletes the counts of a user without anything in flight. */
+  #deleteIdleUser(): void {
     const user = this.#user
     const { users } = this.#counts
-    if (!user || users.get(this.#name) !== user) return
-    if (user.requests === 0 && user.streams === 0 && user.bodyBytes === 0) users.delete(this.#name)
+    if (!user || users.get(this.#userName) !== user) return
+    if (user.requests === 0 && user.streams === 0 && user.bodyBytes === 0) users.delete(this.#userName)
   }
 }
 
-const none = (): Counts => ({ requests: 0, streams: 0, bodyBytes: 0 })
+const noCounts = (): Counts => ({ requests: 0, streams: 0, bodyBytes: 0 })
 
-const soon = { headers: { 'retry-after': '1' } }
+const retryAfter = { headers: { 'retry-after': '1' } }
 const tooMany = (what: string) =>
-  new Problem(429, `too many ${what} at once`, { ...soon, event: { action: 'limit.reach', target: { kind: what } } })
-const busy = () => new Problem(503, 'the server is busy', soon)
+  new Problem(429, `too many ${what} at once`, {
+    ...retryAfter,
+    event: { action: 'limit.reach', target: { kind: what } },
+  })
+const busy = () => new Problem(503, 'the server is busy', retryAfter)

@@ -2,22 +2,22 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { Problem } from '../shared/problem.ts'
-import { Gathered, StatusCounts, TextCounts } from './requests.ts'
+import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
 
-/** What is counted, and the registry it is counted in: further metrics of a host app may be registered there too. */
+/** The metrics of one process, and their registry, where a host app can register further metrics. */
 export interface Metrics {
   readonly registry: Registry
-  /** An answer to a caller. */
-  request(answer: { method: string; status: number; seconds: number }): void
-  /** A call to an upstream that has ended: `status` is 0 when there was no answer. Fits `observe` of `upstream-proxy`. */
+  /** Counts a response. */
+  request(response: { method: string; status: number; seconds: number }): void
+  /** Counts a completed upstream call; `status` is 0 without a response. For the option `observe` of `upstream-proxy`. */
   upstream(call: { action: string; status: number; seconds: number }): void
-  /** How to find out, whenever somebody looks, what is in flight. Fits `counts` of `concurrency-limits`. */
+  /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
-  /** A call of text generation, whether the upstream took it, and its tokens where the upstream reported them. */
+  /** Counts a call of text generation: whether the upstream accepted it, and its tokens if the upstream reported them. */
   text(call: { model: string; taken: boolean; tokens: TextTokens | undefined }): void
 }
 
-/** Tokens of one call, whole numbers from 0: `cachedInput` is part of `input`, and `reasoning` of `output`. */
+/** Token counts of one call. `cachedInput` is part of `input`, and `reasoning` is part of `output`. */
 export interface TextTokens {
   readonly input: number
   readonly cachedInput: number
@@ -25,7 +25,7 @@ export interface TextTokens {
   readonly reasoning: number
 }
 
-/** Counters of one process, apart from any global registry. */
+/** Creates the metrics of one process, in a registry of their own. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const registers = [registry]
@@ -33,7 +33,7 @@ export const createMetrics = (): Metrics => {
   const requests = new StatusCounts()
   new Counter({
     name: 'sluice_requests_total',
-    help: 'Answers to callers.',
+    help: 'Responses to callers.',
     labelNames: ['method', 'status'],
     registers,
     collect() {
@@ -41,18 +41,18 @@ export const createMetrics = (): Metrics => {
       for (const { name: method, status, count } of requests.all()) this.inc({ method, status }, count)
     },
   })
-  const requestSeconds = new Gathered((seconds) => histogram.observe(seconds))
+  const requestSeconds = new ObservationBuffer((seconds) => histogram.observe(seconds))
   const histogram = new Histogram({
     name: 'sluice_request_seconds',
-    help: 'Time until an answer began.',
+    help: 'Time until a response started.',
     buckets: seconds,
     registers,
-    collect: () => requestSeconds.pass(),
+    collect: () => requestSeconds.flush(),
   })
   const calls = new StatusCounts()
   new Counter({
     name: 'sluice_upstream_calls_total',
-    help: 'Calls to upstreams; status 0 is no answer.',
+    help: 'Calls to upstreams; status 0: no response.',
     labelNames: ['action', 'status'],
     registers,
     collect() {
@@ -60,21 +60,21 @@ export const createMetrics = (): Metrics => {
       for (const { name: action, status, count } of calls.all()) this.inc({ action, status }, count)
     },
   })
-  const callSeconds = new Map<string, Gathered>()
+  const callSeconds = new Map<string, ObservationBuffer>()
   const callHistogram = new Histogram({
     name: 'sluice_upstream_seconds',
-    help: 'Time of calls to upstreams.',
+    help: 'Duration of calls to upstreams.',
     labelNames: ['action'],
     buckets: seconds,
     registers,
     collect() {
-      for (const gathered of callSeconds.values()) gathered.pass()
+      for (const durations of callSeconds.values()) durations.flush()
     },
   })
   const texts = new Map<string, TextCounts>()
   new Counter({
     name: 'sluice_text_calls_total',
-    help: 'Calls of text generation, by whether the upstream reported their tokens.',
+    help: 'Calls of text generation; reported: whether the upstream reported tokens.',
     labelNames: ['model', 'reported'],
     registers,
     collect() {
@@ -106,20 +106,20 @@ export const createMetrics = (): Metrics => {
     },
     upstream({ action, status, seconds }) {
       calls.add(action, status)
-      let gathered = callSeconds.get(action)
-      if (!gathered) {
-        gathered = new Gathered((seconds) => callHistogram.observe({ action }, seconds))
-        callSeconds.set(action, gathered)
+      let durations = callSeconds.get(action)
+      if (!durations) {
+        durations = new ObservationBuffer((seconds) => callHistogram.observe({ action }, seconds))
+        callSeconds.set(action, durations)
       }
-      gathered.add(seconds)
+      durations.add(seconds)
     },
     inFlight(counts) {
       for (const [name, help, read] of [
-        ['sluice_requests_in_flight', 'Requests whose answer has not begun.', () => counts().requests],
-        ['sluice_streams_open', 'Answers that are streams and have not ended.', () => counts().streams],
+        ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],
+        ['sluice_streams_open', 'Open response streams.', () => counts().streams],
         [
           'sluice_body_bytes_held',
-          'Bytes of request bodies, and of unread answers, that are held.',
+          'Bytes of request bodies and of unread responses in memory.',
           () => counts().bodyBytes,
         ],
       ] as const) {
@@ -143,32 +143,33 @@ export const createMetrics = (): Metrics => {
   }
 }
 
-/** A label that callers choose freely would grow the registry without bound. */
+/** Methods with a label of their own. Callers can invent others, which would grow the registry without bound. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** How many models have a label of their own, the first that an upstream has taken a call for; all others, and what is no model, share one. */
+/** Number of models with a label of their own: the first that an upstream has accepted a call for. All others share the label `other`. */
 const maxModels = 200
 
-/** Without control characters and lone surrogates, which could spoil the whole text that Prometheus reads, or make one label of two. */
+/** Model names without control characters, which could break the text format, and without lone surrogates, which would merge different labels. */
 const plainName = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 
 const boundedLabel = () => {
   const known = new Set<string>()
-  return (name: string, exists: boolean): string => {
+  return (name: string, accepted: boolean): string => {
     if (known.has(name)) return name
-    if (!exists || known.size === maxModels || !plainName.test(name)) return 'other'
+    if (!accepted || known.size === maxModels || !plainName.test(name)) return 'other'
     known.add(name)
     return name
   }
 }
 
+/** Options of `metrics`. */
 export interface MetricsOptions {
   readonly metrics: Metrics
-  /** Bearer token that opens `/metrics`. Undefined: 404. */
+  /** Bearer token for `/metrics`. If undefined, the route responds with 404. */
   readonly token: string | undefined
 }
 
-/** `GET /metrics` in the Prometheus text format. Throws Problem 401 without the token, 404 when there is none to give. */
+/** An Elysia plugin with `GET /metrics` in the Prometheus text format. Throws Problem 401 without the token, and 404 if no token is configured. */
 export const metrics = ({ metrics, token }: MetricsOptions) =>
   new Elysia({ name: 'sluice/metrics' }).get('/metrics', async ({ request }) => {
     if (token === undefined) throw new Problem(404, 'not found')
@@ -179,5 +180,5 @@ export const metrics = ({ metrics, token }: MetricsOptions) =>
     return new Response(await metrics.registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
   })
 
-/** Digests are of one length, as a comparison in constant time needs. */
+/** `timingSafeEqual` needs inputs of equal length, which digests are. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,9 +1,9 @@
 import type { TextTokens } from './index.ts'
 
-// What is counted for every request is gathered here, and told to prom-client when somebody looks, or many at a time: one by one, its checks of labels and values cost as
-// much as the rest of a refusal.
+// These counters pass their values to prom-client at a scrape, or many at a time. To pass each value at once would cost as much as the rest of a 401
+// response, because prom-client checks all labels and values.
 
-/** Answers by method, or by action, and by status: as many as there are of both, which no caller chooses. */
+/** Counts by name (a method or an action) and status. Callers cannot invent either, so the number of counters is bounded. */
 export class StatusCounts {
   readonly #names = new Map<string, Map<number, number>>()
 
@@ -23,7 +23,7 @@ export class StatusCounts {
   }
 }
 
-/** Calls and tokens of one model. */
+/** Counts of calls and tokens of one model. */
 export class TextCounts {
   reported = 0
   unreported = 0
@@ -42,8 +42,8 @@ export class TextCounts {
   }
 }
 
-/** Values that are passed on, in their order, 128 at a time or when they are wanted. */
-export class Gathered {
+/** Buffers observed values and passes them on in order: 128 at a time, or at a scrape. */
+export class ObservationBuffer {
   readonly #values: number[] = []
   readonly #observe: (value: number) => void
 
@@ -52,13 +52,13 @@ export class Gathered {
   }
 
   add(value: number): void {
-    if (this.#values.push(value) === most) this.pass()
+    if (this.#values.push(value) === maxBuffered) this.flush()
   }
 
-  pass(): void {
+  flush(): void {
     for (const value of this.#values) this.#observe(value)
     this.#values.length = 0
   }
 }
 
-const most = 128
+const maxBuffered = 128

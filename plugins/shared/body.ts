@@ -4,7 +4,7 @@ import { Problem } from './problem.ts'
 import { type BodySource, readAtMost, readKnownLength } from './read-body.ts'
 import { decodeText } from './text.ts'
 
-/** A stream, bytes, or what reads a body of announced length at one go, once it is wanted. */
+/** A body from the server: a stream, bytes, or a function that reads all bytes of a body with `Content-Length` at once. */
 export type DeliveredBody =
   | ReadableStream<Uint8Array>
   | Uint8Array<ArrayBuffer>
@@ -15,19 +15,20 @@ const delivered = Symbol('delivered body')
 type Delivered = Request & { [delivered]?: DeliveredBody }
 
 /**
- * Gives a request the body that its runtime cannot: a `Request` for GET has none, and `Bun.serve` and `Deno.serve` throw it away. A server that
- * can read it (`node:http`) hands it over here before it hands the request to the app. Best as a stream that brings nothing before it is read
- * (`highWaterMark: 0`): the app reads it when it knows who asks, or not at all.
+ * Attaches a body to a GET request, for a server that can read it (`node:http`).
+ *
+ * A `Request` for GET cannot have a body, and `Bun.serve` and `Deno.serve` discard it. The server calls this before it passes the request to the app.
+ * Prefer a stream that reads nothing in advance (`highWaterMark: 0`): the app reads it only after it has authenticated the caller.
  */
 export const deliverBody = (request: Delivered, body: DeliveredBody): void => {
   request[delivered] = body
 }
 
-/** Reads a request's body, the delivered one if there is one; see `collect`. */
+/** Reads the body of a request, or the body that `deliverBody` has attached. Resolves with undefined if it exceeds `maxBytes`. */
 export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const body = request[delivered]
   const inFlight = inFlightOf(request)
-  // A coding of its content is left in it, and so its length is the one announced.
+  // The server does not decode a Content-Encoding, so the body has the length in Content-Length.
   if (typeof body === 'function') {
     return readKnownLength(Number(request.headers.get('content-length')), body, maxBytes, inFlight)
   }
@@ -39,20 +40,20 @@ const readableOf = (body: Exclude<DeliveredBody, () => unknown>, { headers }: Re
   return { headers, body: response.body, bytes: () => response.bytes() }
 }
 
-/** Whether the request announces a body (RFC 9112 section 6). */
+/** Whether the headers of a request announce a body (RFC 9112 section 6). */
 export const announcesBody = (headers: Headers): boolean =>
   headers.has('transfer-encoding') || !['0', null].includes(headers.get('content-length'))
 
-/** Whether the content type is application/json, with or without parameters, in any case. */
+/** Whether the content type is `application/json`, in upper or lower case, with or without parameters. */
 export const isJson = (headers: Headers): boolean =>
   /^\s*application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
 
-/** A JSON body: its bytes, to be forwarded as they are, and the JSON in them. */
+/** A JSON body: the received bytes, which can be forwarded unchanged, and the parsed JSON. */
 export class JsonBody {
   readonly json: Json
   readonly #bytes: Uint8Array | undefined
 
-  /** @param bytes as they came; default those of the JSON */
+  /** @param bytes the received bytes. Default: the bytes of `json` */
   constructor(json: Json, bytes?: Uint8Array) {
     this.json = json
     this.#bytes = bytes
@@ -62,7 +63,7 @@ export class JsonBody {
     return this.#bytes ?? this.json.bytes
   }
 
-  /** The body with its JSON changed; itself, byte for byte, when `change` gives back what it got. */
+  /** The body with changed JSON. Returns this body, with the same bytes, if `change` returns its argument. */
   edit(change: (json: Json) => Json): JsonBody {
     const changed = change(this.json)
     return changed === this.json ? this : new JsonBody(changed)
@@ -70,25 +71,26 @@ export class JsonBody {
 }
 
 /**
- * Reads a body that has to be a JSON object.
+ * Reads a body that must be a JSON object.
  *
- * Throws Problem 413 beyond `maxBytes`, 400 for what is not JSON or not an object, nested deeper than 64 or made of more than 100,000 values, and 429 or 503 where too much is being read at once.
+ * Throws Problem 413 above `maxBytes`. Throws Problem 400 if the body is not a JSON object, is nested deeper than 64 levels, or has more than
+ * 100,000 values. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
  */
 export const readJsonBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw tooLarge()
-  const json = bytes.length > bytesInTurn ? await readJsonInTurns(bytes).catch(refuse) : parse(bytes)
+  const json = bytes.length > bytesInTurn ? await readJsonInTurns(bytes).catch(throwProblem) : parseBody(bytes)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return new JsonBody(json, bytes)
 }
 
-/** Whether a GET announces a body with JSON in it. */
+/** Whether a GET request announces a JSON body. */
 export const hasQueryBody = ({ headers }: Request): boolean => announcesBody(headers) && isJson(headers)
 
 /**
- * The JSON object in the body of a GET that has one; undefined when it is empty.
+ * Reads the JSON object in the body of a GET request. Resolves with undefined if the body is empty.
  *
- * Throws Problem 400 also when a body is announced that this server cannot read: the parameters in it must not be lost in silence.
+ * Throws the errors of `readJsonBody`. Also throws Problem 400 if the server cannot read the body: the gateway must not ignore its parameters.
  */
 export const readQueryBody = async (request: Delivered, maxBytes: number): Promise<Json | undefined> => {
   if (!request[delivered]) {
@@ -97,21 +99,21 @@ export const readQueryBody = async (request: Delivered, maxBytes: number): Promi
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw tooLarge()
   if (bytes.length === 0) return undefined
-  const json = parse(bytes)
+  const json = parseBody(bytes)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return json
 }
 
-const parse = (bytes: Uint8Array): Json => {
+const parseBody = (bytes: Uint8Array): Json => {
   try {
     const text = decodeText(bytes)
     return text === undefined ? readJson(bytes) : readUtf8(bytes, text)
   } catch (error) {
-    return refuse(error)
+    return throwProblem(error)
   }
 }
 
-const refuse = (error: unknown): never => {
+const throwProblem = (error: unknown): never => {
   if (error instanceof JsonError) throw new Problem(400, `request body is ${error.message}`)
   throw error
 }

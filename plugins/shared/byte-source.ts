@@ -1,19 +1,20 @@
-/** Takes bytes. A promise says that these were enough for now: it resolves when more are wanted, or when nobody will take any more. */
+/** Writes bytes. A returned promise applies backpressure: it resolves when the reader wants more bytes or has cancelled. */
 export type Write = (bytes: Uint8Array) => Promise<unknown> | undefined
 
-/** Bytes that come into being while they are sent. */
+/** A producer of bytes, which a server can write to a connection without a stream. */
 export interface ByteSource {
-  /** Writes all of them, and resolves. Rejects where they break off: then they must not end as if they were complete. Called once. */
+  /** Writes all bytes, then resolves. If it rejects, the body is incomplete, and the server must not end it normally. Called once. */
   writeTo(write: Write): Promise<void>
-  /** Nobody will take any more: `writeTo` comes to an end. Never rejects. */
+  /** Stops the source, because the reader has cancelled: `writeTo` ends soon. Never rejects. */
   cancel(reason?: unknown): Promise<void>
 }
 
 const sources = new WeakMap<Response, ByteSource>()
 
 /**
- * A response with such bytes. Its body is a stream like any other; but a server that knows `byteSourceOf` takes them without a stream in between, which costs as much again
- * for each of many small pieces.
+ * A response whose body comes from a byte source.
+ *
+ * Its body is a normal stream. A server that calls `byteSourceOf` can write the bytes without that stream, which doubles the cost of a small chunk.
  */
 export const responseFrom = (source: ByteSource, init: ResponseInit): Response => {
   const response = new Response(streamFrom(source), init)
@@ -21,28 +22,28 @@ export const responseFrom = (source: ByteSource, init: ResponseInit): Response =
   return response
 }
 
-/** What a response's body is made from, for whoever does not touch the body; undefined for any other response than those of `responseFrom`. */
+/** The byte source of a response from `responseFrom`; else undefined. The caller must then not use the response's body. */
 export const byteSourceOf = (response: Response): ByteSource | undefined => sources.get(response)
 
-/** The bytes as a stream: they are asked for when it is read, and no faster. */
+/** The bytes of a source as a stream. The source starts at the first read, and waits for the next read after each write. */
 export const streamFrom = (source: ByteSource): ReadableStream<Uint8Array> => {
-  let begun = false
-  let over = false
-  /** Resolves when the stream is read again. */
+  let started = false
+  let cancelled = false
+  /** Resolves at the next read. */
   let wanted: PromiseWithResolvers<void> | undefined
   const resume = () => {
     wanted?.resolve()
     wanted = undefined
   }
-  const begin = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const write: Write = (bytes) => {
       wanted ??= Promise.withResolvers()
-      // Whoever waits for it may read on at once.
+      // A pending read may cause the next read synchronously, and so resolve `wanted` before it is returned.
       controller.enqueue(bytes)
       return wanted?.promise
     }
     source.writeTo(write).then(
-      () => over || controller.close(),
+      () => cancelled || controller.close(),
       (error: unknown) => controller.error(error),
     )
   }
@@ -50,12 +51,12 @@ export const streamFrom = (source: ByteSource): ReadableStream<Uint8Array> => {
     {
       pull(controller) {
         resume()
-        if (begun) return
-        begun = true
-        begin(controller)
+        if (started) return
+        started = true
+        start(controller)
       },
       cancel(reason) {
-        over = true
+        cancelled = true
         resume()
         return source.cancel(reason)
       },
@@ -64,7 +65,7 @@ export const streamFrom = (source: ByteSource): ReadableStream<Uint8Array> => {
   )
 }
 
-/** The bytes of a stream. */
+/** A byte source that reads from a stream. */
 export const sourceFrom = (body: ReadableStream<Uint8Array>): ByteSource => {
   const reader = body.getReader()
   return {

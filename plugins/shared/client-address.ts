@@ -1,25 +1,27 @@
 import { BlockList, isIP } from 'node:net'
 
-/** An address, or what knows it when somebody asks. */
+/** The address of the peer, or an object that provides it on access. */
 type Peer = string | { readonly address: string | undefined }
 
 const peer = Symbol('peer')
 
 type Delivered = Request & { [peer]?: Peer }
 
-/** Keeps the address of the peer that a request comes from, which a `Request` does not say. For servers, before they hand it to the app. */
+/** Attaches the peer's address to a request, because `Request` has no such property. A server calls it before it passes the request to the app. */
 export const setPeerAddress = (request: Delivered, address: Peer | undefined): void => {
   request[peer] = address
 }
 
-/** Says where a request comes from; undefined where the server did not say. */
+/** Returns the client address of a request; undefined if the server has not set a peer address. */
 export type ClientAddressOf = (request: Request) => string | undefined
 
 /**
- * Where requests come from: the peer's address. Of a proxy that is named here, what it says of its own peer: the last entry of `X-Forwarded-For`, and so on for
- * every entry that is such a proxy again. An entry that is no address ends the search: the proxy that wrote it is the last one known.
+ * Creates a function that returns the client address of a request: the peer's address, or, behind trusted proxies, an entry of `X-Forwarded-For`.
  *
- * @param trustedProxies addresses, and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3). None: whoever connects may write what it likes into the header.
+ * If the peer is a trusted proxy, the last entry of `X-Forwarded-For` is the client address. If that entry is a trusted proxy too, the entry before
+ * it counts, and so on. The search stops at an entry that is not an address; the result is then the proxy that wrote this entry.
+ *
+ * @param trustedProxies addresses and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3). Default: none, because any client can send the header.
  */
 export const createClientAddressOf = (trustedProxies: readonly string[] = []): ClientAddressOf => {
   const trusted = blockListOf(trustedProxies)
@@ -40,8 +42,9 @@ export const createClientAddressOf = (trustedProxies: readonly string[] = []): C
 }
 
 /**
- * One way to write an address (RFC 5952), without the zone of a link-local one: an IPv4 address within IPv6 (RFC 4291 section 2.5.5.2) is the IPv4 address. Undefined
- * for text that is no address.
+ * Returns the canonical text of an IP address (RFC 5952), without a zone; undefined if the text is not an address.
+ *
+ * An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) becomes the IPv4 address.
  */
 export const parseAddress = (text: string): string | undefined => {
   const [plain = ''] = text.split('%', 1)
@@ -68,6 +71,6 @@ const blockListOf = (networks: readonly string[]): BlockList => {
   return list
 }
 
-/** Some proxies name the port too, `203.0.113.5:40001` or `[2001:db8::1]:40001`; every connection has another one. */
+/** Removes a port, which some proxies append: `203.0.113.5:40001` or `[2001:db8::1]:40001`. It differs for each connection. */
 const withoutPort = (address: string): string =>
   address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')

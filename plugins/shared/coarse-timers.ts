@@ -1,41 +1,42 @@
 import { clearInterval, setInterval } from 'node:timers'
 
-/** Something that is waited for until a time. */
+/** A timeout of `CoarseTimers`. */
 export interface CoarseTimer {
-  /** As `performance.now()` tells it. */
+  /** The time at which the timeout expires, on the scale of `performance.now()`. */
   readonly until: number
+  /** Called once, when the timeout has expired. */
   over(): void
 }
 
-/** Waits of many requests under one timer: thousands cost no more than the look at them, a few times a second. */
+/** Timeouts of many requests that share one interval timer: cheaper than a timer for each request, but less precise. */
 export interface CoarseTimers {
-  add(wait: CoarseTimer): void
-  delete(wait: CoarseTimer): void
+  add(timeout: CoarseTimer): void
+  delete(timeout: CoarseTimer): void
 }
 
-/** @param everyMs how often is looked, and so how much later than its time a wait may be over */
+/** @param everyMs milliseconds between two checks. A timeout can expire late by this time. */
 export const createCoarseTimers = (everyMs: number): CoarseTimers => {
   const open = new Set<CoarseTimer>()
-  let timer: NodeJS.Timeout | undefined
-  const look = () => {
+  let interval: NodeJS.Timeout | undefined
+  const check = () => {
     const now = performance.now()
-    for (const wait of open) {
-      if (wait.until > now) continue
-      open.delete(wait)
-      wait.over()
+    for (const timeout of open) {
+      if (timeout.until > now) continue
+      open.delete(timeout)
+      timeout.over()
     }
     if (open.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    clearInterval(interval)
+    interval = undefined
   }
   return {
-    add(wait) {
-      open.add(wait)
-      // What is waited for keeps the process, if anything has to.
-      timer ??= setInterval(look, everyMs).unref()
+    add(timeout) {
+      open.add(timeout)
+      // The timer does not keep the process alive; an open connection does.
+      interval ??= setInterval(check, everyMs).unref()
     },
-    delete(wait) {
-      open.delete(wait)
+    delete(timeout) {
+      open.delete(timeout)
     },
   }
 }

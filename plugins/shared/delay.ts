@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 
-/** Waits, but not longer than until the signal aborts, and without keeping the process alive. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. Its timer does not keep the process alive. */
 export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = () => {

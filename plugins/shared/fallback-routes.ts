@@ -1,28 +1,32 @@
 import type { AnyElysia } from 'elysia'
 import { Problem } from './problem.ts'
 
-/** Whoever is refused is refused before any body is read. */
+/** Elysia must not parse the body of a request that is rejected. */
 const hidden = { config: {}, parse: 'none' as const, detail: { hide: true } }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Gives every other method of the paths above it 405 with `Allow`, and every other path below the prefix 404; their bodies are not read. */
+/**
+ * Adds routes that reject all other requests: 405 with `Allow` for other methods of existing paths, 404 for other paths below the prefix.
+ *
+ * Call it after all other routes of the app. The bodies of these requests are not read.
+ */
 export const fallbackRoutes = <App extends AnyElysia>(app: App): App => {
   const prefix = app.config.prefix ?? ''
   const allowed = Map.groupBy(app.routes, (route) => route.path.slice(prefix.length))
   for (const [path, routes] of allowed) {
     const allow = [...new Set(routes.map((route) => route.method))]
-    const refuse = () => {
+    const rejectMethod = () => {
       throw new Problem(405, 'method not allowed', { headers: { allow: allow.join(', ') } })
     }
-    // Each by name: a parameter elsewhere, as in /assets/:asset_id, would otherwise take /assets/groups for an asset.
-    for (const method of methods) if (!allow.includes(method)) app.route(method, path, refuse, hidden)
-    app.all(path, refuse, hidden)
+    // One route for each method: `all` alone would lose to a parameter of another route, so that /assets/:asset_id matches /assets/groups.
+    for (const method of methods) if (!allow.includes(method)) app.route(method, path, rejectMethod, hidden)
+    app.all(path, rejectMethod, hidden)
   }
-  const unknown = () => {
+  const rejectPath = () => {
     throw new Problem(404, 'not found')
   }
-  app.all('/*', unknown, hidden)
-  if (!allowed.has('')) app.all('', unknown, hidden)
+  app.all('/*', rejectPath, hidden)
+  if (!allowed.has('')) app.all('', rejectPath, hidden)
   return app
 }

@@ -1,17 +1,23 @@
 /**
- * What of a caller's headers an upstream may see. A list of what is let through, not of what is held back: the caller's credentials, addresses
- * that proxies in front add, method overrides and hop-by-hop fields (RFC 9110 section 7.6.1) are all things nobody can list in full.
+ * Request headers of the caller that the gateway forwards to an upstream.
+ *
+ * This is an allowlist. A denylist would be incomplete: it needs all credentials, client addresses, method overrides and hop-by-hop headers
+ * (RFC 9110 section 7.6.1).
  */
 const forwarded = ['accept', 'accept-language', 'traceparent', 'tracestate', 'x-request-id']
 
-/** @param also names of further headers to let through */
+/**
+ * Headers for a request to an upstream: the allowed headers of the caller and those of the gateway.
+ *
+ * @param also names of further headers to forward
+ */
 export const requestHeaders = (caller: Headers | undefined, also?: readonly string[]): Headers =>
   new Headers(forwardedHeaders(caller, also))
 
-/** The same by their names in lower case, to which further ones may be added before `fetch` makes what it needs of them. */
+/** The headers of `requestHeaders` as a plain object with names in lower case, which is cheaper to extend than `Headers`. */
 export const forwardedHeaders = (caller: Headers | undefined, also: readonly string[] = []): Record<string, string> => {
   const headers: Record<string, string> = {
-    // Answers are read, so a coded one would only have to be decoded again.
+    // The gateway reads the responses, and would have to decompress them.
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
     via: '1.1 sluice',
@@ -28,8 +34,9 @@ const forward = (caller: Headers, name: string, headers: Record<string, string>)
 }
 
 /**
- * What of an upstream's headers a caller may see: what its answer is, when to ask again, and the ids by which it can be found in logs. A list of what is let
- * through: everything else speaks of the gateway's account, of the upstream's origin, or of a connection, or tells a proxy or a browser what to do.
+ * Response headers of an upstream that the gateway passes to the caller: content type, retry advice, and request ids for the upstream's support.
+ *
+ * This is an allowlist: other headers may reveal the gateway's account or the upstream's origin, belong to one connection, or instruct proxies and browsers.
  */
 const passed = new Set([
   'content-type',
@@ -45,46 +52,50 @@ const passed = new Set([
   'x-tt-logid',
   'openai-processing-ms',
   'openai-version',
-  // Of a gateway like this one.
+  // From another sluice gateway as upstream.
   'x-upstream-partialresponse',
 ])
 
-/** Limits are everybody's. How much of them is left says what others use of the account, unless the answer itself says that nothing is. */
+/** The remaining rate limit reveals the usage of other users of the account. Only a 429 may contain it, because it has revealed that already. */
 const passes = (name: string, status: number): boolean =>
   passed.has(name) || name.startsWith('x-ratelimit-limit') || (status === 429 && name.startsWith('x-ratelimit-'))
 
 const nosniff = 'x-content-type-options'
-const policy = 'content-security-policy'
-/** No browser guesses a type, and none runs what is no page of this origin, whoever wrote it (CSP Level 3, section 6.3.2). */
-const inertHeaders = { [nosniff]: 'nosniff', [policy]: "default-src 'none'; sandbox" } as const
-/** To be copied, which costs less than to make them again. */
-const onlyInert = new Headers(inertHeaders)
+const contentSecurityPolicy = 'content-security-policy'
+/** With these headers a browser does not guess the content type, and runs no script in the response (CSP Level 3, section 6.3.2). */
+const inertHeaders = { [nosniff]: 'nosniff', [contentSecurityPolicy]: "default-src 'none'; sandbox" } as const
+/** A template: to copy `Headers` costs less than to create them from an object. */
+const inertTemplate = new Headers(inertHeaders)
 
 const none: readonly string[] = []
 
-/** Headers of an upstream's answer as a caller gets them: those that may pass, less what its `Connection` names; and those that make the body inert. */
+/** Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection` names, and the inert headers. */
 export const responseHeaders = (upstream: Headers, status = 200): Headers => {
-  const headers = new Headers(onlyInert)
+  const headers = new Headers(inertTemplate)
   const connection = upstream.get('connection')
   const named = connection === null ? none : connection.split(',').map((name) => name.trim().toLowerCase())
-  // Their own iterator costs more.
+  // The iterator of `Headers` costs more than `forEach`.
   upstream.forEach((value, name) => {
     if (passes(name, status) && !named.includes(name)) headers.append(name, value)
   })
   return headers
 }
 
-/** The same answer with the headers that make it inert; a page has a policy of its own, which it keeps. */
+/** Adds the inert headers to a response: `nosniff` and a Content-Security-Policy that allows nothing. An existing policy remains. */
 export const inert = (response: Response): Response => {
   const { headers } = response
   headers.set(nosniff, inertHeaders[nosniff])
-  if (!headers.has(policy)) headers.set(policy, inertHeaders[policy])
+  if (!headers.has(contentSecurityPolicy)) headers.set(contentSecurityPolicy, inertHeaders[contentSecurityPolicy])
   return response
 }
 
 const harmless = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*$/i
 
-/** The same answer for where a browser asks with its cookie: what is not JSON is plain text there, whatever the upstream calls it. */
+/**
+ * Changes the content type of a response to `text/plain`, unless it is JSON.
+ *
+ * For routes that browsers call with a session cookie: an upstream must not send them a page.
+ */
 export const asText = (response: Response): Response => {
   const [type = '', ...parameters] = response.headers.get('content-type')?.split(';') ?? []
   if (type !== '' && !harmless.test(type)) {

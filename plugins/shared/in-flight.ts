@@ -1,28 +1,32 @@
-/** What is counted of one request while it is in flight. Each of these throws Problem 429 when its user has too much at once, 503 when everybody together has. */
+/**
+ * Counts the resources of one request while it is in flight.
+ *
+ * `identified`, `reading`, `streaming` and `sending` throw Problem 429 when the user has reached a limit, and Problem 503 when the process has.
+ */
 export interface InFlight {
-  /** It is known whose the request is. Said again, it counts once. */
+  /** The caller is authenticated. Repeated calls count once. */
   identified(user: string): void
-  /** So many bytes of a body are about to be read, and will be held until the request is over. */
+  /** The server will read this number of bytes of the body. They count until the request ends. */
   reading(bytes: number): void
-  /** The answer is a stream: the request is over no sooner than `streamed` is called. */
+  /** The response is a stream: the request ends when `streamed` is called. */
   streaming(): void
-  /** The stream has ended, in whatever way. Nothing happens where it had, or never began. */
+  /** The stream has ended, normally or not. Without an open stream the call has no effect. */
   streamed(): void
-  /** So many bytes of the answer are held until its caller reads on, or has left. Where this throws, the answer has to be given up. */
+  /** The server buffers this number of bytes of the response until the client reads. If it throws, the server must abort the response. */
   sending(bytes: number): void
-  /** They are held no longer. */
+  /** The buffered bytes of the response are sent or discarded. */
   sent(): void
 }
 
 const inFlight = Symbol('in flight')
 
-/** What plugins keep of a request, they keep at the request: an entry of a WeakMap costs ten times as much, and the garbage collector more. */
+/** A symbol property of the request: a WeakMap entry costs ten times as much, and more garbage collection. */
 type Counted = Request & { [inFlight]?: InFlight }
 
-/** Lets whoever handles a request tell what it takes up. */
+/** Attaches the counters to a request, so that plugins can report what it uses. */
 export const countInFlight = (request: Counted, counted: InFlight): void => {
   request[inFlight] = counted
 }
 
-/** Undefined where nothing is counted. */
+/** The counters of a request; undefined if the server has no limits. */
 export const inFlightOf = (request: Counted): InFlight | undefined => request[inFlight]

@@ -4,10 +4,14 @@ import { JsonStringReader } from './json-string-reader.ts'
 import { brace, bracket } from './json-tokens.ts'
 
 const unlimited = { maxDepth: Infinity, maxValues: Infinity, maxKeyBytes: Infinity }
-const maxText = 2 ** 20
-const maxDecoded = 4_096
+const maxTextBytes = 2 ** 20
+const maxDecodedPieceBytes = 4_096
 
-/** The bytes of a document, and where everything stands in them. A place is one in the index. */
+/**
+ * The bytes of a JSON document, and the index of its keys and values.
+ *
+ * A parameter `entry` is the offset of an entry in the index: see `stride`.
+ */
 export class JsonDocument {
   readonly bytes: Uint8Array
   #index: Int32Array | undefined
@@ -15,8 +19,8 @@ export class JsonDocument {
   #text: string | undefined
 
   /**
-   * @param index made when somebody looks into the document, where it is not there: most of what is put together here is only sent
-   * @param text likewise
+   * @param index Default: created at the first lookup, because most composed documents are only sent
+   * @param text the decoded bytes. Default: decoded at the first lookup
    */
   constructor(bytes: Uint8Array, index?: Int32Array, text?: string) {
     this.bytes = bytes
@@ -29,83 +33,83 @@ export class JsonDocument {
     return this.#index
   }
 
-  start(place: number): number {
-    return this.index[place] as number
+  start(entry: number): number {
+    return this.index[entry] as number
   }
 
-  end(place: number): number {
-    return this.index[place + 1] as number
+  end(entry: number): number {
+    return this.index[entry + 1] as number
   }
 
-  /** The byte that what stands there begins with. */
-  first(place: number): number {
-    return this.bytes[this.index[place] as number] as number
+  /** The first byte of a key or value. */
+  first(entry: number): number {
+    return this.bytes[this.index[entry] as number] as number
   }
 
-  /** The place behind a value and all that it holds. */
-  behind(place: number): number {
-    const first = this.first(place)
-    return first === brace || first === bracket ? (this.index[place + 2] as number) : place + stride
+  /** The entry after a value and its content. */
+  entryAfter(entry: number): number {
+    const first = this.first(entry)
+    return first === brace || first === bracket ? (this.index[entry + 2] as number) : entry + stride
   }
 
   text(start: number, end: number): string {
     const { bytes } = this
-    // To cut a string is ten times cheaper than to decode bytes. In a text of as many characters as bytes, everything stands at the same place.
-    this.#text ??= bytes.length <= maxText ? this.#decoded(0, bytes.length) : ''
-    return this.#text.length === bytes.length ? this.#text.slice(start, end) : this.#decoded(start, end)
+    // To slice a string costs a tenth of decoding bytes. In a text with as many characters as bytes, all positions are the same.
+    this.#text ??= bytes.length <= maxTextBytes ? this.#decode(0, bytes.length) : ''
+    return this.#text.length === bytes.length ? this.#text.slice(start, end) : this.#decode(start, end)
   }
 
-  #decoded(start: number, end: number): string {
+  #decode(start: number, end: number): string {
     const { bytes } = this
     this.#buffer ??= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     return this.#buffer.toString('utf8', start, end)
   }
 
-  /** A string or a key as JavaScript sees it. */
-  string(place: number): string {
-    const [start, end] = [this.start(place), this.end(place)]
-    const plain = ((this.index[place + 2] as number) & hasEscapes) === 0
+  /** The value of a string or key, without its escapes. */
+  string(entry: number): string {
+    const [start, end] = [this.start(entry), this.end(entry)]
+    const plain = ((this.index[entry + 2] as number) & hasEscapes) === 0
     return plain ? this.text(start + 1, end - 1) : (JSON.parse(this.text(start, end)) as string)
   }
 
-  /** The keys of an object; none when it is something else. */
-  keys(place: number): number[] {
+  /** The entries of an object's keys; none if the value is not an object. */
+  keys(entry: number): number[] {
     const keys: number[] = []
-    if (this.first(place) !== brace) return keys
-    const last = this.behind(place)
-    for (let at = place + stride; at < last; at = this.behind(at + stride)) keys.push(at)
+    if (this.first(entry) !== brace) return keys
+    const last = this.entryAfter(entry)
+    for (let at = entry + stride; at < last; at = this.entryAfter(at + stride)) keys.push(at)
     return keys
   }
 
-  /** The elements of an array; none when it is something else. */
-  elements(place: number): number[] {
+  /** The entries of an array's elements; none if the value is not an array. */
+  elements(entry: number): number[] {
     const elements: number[] = []
-    if (this.first(place) !== bracket) return elements
-    const last = this.behind(place)
-    for (let at = place + stride; at < last; at = this.behind(at)) elements.push(at)
+    if (this.first(entry) !== bracket) return elements
+    const last = this.entryAfter(entry)
+    for (let at = entry + stride; at < last; at = this.entryAfter(at)) elements.push(at)
     return elements
   }
 
-  /** Whether a key is that one. Costs what the shorter of the two is long. */
-  isKey(place: number, key: string): boolean {
-    const start = this.start(place) + 1
-    const length = this.end(place) - 1 - start
-    // A character is written in at most six bytes.
-    if (this.index[place + 2] !== 0) return length <= 6 * key.length && this.#says(start, start + length, key)
+  /** Whether a key equals `key`. The cost is linear in the length of the shorter one. */
+  isKey(entry: number, key: string): boolean {
+    const start = this.start(entry) + 1
+    const length = this.end(entry) - 1 - start
+    // A UTF-16 unit takes at most six bytes in JSON.
+    if (this.index[entry + 2] !== 0) return length <= 6 * key.length && this.#equals(start, start + length, key)
     if (length !== key.length) return false
     for (let nth = 0; nth < length; nth++) if (this.bytes[start + nth] !== key.charCodeAt(nth)) return false
     return true
   }
 
-  /** The same for a key with escapes or letters beyond ASCII, without decoding all of it: there may be many, and each is asked for several keys. */
-  #says(start: number, end: number, key: string): boolean {
-    const text = new JsonStringReader(this.bytes, start, end)
-    for (const character of key) if (text.next() !== character.codePointAt(0)) return false
-    return text.next() === -1
+  /** Compares a key with escapes or non-ASCII characters, and decodes it only up to the first difference: a document may have many such keys. */
+  #equals(start: number, end: number, key: string): boolean {
+    const reader = new JsonStringReader(this.bytes, start, end)
+    for (const character of key) if (reader.next() !== character.codePointAt(0)) return false
+    return reader.next() === -1
   }
 
-  /** A part of the text to put into another: a short one, of which there may be many, decoded; a long one as it is. */
+  /** A part of the text as a piece of another document: decoded if it is short, because there may be many such pieces; else its bytes. */
   piece(start: number, end: number): string | Uint8Array {
-    return end - start <= maxDecoded ? this.text(start, end) : this.bytes.subarray(start, end)
+    return end - start <= maxDecodedPieceBytes ? this.text(start, end) : this.bytes.subarray(start, end)
   }
 }

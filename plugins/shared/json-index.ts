@@ -17,13 +17,13 @@ import {
   quote,
 } from './json-tokens.ts'
 
-/** What a document may be made of. More is refused as soon as it is seen. */
+/** Limits on a JSON document. The parser stops with an error as soon as one is exceeded. */
 export interface JsonLimits {
-  /** Objects and arrays within each other. Default 64. */
+  /** Nesting depth of objects and arrays. Default 64. */
   readonly maxDepth?: number
-  /** The document itself, members and elements. Default 100,000. */
+  /** Number of values: the document itself, values of members, and elements. Default 100,000. */
   readonly maxValues?: number
-  /** Bytes of all keys and numbers together. Strings are not among them: one that nobody asks for costs nothing more. Default 4 MiB. */
+  /** Total bytes of all keys and numbers. Strings do not count: the parser decodes only those that are looked up. Default 4 MiB. */
   readonly maxKeyBytes?: number
 }
 
@@ -33,47 +33,47 @@ export const limitsOf = ({ maxDepth = 64, maxValues = 100_000, maxKeyBytes = 2 *
   maxKeyBytes,
 })
 
-/** Numbers in an index for each key and each value, in their order: where it starts, where it ends, and a third one. */
+/** Numbers of an index entry. Each key and each value has one, in document order: its start, its end, and a third number. */
 export const stride = 3
 
-// The third number of a string or key is made of these; that of an object or array is the place in the index behind all that it holds.
+// The third number of a string or key is a combination of these flags. For an object or array it is the entry after its content.
 export const hasEscapes = 1
-export const hasBeyondAscii = 2
+export const hasNonAscii = 2
 
-/** Bytes that have been indexed since the process began: by these, and not by time, tests tell what a request costs. */
+/** Number of bytes indexed since the process started. Tests compare it instead of times. */
 export const indexed = { bytes: 0 }
 
-// What may come next:
+// States: what the parser expects next.
 const value = 0
 const elementOrEnd = 1
 const keyOrEnd = 2
 const key = 3
 const afterKey = 4
 const afterValue = 5
-const nothing = 6
+const endOfDocument = 6
 
 /**
- * Reads a JSON document (RFC 8259) once, from its bytes, and notes where everything stands. Accepts what `JSON.parse` accepts.
+ * Parses the bytes of a JSON document (RFC 8259) in one pass, and creates an index of its keys and values. Accepts the same texts as `JSON.parse`.
  *
- * Nothing recurses, and reading can rest at any byte, so that a large document need not hold up everything else.
+ * It does not recurse, and can pause at any byte, so that a large document does not block the event loop.
  */
 export class JsonIndexer {
   readonly #bytes: Uint8Array
   readonly #limits: Required<JsonLimits>
   #index: Int32Array
-  /** Numbers in the index. */
+  /** Number of used elements of `#index`. */
   #length = 0
   #at = 0
   #next = value
   #values = 0
   #keyBytes = 0
-  /** Objects and arrays around the place, by their places in the index. */
+  /** Entries of the open objects and arrays, the innermost last. */
   readonly #open: number[] = []
   #inString = false
-  /** Whether the innermost that is open is an object. */
+  /** Whether the innermost open value is an object. */
   #inObject = false
   #flags = 0
-  /** The bytes by four, from the first place where that is possible: long strings are read by these. Made for the first one. */
+  /** The bytes as aligned 32-bit words, for fast scans of long strings. Created at the first long string. */
   #words: Int32Array | undefined
 
   constructor(bytes: Uint8Array, limits?: JsonLimits) {
@@ -82,19 +82,19 @@ export class JsonIndexer {
     this.#index = new Int32Array(Math.min(32 + (bytes.length >> 2), firstCapacity))
   }
 
-  /** The index, when all has been read. Throws JsonError. */
+  /** Parses the rest of the document and returns the index. Throws JsonError. */
   finish(): Int32Array {
     this.read()
     return this.#index
   }
 
-  /** Reads about so many bytes on. Whether the document has ended. Throws JsonError. */
-  read(most = Number.POSITIVE_INFINITY): boolean {
+  /** Parses about `maxBytes` further bytes. Returns whether the document is complete. Throws JsonError. */
+  read(maxBytes = Number.POSITIVE_INFINITY): boolean {
     const bytes = this.#bytes
     const open = this.#open
     const { maxDepth, maxValues, maxKeyBytes } = this.#limits
     const from = this.#at
-    const stop = Math.min(from + most, bytes.length)
+    const stop = Math.min(from + maxBytes, bytes.length)
     let index = this.#index
     let length = this.#length
     let values = this.#values
@@ -126,14 +126,14 @@ export class JsonIndexer {
         continue
       }
       if (code === closingBrace || code === closingBracket) {
-        const opened = open.pop() ?? -1
+        const entry = open.pop() ?? -1
         const mayEnd = next === afterValue || next === keyOrEnd || next === elementOrEnd
-        // A brace, and likewise a bracket, is two before the one that closes it.
-        if (!mayEnd || bytes[index[opened] as number] !== code - 2) throw invalid()
-        index[opened + 1] = ++at
-        index[opened + 2] = length
+        // In ASCII the code of an opening brace or bracket is that of the closing one minus 2.
+        if (!mayEnd || bytes[index[entry] as number] !== code - 2) throw invalid()
+        index[entry + 1] = ++at
+        index[entry + 2] = length
         inObject = open.length > 0 && bytes[index[open[open.length - 1] as number] as number] === brace
-        next = open.length === 0 ? nothing : afterValue
+        next = open.length === 0 ? endOfDocument : afterValue
         continue
       }
       if (keyBytes > maxKeyBytes) throw tooManyKeys(maxKeyBytes)
@@ -145,11 +145,11 @@ export class JsonIndexer {
       } else {
         if (next !== value && next !== elementOrEnd) throw invalid()
         if (++values > maxValues) throw new JsonError(`of more than ${maxValues} values`)
-        next = open.length === 0 ? nothing : afterValue
+        next = open.length === 0 ? endOfDocument : afterValue
       }
       if (code === quote) {
-        const near = Math.min(at + nearby, stop)
-        for (at++; at < near && plain[bytes[at] as number] === 1; ) at++
+        const shortEnd = Math.min(at + shortStringBytes, stop)
+        for (at++; at < shortEnd && plain[bytes[at] as number] === 1; ) at++
         if (bytes[at] !== quote || at >= stop) {
           this.#inString = true
           this.#flags = 0
@@ -179,7 +179,7 @@ export class JsonIndexer {
     this.#values = values
     indexed.bytes += at - from
     if (stop < bytes.length) return false
-    if (this.#inString || next !== nothing) throw invalid()
+    if (this.#inString || next !== endOfDocument) throw invalid()
     return true
   }
 
@@ -190,26 +190,26 @@ export class JsonIndexer {
     return more
   }
 
-  /** Reads on in a string, to its end or to about `stop`. Where it has come to. */
+  /** Continues in a string, to its end or to about `stop`. Returns the position reached. */
   #readString(start: number, stop: number): number {
     const bytes = this.#bytes
     const wordsAt = -bytes.byteOffset & 3
     let flags = this.#flags
     let at = start
     while (at < stop) {
-      if (((at - wordsAt) & 3) === 0 && stop - at >= nearby) {
+      if (((at - wordsAt) & 3) === 0 && stop - at >= shortStringBytes) {
         this.#words ??= new Int32Array(bytes.buffer, bytes.byteOffset + wordsAt, (bytes.length - wordsAt) >> 2)
         const words = this.#words
         const end = (stop - wordsAt) >> 2
-        let place = (at - wordsAt) >> 2
+        let wordAt = (at - wordsAt) >> 2
         let bits = 0
-        for (; place < end; place++) {
-          const word = words[place] as number
-          if (holdsSpecial(word)) break
+        for (; wordAt < end; wordAt++) {
+          const word = words[wordAt] as number
+          if (hasSpecialByte(word)) break
           bits |= word
         }
-        if ((bits & 0x80808080) !== 0) flags |= hasBeyondAscii
-        at = wordsAt + 4 * place
+        if ((bits & 0x80808080) !== 0) flags |= hasNonAscii
+        at = wordsAt + 4 * wordAt
         if (at >= stop) break
       }
       const code = bytes[at] as number
@@ -223,7 +223,7 @@ export class JsonIndexer {
         flags |= hasEscapes
         at = endOfEscape(bytes, at)
       } else {
-        if (code >= 0x80) flags |= hasBeyondAscii
+        if (code >= 0x80) flags |= hasNonAscii
         at++
       }
     }
@@ -232,18 +232,18 @@ export class JsonIndexer {
   }
 }
 
-/** Numbers in the first index of a large document, which grows. */
+/** Initial length of the index of a large document. The index grows on demand. */
 const firstCapacity = 3 * 2 ** 10
 
-/** Most strings end within so many bytes. */
-const nearby = 64
+/** Strings up to this length are scanned byte by byte; most are shorter. */
+const shortStringBytes = 64
 
-/** Whether a byte of the four is a quote, a backslash, or below 0x20 (https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord). */
-const holdsSpecial = (word: number): boolean => {
+/** Whether one of the four bytes is a quote, a backslash, or less than 0x20 (https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord). */
+const hasSpecialByte = (word: number): boolean => {
   const quotes = word ^ 0x22222222
   const backslashes = word ^ 0x5c5c5c5c
   const low = (word - 0x20202020) & ~word
   return ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | low) & 0x80808080) !== 0
 }
 
-const tooManyKeys = (most: number): JsonError => new JsonError(`of more than ${most} bytes of keys and numbers`)
+const tooManyKeys = (max: number): JsonError => new JsonError(`of more than ${max} bytes of keys and numbers`)

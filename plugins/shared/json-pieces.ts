@@ -2,51 +2,54 @@ import { Buffer } from 'node:buffer'
 import type { JsonDocument } from './json-document.ts'
 import { stride } from './json-index.ts'
 
-/** Part of a text that is put together. */
+/** A part of a JSON text: a text, UTF-8 bytes, or a composite of further parts. */
 export type Piece = string | Uint8Array | Composite
 
-/** What consists of such parts itself. */
+/** A value that consists of pieces. */
 export interface Composite {
   readonly pieces: readonly Piece[]
 }
 
-/** The text in UTF-8. */
+/** The complete text in UTF-8. */
 export const join = (pieces: readonly Piece[]): Uint8Array => {
   const parts = partsOf(pieces)
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }
 
-/** The same, in parts. Long ones are not copied. */
+/** The complete text in UTF-8, as consecutive parts. Pieces of bytes are not copied. */
 export const partsOf = (pieces: readonly Piece[]): readonly Uint8Array[] => {
   const parts: Uint8Array[] = []
   let text = ''
-  const take = (piece: Piece): void => {
+  const collect = (piece: Piece): void => {
     if (typeof piece === 'string') text += piece
-    else if ('pieces' in piece) for (const inner of piece.pieces) take(inner)
+    else if ('pieces' in piece) for (const inner of piece.pieces) collect(inner)
     else {
       parts.push(Buffer.from(text), piece)
       text = ''
     }
   }
-  for (const piece of pieces) take(piece)
+  for (const piece of pieces) collect(piece)
   parts.push(Buffer.from(text))
   return parts
 }
 
 /**
- * The pieces of an object with changes: a value instead of the last one of a key, undefined for a key that goes, and members that are added. Everything between two changes is one piece.
+ * The pieces of an object after an edit. The text between two changes is one piece.
+ *
+ * @param changes new values of existing keys. Each replaces the last member with this key and removes the others; undefined removes all
+ * @param added members to append
  */
 export const rewrite = (
   document: JsonDocument,
-  place: number,
+  entry: number,
   changes: ReadonlyMap<string, Composite | undefined>,
   added: ReadonlyMap<string, Composite>,
 ): readonly Piece[] => {
   const pieces: Piece[] = []
-  /** Of each changed key, the last one. */
+  /** The entry of the last member with each changed key. */
   const last = new Map<string, number>()
   const changed = new Map<number, string>()
-  const keys = document.keys(place)
+  const keys = document.keys(entry)
   for (const key of keys) {
     const name = document.string(key)
     if (!changes.has(name)) continue
@@ -54,10 +57,10 @@ export const rewrite = (
     last.set(name, key)
   }
   let members = 0
-  /** What stays as it is and is no piece yet: the brace, at first. */
-  let from = document.start(place)
+  /** Range of unchanged text that is not a piece yet: at first the opening brace. */
+  let from = document.start(entry)
   let to = from + 1
-  const cut = () => {
+  const flush = () => {
     if (from < to) pieces.push(document.piece(from, to))
     from = to = -1
   }
@@ -65,7 +68,7 @@ export const rewrite = (
     const name = changed.get(key)
     const value = name !== undefined && last.get(name) === key ? changes.get(name) : undefined
     if (name !== undefined && !value) {
-      cut()
+      flush()
       continue
     }
     if (from === -1) {
@@ -76,12 +79,12 @@ export const rewrite = (
     to = document.end(key + stride)
     if (!value) continue
     to = document.start(key + stride)
-    cut()
+    flush()
     pieces.push(value)
     from = to = document.end(key + stride)
   }
-  if (from !== -1) to = document.end(place) - 1
-  cut()
+  if (from !== -1) to = document.end(entry) - 1
+  flush()
   for (const [key, value] of added) pieces.push(`${members++ > 0 ? ',' : ''}${JSON.stringify(key)}:`, value)
   return [...pieces, '}']
 }

@@ -1,6 +1,6 @@
-/** The characters of a string in JSON's own text, one by one: for when its beginning tells. */
+/** Decodes a JSON string character by character, for comparisons that need only its beginning. */
 export class JsonStringReader {
-  /** Where the next one begins. */
+  /** Position of the next character. */
   at: number
   readonly #bytes: Uint8Array
   readonly #end: number
@@ -11,34 +11,34 @@ export class JsonStringReader {
     this.#end = end
   }
 
-  /** The next code point; -1 at the end. */
+  /** Returns the next code point, or -1 at the end. */
   next(): number {
     const bytes = this.#bytes
     if (this.at >= this.#end) return -1
     const code = bytes[this.at++] as number
-    if (code === 0x5c) return this.#escaped()
+    if (code === 0x5c) return this.#readEscape()
     if (code < 0x80) return code
-    const more = code < 0xe0 ? 1 : code < 0xf0 ? 2 : 3
-    let point = code & (0x3f >> more)
-    for (let nth = 0; nth < more; nth++) point = (point << 6) | ((bytes[this.at++] as number) & 0x3f)
+    const continuationBytes = code < 0xe0 ? 1 : code < 0xf0 ? 2 : 3
+    let point = code & (0x3f >> continuationBytes)
+    for (let nth = 0; nth < continuationBytes; nth++) point = (point << 6) | ((bytes[this.at++] as number) & 0x3f)
     return point
   }
 
-  #escaped(): number {
+  #readEscape(): number {
     const bytes = this.#bytes
     const letter = bytes[this.at++] as number
     if (letter !== 0x75) return escapes.get(letter) ?? letter
-    const unit = this.#unit(this.at)
+    const unit = this.#readUnit(this.at)
     this.at += 4
     const isHigh = unit >= 0xd800 && unit < 0xdc00
     if (!isHigh || bytes[this.at] !== 0x5c || bytes[this.at + 1] !== 0x75) return unit
-    const low = this.#unit(this.at + 2)
+    const low = this.#readUnit(this.at + 2)
     if (low < 0xdc00 || low > 0xdfff) return unit
     this.at += 6
     return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
   }
 
-  #unit(at: number): number {
+  #readUnit(at: number): number {
     let unit = 0
     for (let nth = 0; nth < 4; nth++) {
       const digit = this.#bytes[at + nth] as number

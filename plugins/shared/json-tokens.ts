@@ -1,8 +1,9 @@
-/** A text that is not JSON, or JSON beyond what is allowed. The message may be shown to a caller. */
+/** The text is not valid JSON or exceeds a limit. The message follows “request body is”, and may be shown to a caller. */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
 
+/** The error for a syntax error. */
 export const invalid = (): JsonError => new JsonError('not valid JSON')
 
 export const quote = 0x22
@@ -15,7 +16,7 @@ export const closingBrace = 0x7d
 export const bracket = 0x5b
 export const brace = 0x7b
 
-/** 1 for what stands for itself in a string and is ASCII. */
+/** 1 for each ASCII byte that needs no escape in a string. */
 export const plain = new Uint8Array(256)
 plain.fill(1, 0x20, 0x80)
 plain[quote] = plain[backslash] = 0
@@ -25,7 +26,7 @@ export const isSpace = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/** Whether a value that begins with that byte is a number. */
+/** Whether a value that starts with this byte is a number. */
 export const isNumeric = (code: number): boolean => code === minus || isDigit(code)
 
 const endOfDigits = (bytes: Uint8Array, start: number): number => {
@@ -35,11 +36,12 @@ const endOfDigits = (bytes: Uint8Array, start: number): number => {
   return at
 }
 
+/** Position after a number. Throws JsonError if it is invalid. */
 export const endOfNumber = (bytes: Uint8Array, start: number): number => {
   let at = bytes[start] === minus ? start + 1 : start
   at = bytes[at] === 0x30 ? at + 1 : endOfDigits(bytes, at)
   if (bytes[at] === 0x2e) at = endOfDigits(bytes, at + 1)
-  // An e of either case, and a sign.
+  // `e` or `E`, and an optional sign.
   if (((bytes[at] as number) | 0x20) === 0x65) {
     const sign = bytes[at + 1]
     at = endOfDigits(bytes, sign === minus || sign === 0x2b ? at + 2 : at + 1)
@@ -49,16 +51,18 @@ export const endOfNumber = (bytes: Uint8Array, start: number): number => {
 
 const words = ['true', 'false', 'null'].map((word) => [...word].map((letter) => letter.charCodeAt(0)))
 
+/** Position after `true`, `false` or `null`. Throws JsonError if it is something else. */
 export const endOfWord = (bytes: Uint8Array, start: number): number => {
   const word = words.find(([first]) => first === bytes[start])
   if (!word?.every((code, nth) => code === bytes[start + nth])) throw invalid()
   return start + word.length
 }
 
-/** 1 for what may follow a backslash, besides u. */
+/** 1 for each byte that may follow a backslash, except `u`. */
 const escapes = new Uint8Array(256)
 for (const letter of '"\\/bfnrt') escapes[letter.charCodeAt(0)] = 1
 
+/** Position after an escape sequence that starts at `at`. Throws JsonError if it is invalid. */
 export const endOfEscape = (bytes: Uint8Array, at: number): number => {
   const code = bytes[at + 1] as number
   if (escapes[code] === 1) return at + 2

@@ -1,135 +1,136 @@
+import { isChange, type MemberChange, type MemberChanges, splitChanges } from './json-changes.ts'
 import { JsonDocument } from './json-document.ts'
 import { stride } from './json-index.ts'
 import { join, type Piece, rewrite } from './json-pieces.ts'
 import { brace, bracket, isNumeric, quote } from './json-tokens.ts'
 
-/** A JSON value as it was written: a light view of a document, into which it looks when it is asked. Made by `readJson`. */
+/** A JSON value in its original text: a view of a document, which looks values up on demand. Created by `readJson`. */
 export class Json {
   readonly #document: JsonDocument | undefined
-  readonly #place: number
+  readonly #entry: number
 
-  constructor(document: JsonDocument | undefined, place = 0) {
+  constructor(document: JsonDocument | undefined, entry = 0) {
     this.#document = document
-    this.#place = place
+    this.#entry = entry
   }
 
   protected get document(): JsonDocument {
     return this.#document as JsonDocument
   }
 
-  /** The value's text, without surrounding white space. Costs what it is long. */
+  /** The value's text, without surrounding white space. */
   get raw(): string {
-    return this.document.text(this.document.start(this.#place), this.document.end(this.#place))
+    return this.document.text(this.document.start(this.#entry), this.document.end(this.#entry))
   }
 
-  /** The same in UTF-8; nothing is copied. */
+  /** The value's text in UTF-8, not copied. */
   get bytes(): Uint8Array {
-    return this.document.bytes.subarray(this.document.start(this.#place), this.document.end(this.#place))
+    return this.document.bytes.subarray(this.document.start(this.#entry), this.document.end(this.#entry))
   }
 
   get byteLength(): number {
-    return this.document.end(this.#place) - this.document.start(this.#place)
+    return this.document.end(this.#entry) - this.document.start(this.#entry)
   }
 
-  /** What others put together that hold it. */
+  /** The pieces by which a composed text includes the value. */
   get pieces(): readonly Piece[] {
-    return [this.document.piece(this.document.start(this.#place), this.document.end(this.#place))]
+    return [this.document.piece(this.document.start(this.#entry), this.document.end(this.#entry))]
   }
 
   get isObject(): boolean {
-    return this.document.first(this.#place) === brace
+    return this.document.first(this.#entry) === brace
   }
 
   get isArray(): boolean {
-    return this.document.first(this.#place) === bracket
+    return this.document.first(this.#entry) === bracket
   }
 
   get isString(): boolean {
-    return this.document.first(this.#place) === quote
+    return this.document.first(this.#entry) === quote
   }
 
   get isNumber(): boolean {
-    return isNumeric(this.document.first(this.#place))
+    return isNumeric(this.document.first(this.#entry))
   }
 
-  /** Whether it is that word. */
+  /** Whether the value is this literal. */
   is(word: 'null' | 'true' | 'false'): boolean {
-    return this.document.first(this.#place) === word.charCodeAt(0)
+    return this.document.first(this.#entry) === word.charCodeAt(0)
   }
 
-  /** The value as JavaScript sees it; objects with their last repeated keys, numbers rounded. */
+  /** The value as `JSON.parse` returns it: numbers are rounded, and of duplicate keys only the last counts. */
   value(): unknown {
     return JSON.parse(this.raw)
   }
 
-  /** The string, when it is one. */
+  /** The value of a string; undefined for other values. */
   string(): string | undefined {
-    return this.isString ? this.document.string(this.#place) : undefined
+    return this.isString ? this.document.string(this.#entry) : undefined
   }
 
-  /** Members in their order, repeated ones too. None when it is not an object. */
+  /** All members in document order, with duplicates; none if the value is not an object. */
   members(): readonly Member[] {
     const { document } = this
-    return document.keys(this.#place).map((key) => new Member(document, key))
+    return document.keys(this.#entry).map((key) => new Member(document, key))
   }
 
-  /** Keys of its members; an edited object may have them in another order. */
+  /** Keys of all members. In an edited object their order may differ from the text. */
   keys(): readonly string[] {
     const { document } = this
-    return document.keys(this.#place).map((key) => document.string(key))
+    return document.keys(this.#entry).map((key) => document.string(key))
   }
 
-  /** Value of the last member with exactly that key, as `JSON.parse` would choose. */
+  /** The value of the last member with this key, like `JSON.parse`. */
   get(key: string): Json | undefined {
     const { document } = this
     let found: number | undefined
     if (!this.isObject) return undefined
-    const last = document.behind(this.#place)
-    for (let at = this.#place + stride; at < last; at = document.behind(at + stride)) {
+    const last = document.entryAfter(this.#entry)
+    for (let at = this.#entry + stride; at < last; at = document.entryAfter(at + stride)) {
       if (document.isKey(at, key)) found = at
     }
     return found === undefined ? undefined : new Json(document, found + stride)
   }
 
-  /** Values of all members with exactly that key. */
+  /** The values of all members with this key. */
   all(key: string): readonly Json[] {
     const { document } = this
     const found: Json[] = []
     if (!this.isObject) return found
-    const last = document.behind(this.#place)
-    for (let at = this.#place + stride; at < last; at = document.behind(at + stride)) {
+    const last = document.entryAfter(this.#entry)
+    for (let at = this.#entry + stride; at < last; at = document.entryAfter(at + stride)) {
       if (document.isKey(at, key)) found.push(new Json(document, at + stride))
     }
     return found
   }
 
-  /** Elements of an array; none when it is not an array. */
+  /** The elements of an array; none if the value is not an array. */
   elements(): readonly Json[] {
-    return this.document.elements(this.#place).map((element) => new Json(this.document, element))
+    return this.document.elements(this.#entry).map((element) => new Json(this.document, element))
   }
 
-  /** Every object in it, itself first. */
+  /** All objects in the value, at any depth, in document order; the value itself first. */
   *objects(): Generator<Json> {
     const { document } = this
-    const last = document.behind(this.#place)
-    for (let at = this.#place; at < last; at += stride) if (document.first(at) === brace) yield new Json(document, at)
+    const last = document.entryAfter(this.#entry)
+    for (let at = this.#entry; at < last; at += stride) if (document.first(at) === brace) yield new Json(document, at)
   }
 
-  /** The same object without the members that `unwanted` names; itself when there are none. */
-  without(unwanted: (key: string) => boolean): Json {
+  /** The object without the members whose keys match; this object if there are none. */
+  without(matches: (key: string) => boolean): Json {
     return this.edit(
       this.keys()
-        .filter(unwanted)
+        .filter(matches)
         .map((key) => [key, undefined]),
     )
   }
 
-  /** The same object with one value replaced, all members of that key by one, or added at the end; itself when it says so already. */
+  /** The object with one member set: it replaces all members with this key, or is appended. Returns this object if nothing changes. */
   with(key: string, value: Json): Json {
     return this.edit([[key, value]])
   }
 
-  /** The same object with values replaced or added; undefined ones are taken out. Every other byte stays. Itself when nothing changes. */
+  /** The object with several members set or removed. All other bytes remain. Returns this object if nothing changes. */
   edit(changes: readonly MemberChange[]): Json {
     if (changes.length === 0) return this
     const wanted = new Map(changes)
@@ -138,52 +139,31 @@ export class Json {
     return this
   }
 
-  /** Of all keys that are asked for, in one walk over the members. */
+  /** The values of several keys, in one pass over the members. */
   valuesOf(wanted: ReadonlyMap<string, unknown>): Map<string, readonly Json[]> {
     const found = new Map<string, Json[]>()
     const { document } = this
-    for (const place of document.keys(this.#place)) {
-      const key = document.string(place)
+    for (const entry of document.keys(this.#entry)) {
+      const key = document.string(entry)
       if (!wanted.has(key)) continue
       const values = found.get(key)
-      const value = new Json(document, place + stride)
+      const value = new Json(document, entry + stride)
       if (values) values.push(value)
       else found.set(key, [value])
     }
     return found
   }
 
-  protected edited(wanted: Changes, now: ReadonlyMap<string, unknown>): Json {
-    const [changes, added] = split(wanted, now)
-    return new Edited(this.document, this.#place, changes, added)
+  protected edited(wanted: MemberChanges, now: ReadonlyMap<string, unknown>): Json {
+    const [changes, added] = splitChanges(wanted, now)
+    return new EditedJson(this.document, this.#entry, changes, added)
   }
 }
 
-const isChange = ([now, ...more]: readonly Json[] = [], wanted: Json | undefined): boolean => {
-  if (!wanted || !now || more.length > 0) return wanted !== now
-  return now.byteLength !== wanted.byteLength || now.raw !== wanted.raw
-}
-
-/** A key and its new value; undefined: the object is to be without. */
-export type MemberChange = readonly [key: string, value: Json | undefined]
-
-type Changes = ReadonlyMap<string, Json | undefined>
-
-/** What changes values that there are, and what adds some. */
-const split = (wanted: Changes, now: ReadonlyMap<string, unknown>): readonly [Changes, ReadonlyMap<string, Json>] => {
-  const changes = new Map<string, Json | undefined>()
-  const added = new Map<string, Json>()
-  for (const [key, value] of wanted) {
-    if (now.has(key)) changes.set(key, value)
-    else if (value) added.set(key, value)
-  }
-  return [changes, added]
-}
-
-/** What is put together from pieces of a valid text, once somebody looks into it or sends it. */
+/** A value composed from pieces. The pieces are joined at the first lookup, or when the value is sent. */
 export class ComposedJson extends Json {
   #pieces: readonly Piece[] | undefined
-  #made: JsonDocument | undefined
+  #composed: JsonDocument | undefined
 
   constructor(pieces?: readonly Piece[]) {
     super(undefined)
@@ -191,8 +171,8 @@ export class ComposedJson extends Json {
   }
 
   protected override get document(): JsonDocument {
-    this.#made ??= new JsonDocument(join(this.pieces))
-    return this.#made
+    this.#composed ??= new JsonDocument(join(this.pieces))
+    return this.#composed
   }
 
   override get raw(): string {
@@ -219,19 +199,19 @@ export class ComposedJson extends Json {
   }
 }
 
-/** An object with changes. Further ones join them: however often it is edited, the text is copied once. */
-class Edited extends ComposedJson {
+/** An object with pending changes. Further edits are merged into them, so that the text is copied only once. */
+class EditedJson extends ComposedJson {
   readonly #document: JsonDocument
-  readonly #place: number
-  /** New values of members that it had. Undefined: taken out. */
-  readonly #changes: Changes
-  /** Members that it had not, or no more. */
+  readonly #entry: number
+  /** New values of existing members; undefined removes the members. */
+  readonly #changes: MemberChanges
+  /** Members to append: their keys are not in the original text, or were removed before. */
   readonly #added: ReadonlyMap<string, Json>
 
-  constructor(document: JsonDocument, place: number, changes: Changes, added: ReadonlyMap<string, Json>) {
+  constructor(document: JsonDocument, entry: number, changes: MemberChanges, added: ReadonlyMap<string, Json>) {
     super()
     this.#document = document
-    this.#place = place
+    this.#entry = entry
     this.#changes = changes
     this.#added = added
   }
@@ -247,17 +227,17 @@ class Edited extends ComposedJson {
   override all(key: string): readonly Json[] {
     const value = this.#added.get(key) ?? this.#changes.get(key)
     if (value) return [value]
-    return this.#changes.has(key) ? [] : new Json(this.#document, this.#place).all(key)
+    return this.#changes.has(key) ? [] : new Json(this.#document, this.#entry).all(key)
   }
 
   override keys(): readonly string[] {
-    const before = new Json(this.#document, this.#place).keys()
+    const before = new Json(this.#document, this.#entry).keys()
     const replaced = [...this.#changes].filter(([, value]) => value).map(([key]) => key)
     return [...before.filter((key) => !this.#changes.has(key)), ...replaced, ...this.#added.keys()]
   }
 
-  override valuesOf(wanted: Changes): Map<string, readonly Json[]> {
-    const found = new Json(this.#document, this.#place).valuesOf(wanted)
+  override valuesOf(wanted: MemberChanges): Map<string, readonly Json[]> {
+    const found = new Json(this.#document, this.#entry).valuesOf(wanted)
     for (const key of wanted.keys()) {
       if (this.#added.has(key) || this.#changes.has(key)) found.delete(key)
       const value = this.#added.get(key) ?? this.#changes.get(key)
@@ -266,43 +246,43 @@ class Edited extends ComposedJson {
     return found
   }
 
-  protected override edited(wanted: Changes, now: ReadonlyMap<string, unknown>): Json {
+  protected override edited(wanted: MemberChanges, now: ReadonlyMap<string, unknown>): Json {
     const before = new Map([...this.#added].filter(([key]) => !wanted.has(key)))
     const inText = new Map([...now].filter(([key]) => !this.#added.has(key)))
-    const [changes, added] = split(wanted, inText)
-    return new Edited(
+    const [changes, added] = splitChanges(wanted, inText)
+    return new EditedJson(
       this.#document,
-      this.#place,
+      this.#entry,
       new Map([...this.#changes, ...changes]),
       new Map([...before, ...added]),
     )
   }
 
   protected override compose(): readonly Piece[] {
-    return rewrite(this.#document, this.#place, this.#changes, this.#added)
+    return rewrite(this.#document, this.#entry, this.#changes, this.#added)
   }
 }
 
 /** A member of an object. */
 export class Member {
   readonly #document: JsonDocument
-  readonly #place: number
+  readonly #entry: number
 
-  constructor(document: JsonDocument, place: number) {
+  constructor(document: JsonDocument, entry: number) {
     this.#document = document
-    this.#place = place
+    this.#entry = entry
   }
 
   get key(): string {
-    return this.#document.string(this.#place)
+    return this.#document.string(this.#entry)
   }
 
   get value(): Json {
-    return new Json(this.#document, this.#place + stride)
+    return new Json(this.#document, this.#entry + stride)
   }
 
-  /** Its text, from the key to the end of the value. */
+  /** The member's text, from its key to the end of its value. */
   get raw(): string {
-    return this.#document.text(this.#document.start(this.#place), this.#document.end(this.#place + stride))
+    return this.#document.text(this.#document.start(this.#entry), this.#document.end(this.#entry + stride))
   }
 }

@@ -6,17 +6,18 @@ import { type Piece, partsOf } from './json-pieces.ts'
 import { invalid, JsonError } from './json-tokens.ts'
 import { ComposedJson, Json } from './json-value.ts'
 
+export type { MemberChange } from './json-changes.ts'
 export type { JsonLimits } from './json-index.ts'
 export type { Piece } from './json-pieces.ts'
 export { JsonStringReader } from './json-string-reader.ts'
 export { JsonError } from './json-tokens.ts'
-export type { Json, Member, MemberChange } from './json-value.ts'
+export type { Json, Member } from './json-value.ts'
 
 /**
- * Reads JSON (RFC 8259) without losing a byte: `JSON.parse` rounds numbers, drops repeated keys and re-orders some, so what has to be
- * forwarded is kept as bytes, which must not be changed any more, and what has to be known is looked up in them.
+ * Parses JSON (RFC 8259) without loss: the result keeps the bytes, and looks values up in them.
  *
- * Throws JsonError for invalid UTF-8, invalid JSON, and beyond the limits.
+ * `JSON.parse` rounds numbers, drops duplicate keys and changes the order of some keys, so its result cannot be forwarded. The bytes must not
+ * change afterwards. Throws JsonError for invalid UTF-8, for invalid JSON, and above a limit.
  */
 export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json => {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source
@@ -24,18 +25,19 @@ export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json
   return readUtf8(bytes, undefined, limits)
 }
 
-/** The same of bytes that are UTF-8, and perhaps were decoded already. */
+/** Like `readJson`, for bytes that are valid UTF-8. `text` is the decoded text, if the caller has it. */
 export const readUtf8 = (bytes: Uint8Array, text: string | undefined, limits?: JsonLimits): Json =>
   new Json(new JsonDocument(bytes, new JsonIndexer(bytes, limits).finish(), text))
 
 /**
- * What `readJson` reads, as JavaScript sees it: numbers rounded, of repeated keys the last one. To look into, in a quarter of the time; not to be sent on. Throws
- * JsonError for what `readJson` throws it for.
+ * Parses JSON into JavaScript values, with the limits of `readJson`, in a quarter of its time.
+ *
+ * Numbers are rounded, and of duplicate keys only the last counts, so the result must not be forwarded. Throws JsonError in the same cases as `readJson`.
  */
 export const parseJson = (text: string, limits?: JsonLimits): unknown => {
   const { maxDepth, maxValues, maxKeyBytes } = limitsOf(limits)
-  // A value takes a character and a comma, a level a bracket: what has few of them need not be counted.
-  const small = text.length < 2 * maxValues && 3 * text.length < maxKeyBytes && !holdsMore(text, maxDepth)
+  // A value takes at least a character and a comma, and a level a bracket: a text with few of them cannot exceed a limit.
+  const small = text.length < 2 * maxValues && 3 * text.length < maxKeyBytes && !opensMoreThan(text, maxDepth)
   if (!small) return readJson(text, limits).value()
   try {
     return JSON.parse(text)
@@ -44,39 +46,39 @@ export const parseJson = (text: string, limits?: JsonLimits): unknown => {
   }
 }
 
-/** An object of JSON. */
+/** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The value, if it is an object; undefined for anything else. */
+/** Returns the value if it is an object; undefined for null, arrays and other values. */
 export const asJsonObject = (value: unknown): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
 
-/** Whether there are more than so many brackets and braces that open. */
-const holdsMore = (text: string, most: number): boolean => {
+/** Whether a text contains more than `max` opening brackets and braces. */
+const opensMoreThan = (text: string, max: number): boolean => {
   let count = 0
   for (const sign of '{[') {
-    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) if (++count > most) return true
+    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) if (++count > max) return true
   }
   return false
 }
 
-/** The same, in turns with whatever else the process has to do: one turn takes some milliseconds, however large the document. */
+/** Like `readJson`, over several turns of the event loop. One turn takes a few milliseconds, for a document of any size. */
 export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): Promise<Json> => {
-  const indexing = new JsonIndexer(bytes, limits)
+  const indexer = new JsonIndexer(bytes, limits)
   let checked = 0
   for (;;) {
-    const end = endOfCharacter(bytes, checked + bytesInTurn)
+    const end = characterBoundary(bytes, checked + bytesInTurn)
     if (!isUtf8(bytes.subarray(checked, end))) throw notUtf8()
     checked = end
-    if (indexing.read(bytesInTurn)) break
+    if (indexer.read(bytesInTurn)) break
     await nextTurn()
   }
-  // What is read ends where what is checked ends, or somewhat behind it.
+  // The indexer may have read a little further than the UTF-8 check.
   if (!isUtf8(bytes.subarray(checked))) throw notUtf8()
-  return new Json(new JsonDocument(bytes, indexing.finish()))
+  return new Json(new JsonDocument(bytes, indexer.finish()))
 }
 
-/** Bytes of a value, put together in turns likewise. */
+/** The bytes of a value, composed over several turns of the event loop. */
 export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
   const parts = partsOf(json.pieces)
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
@@ -98,16 +100,16 @@ export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
   return bytes
 }
 
-/** Lets the process do whatever else is waiting: for between two steps of work on a body of more than `bytesInTurn`. */
+/** Waits for the next turn of the event loop. For use between two steps of work on a body of more than `bytesInTurn`. */
 export const nextTurn = async (): Promise<void> => {
   turns.count++
   await setImmediate()
 }
 
-/** Bytes that are read, or put together, in one turn: a body that is no larger is read at once. */
+/** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
 export const bytesInTurn = 2 ** 20
 
-/** Turns that were taken since the process began: by these, and not by time, tests tell that nothing is held up. */
+/** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
 export const turns = { count: 0 }
 
 /** What the answers of upstreams may be made of: a list of a hundred items is long, an answer with the probabilities of all its words much longer. */
@@ -115,14 +117,14 @@ export const answerLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 *
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
 
-/** The place, or the beginning of the character (RFC 3629, section 3) that it is within. */
-const endOfCharacter = (bytes: Uint8Array, place: number): number => {
-  let end = Math.min(place, bytes.length)
-  while (end > place - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--
+/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3). */
+const characterBoundary = (bytes: Uint8Array, position: number): number => {
+  let end = Math.min(position, bytes.length)
+  while (end > position - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--
   return end
 }
 
-/** Pieces of a valid text as one value. */
+/** A value from pieces that form a valid JSON text together. */
 export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
 
 /** The JSON of a JavaScript value. */

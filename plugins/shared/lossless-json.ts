@@ -1,32 +1,32 @@
-/** Context that engines hand to a reviver: the number as it was written. */
-interface Written {
+/** The third argument of a reviver: the source text of the number. */
+interface ReviverContext {
   readonly source?: string
 }
 
 /**
- * Where a number may stand that JavaScript would not write back as it came: one of many digits, below a millionth, with an exponent or with a zero at its end,
- * and minus zero.
+ * Finds numbers that `JSON.stringify` might write differently: many digits, less than a millionth, an exponent, a trailing zero, or minus zero.
  */
 const fragile = /[:,[]\s*-?(?:0\.0{6}|(?=[\d.]{16})\d|\d+(?:\.\d*0(?!\d)|(?:\.\d+)?[eE]))|[:,[]\s*-0(?!\.)/
 
-/** Found wherever that finds something, and much faster where there is nothing: digits are what it looks at first. */
+/** A faster test, which matches every text that `fragile` matches: it looks for digits first. */
 const mayBeFragile = /\d(?:[.eE]|\d{15})|-0/
 
 /**
- * `JSON.parse` whose numbers `JSON.stringify` writes back as they came, beyond 2^53 too: those that would change become raw JSON, which is opaque and frozen
- * (see `numberIn`). Throws SyntaxError.
+ * `JSON.parse` without loss: `JSON.stringify` writes all numbers of the result back unchanged, also those above 2^53.
+ *
+ * A number that would change becomes a raw JSON object (`JSON.rawJSON`), which is frozen; `numberOf` reads it. Throws SyntaxError.
  */
 export const parseLossless = (text: string): unknown =>
   mayBeFragile.test(text) && fragile.test(text)
     ? JSON.parse(text, keepNumber as Parameters<typeof JSON.parse>[1])
     : JSON.parse(text)
 
-const keepNumber = (_key: string, value: unknown, written?: Written): unknown =>
-  typeof value === 'number' && written?.source !== undefined && String(value) !== written.source
-    ? rawJSON(written.source)
+const keepNumber = (_key: string, value: unknown, context?: ReviverContext): unknown =>
+  typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
+    ? rawJSON(context.source)
     : value
 
-/** The number that a parsed value is, also one that was kept as it was written; NaN for anything else. */
+/** The number in a value of `parseLossless`, also if it is raw JSON; NaN for any other value. */
 export const numberOf = (value: unknown): number => {
   if (typeof value === 'number') return value
   return isRawJSON(value) ? Number(value.rawJSON) : Number.NaN

@@ -1,28 +1,32 @@
-/** Keys that nothing was found for, a moment ago. Bounded in number and in time, without a timer: two sets, of which the older one goes when the newer one is full or its time is over. */
+/**
+ * Keys that were looked up without a result a moment ago.
+ *
+ * It consists of two sets. It drops the older one when the newer one is full or has reached its lifetime, so that it needs no timer.
+ */
 export class NegativeCache {
   #recent = new Set<string>()
   #older = new Set<string>()
-  #until = Number.NEGATIVE_INFINITY
+  #windowEnd = Number.NEGATIVE_INFINITY
   readonly #ms: number
-  readonly #limit: number
+  readonly #maxKeys: number
 
   /**
-   * @param ms how long a key is kept at least, where there are not too many, and half of how long at most
-   * @param limit keys of either set
+   * @param ms minimum lifetime of a key in milliseconds, if no set is full. The maximum is twice as long.
+   * @param maxKeys maximum number of keys in each of the two sets
    */
-  constructor(ms: number, limit: number) {
+  constructor(ms: number, maxKeys: number) {
     this.#ms = ms
-    this.#limit = limit
+    this.#maxKeys = maxKeys
   }
 
   has(key: string, now: number): boolean {
-    this.#age(now)
+    this.#expire(now)
     return this.#recent.has(key) || this.#older.has(key)
   }
 
   add(key: string, now: number): void {
-    this.#age(now)
-    if (this.#recent.size >= this.#limit) this.#turn()
+    this.#expire(now)
+    if (this.#recent.size >= this.#maxKeys) this.#rotate()
     this.#recent.add(key)
   }
 
@@ -36,17 +40,17 @@ export class NegativeCache {
     this.#older.clear()
   }
 
-  #age(now: number): void {
-    if (now < this.#until) return
-    this.#turn()
-    // One window ends where the next begins, so that no key outlives two of them; after a longer pause all are gone.
-    this.#until += this.#ms
-    if (now < this.#until) return
-    this.#turn()
-    this.#until = now + this.#ms
+  #expire(now: number): void {
+    if (now < this.#windowEnd) return
+    this.#rotate()
+    // Windows follow each other without a gap, so that no key outlives two of them. After a longer pause both sets are dropped.
+    this.#windowEnd += this.#ms
+    if (now < this.#windowEnd) return
+    this.#rotate()
+    this.#windowEnd = now + this.#ms
   }
 
-  #turn(): void {
+  #rotate(): void {
     this.#older = this.#recent
     this.#recent = new Set()
   }

@@ -1,11 +1,12 @@
 import type { InFlight } from './in-flight.ts'
 
-/** What a body can be read from: a Request, a Response, or anything alike. */
+/** An object with a body: a Request, a Response, or a similar one. */
 export type BodySource = Pick<Request, 'headers' | 'body' | 'bytes'>
 
 /**
- * Collects a body of at most `maxBytes`; undefined when there is more, whatever its headers say. What is left unread is cancelled.
- * `counted` is told of bytes before they are read, where their number is announced; it may throw.
+ * Reads a body of at most `maxBytes`. Resolves with undefined if it is longer, whatever its headers say, and cancels the rest.
+ *
+ * @param counted receives the number of bytes, before they are read if `Content-Length` is known. It may throw to reject the body.
  */
 export const readAtMost = (
   body: BodySource,
@@ -29,7 +30,7 @@ const collectChunks = async (
 ): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const chunks = new Chunks()
   let length = 0
-  // Leaving the loop cancels the stream.
+  // A return from this loop cancels the stream.
   for await (const chunk of body.body ?? []) {
     length += chunk.length
     if (length > maxBytes) return undefined
@@ -39,7 +40,7 @@ const collectChunks = async (
   return chunks.join()
 }
 
-/** The same for a body of a length that is known beforehand, which `read` reads at one go. */
+/** Like `readAtMost`, for a body of known length that `read` reads at once. */
 export const readKnownLength = async (
   length: number,
   read: () => Promise<Uint8Array>,
@@ -52,25 +53,25 @@ export const readKnownLength = async (
   return bytes.length <= maxBytes ? bytes : undefined
 }
 
-/** Bytes that come piece by piece. */
+/** Collects the chunks of a body. */
 export class Chunks {
   readonly #parts: Uint8Array[] = []
   #chunks: Uint8Array[] = []
 
   push(chunk: Uint8Array): void {
-    if (this.#chunks.push(chunk) < maxChunks) return
+    if (this.#chunks.push(chunk) < maxUnmergedChunks) return
     this.#parts.push(join(this.#chunks))
     this.#chunks = []
   }
 
-  /** All of them, copied. */
+  /** A copy of all bytes. */
   join(): Uint8Array<ArrayBuffer> {
     return join([...this.#parts, ...this.#chunks])
   }
 }
 
-/** A chunk is an object of its own: of one byte, it takes a hundred times as much memory as it counts for. */
-const maxChunks = 2_048
+/** After this number chunks are merged: the object of a chunk of one byte takes about a hundred bytes of memory. */
+const maxUnmergedChunks = 2_048
 
 const join = (chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))

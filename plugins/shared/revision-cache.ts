@@ -2,78 +2,84 @@ import type { Awaitable } from './awaitable.ts'
 import { NegativeCache } from './negative-cache.ts'
 import { copyText } from './text.ts'
 
-/** What a store has taken away or changed: whatever was remembered of that kind under that key is wrong. */
+/** A change in the store: cached values of this kind and key are invalid. */
 export interface RevisionChange {
   /** For example `token` or `group`. */
   readonly kind: string
   readonly key: string
 }
 
-/** A revision, and what has changed since an earlier one. */
+/** A revision of the store, and the changes since an earlier one. */
 export interface Revision {
   readonly value: number
-  /** Undefined when the store cannot say: then everything that is remembered is forgotten. */
+  /** Undefined if the store does not know the changes: then all cached values are invalid. */
   readonly changes?: readonly RevisionChange[]
 }
 
 /**
- * Reads a counter that a store raises together with whatever makes remembered answers wrong. Given the revision last seen, a store may also say what has
- * changed since; one that answers the plain number is right too, and everything is asked for again after every change.
+ * Reads the store's revision: a counter that the store increments in the same transaction as each change that makes cached values invalid.
+ *
+ * @param since the last revision that this process has read. A store may report the changes since then; if it returns only the number, each
+ * change invalidates all cached values.
  */
 export type ReadRevision = (since?: number) => Promise<number | Revision>
 
 /**
- * Says when remembered answers may be used. Nothing polls: the revision is read again, in the background, by the first use after
- * `refreshAfter`, and a use after `staleAfter` waits for it. So a revocation anywhere takes effect within `staleAfter`, and a
- * busy process asks the database twice a second rather than once a request.
+ * Decides whether cached values are fresh, by the age of the last revision check.
+ *
+ * No timer polls. The first use after `refreshAfterMs` starts a revision check in the background, and a use after `staleAfterMs` waits for one. So
+ * a revocation by any process takes effect within `staleAfterMs`, and a busy process queries the database about twice per second, not once per request.
  */
 export class RevisionClock {
   #read: ReadRevision
-  /** Milliseconds, of which only differences mean anything. */
+  /** Monotonic time in milliseconds. Only differences are meaningful. */
   readonly now: () => number
-  #refreshAfter: number
-  #staleAfter: number
+  #refreshAfterMs: number
+  #staleAfterMs: number
   #readAt = Number.NEGATIVE_INFINITY
   #pending: Promise<void> | undefined
-  #forget = new Set<(changes: readonly RevisionChange[] | undefined) => void>()
-  /** How often the revision was raised here, and how often when the last reading was begun. */
+  #listeners = new Set<(changes: readonly RevisionChange[] | undefined) => void>()
+  /** Number of calls of `raised`, in total and at the start of the last revision check. */
   #raised = 0
   #readRaised = 0
-  /** The revision last seen; undefined before the first read. */
+  /** The revision of the last check; undefined before the first check. */
   seen: number | undefined
 
-  /** @param options times in milliseconds; `staleAfter` 900: a revocation takes effect within one second */
-  constructor(read: ReadRevision, options: { refreshAfter?: number; staleAfter?: number; now?: () => number } = {}) {
+  /** @param options `refreshAfterMs` 450 and `staleAfterMs` 900 by default, so that a revocation takes effect within one second */
+  constructor(
+    read: ReadRevision,
+    options: { refreshAfterMs?: number; staleAfterMs?: number; now?: () => number } = {},
+  ) {
     this.#read = read
-    this.#refreshAfter = options.refreshAfter ?? 450
-    this.#staleAfter = options.staleAfter ?? 900
+    this.#refreshAfterMs = options.refreshAfterMs ?? 450
+    this.#staleAfterMs = options.staleAfterMs ?? 900
     this.now = options.now ?? (() => performance.now())
   }
 
-  /** `forget` is called whenever the revision has changed: with what changed, or without when anything may have. */
-  onChange(forget: (changes: readonly RevisionChange[] | undefined) => void): void {
-    this.#forget.add(forget)
+  /** Adds a listener for changes of the revision. It receives the changes, or undefined if they are unknown. */
+  onChange(listener: (changes: readonly RevisionChange[] | undefined) => void): void {
+    this.#listeners.add(listener)
   }
 
-  /** This process has raised the revision itself: whoever asks next waits for a reading that was begun after it. */
+  /** This process has incremented the revision itself: the next use waits for a revision check that starts after this call. */
   raised(): void {
     this.#raised++
   }
 
-  /** Undefined when remembered answers may be used at once; else a promise to wait for, rejected when the store cannot be asked. */
+  /** Returns undefined if cached values are fresh; else a promise of a revision check, which rejects if the store is unavailable. */
   check(): Promise<void> | undefined {
     const age = this.now() - this.#readAt
-    if (this.#readRaised !== this.#raised || age >= this.#staleAfter) {
-      return this.#readSince(this.now() - this.#staleAfter, this.#raised)
+    if (this.#readRaised !== this.#raised || age >= this.#staleAfterMs) {
+      return this.#readSince(this.now() - this.#staleAfterMs, this.#raised)
     }
-    if (age < this.#refreshAfter) return undefined
+    if (age < this.#refreshAfterMs) return undefined
     this.#pending ??= this.#refresh()
-    // A failure in the background shows itself to the first use that has to wait.
+    // An error of a background check reaches the first use that must wait.
     this.#pending.catch(() => {})
     return undefined
   }
 
-  /** Waits for a reading that was begun after `time` and so many raises: one under way may have been begun long ago, by a store that is slow to answer. */
+  /** Waits for a revision check that started after `time` and after this number of `raised` calls. A pending check of a slow store may be too old. */
   async #readSince(time: number, raised: number): Promise<void> {
     while (this.#readAt <= time || this.#readRaised < raised) {
       this.#pending ??= this.#refresh()
@@ -82,17 +88,17 @@ export class RevisionClock {
   }
 
   async #refresh(): Promise<void> {
-    // Age counts from before the question: the answer is no younger than that.
-    const askedAt = this.now()
+    // The age counts from before the query, because the result may be as old as that.
+    const startedAt = this.now()
     const raised = this.#raised
     try {
       const read = await this.#read(this.seen)
       const { value, changes } = typeof read === 'number' ? { value: read } : read
       if (value !== this.seen) {
         this.seen = value
-        for (const forget of this.#forget) forget(changes)
+        for (const listener of this.#listeners) listener(changes)
       }
-      this.#readAt = askedAt
+      this.#readAt = startedAt
       this.#readRaised = raised
     } finally {
       this.#pending = undefined
@@ -101,45 +107,46 @@ export class RevisionClock {
 }
 
 export interface RevisionCacheOptions<Value> {
-  /** The kind of changes that these answers are subject to. Default: any change empties the memory. */
+  /** The kind of changes that invalidate values of this cache. Default: each change clears the cache. */
   readonly kind?: string
-  /** The key by which a change names an answer. Default the one it is remembered under. */
+  /** Returns the key that a change uses for a value. Default: the cache key. */
   readonly namedBy?: (value: Value) => string
-  /** Answers that are kept, or their sizes together. Default 100,000. */
+  /** Maximum number of values, or maximum total of their sizes. Default 100,000. */
   readonly limit?: number
   /**
-   * Milliseconds for which it is remembered that there is no answer, and up to twice as long; of 20,000 keys at most, beside the answers: however many are made up,
-   * they drive none out. Default: it is not remembered, what does not exist may begin to.
+   * Minimum lifetime in milliseconds of negative entries, for keys without a value; the maximum is twice as long. Default: no negative caching.
+   *
+   * At most 20,000 negative entries are cached, separately from the values, so that invented keys evict no value.
    */
-  readonly absentMs?: number
-  /** What an answer counts for, at least 1; one that counts for more than the limit is not kept. Default 1. */
+  readonly negativeTtlMs?: number
+  /** Size of a value, at least 1. A value above `limit` is not cached. Default 1. */
   readonly sizeOf?: (value: Value) => number
 }
 
-/** A bounded memory of answers that hold until the store says otherwise. The oldest answers go first. Answers must not change. */
+/** A bounded cache of store values, which are valid until the store reports a change. The oldest are evicted first. Values must be immutable. */
 export class RevisionCache<Value> {
   #values = new Map<string, Value>()
-  #absent: NegativeCache | undefined
+  #negative: NegativeCache | undefined
   #revisionClock: RevisionClock
   #limit: number
   #sizeOf: (value: Value) => number
   #size = 0
 
   constructor(revisionClock: RevisionClock, options: RevisionCacheOptions<Value> = {}) {
-    const { kind, namedBy, limit = 100_000, sizeOf = () => 1, absentMs } = options
+    const { kind, namedBy, limit = 100_000, sizeOf = () => 1, negativeTtlMs } = options
     this.#revisionClock = revisionClock
     this.#limit = limit
     this.#sizeOf = sizeOf
-    this.#absent = absentMs === undefined ? undefined : new NegativeCache(absentMs, maxAbsent)
+    this.#negative = negativeTtlMs === undefined ? undefined : new NegativeCache(negativeTtlMs, maxNegative)
     revisionClock.onChange((changes) => {
       if (!changes || kind === undefined) {
-        this.#absent?.clear()
+        this.#negative?.clear()
         this.#size = 0
         return this.#values.clear()
       }
       const keys = new Set<string>()
       for (const change of changes) if (change.kind === kind) keys.add(change.key)
-      for (const key of keys) this.#absent?.delete(key)
+      for (const key of keys) this.#negative?.delete(key)
       if (!namedBy) for (const key of keys) this.forget(key)
       else if (keys.size > 0) {
         for (const [key, value] of this.#values) if (keys.has(namedBy(value))) this.forget(key)
@@ -148,45 +155,47 @@ export class RevisionCache<Value> {
   }
 
   /**
-   * The remembered answer, at once, or a promise of what `ask` finds. That there is none is not remembered, but for `absentMs`. An answer that does not fit whoever
-   * asks is neither used nor remembered, as if it were not there: what others have asked for shows itself to nobody, by the time it takes either.
+   * Returns the cached value synchronously, or a promise of the result of `load`. A missing value is cached only with `negativeTtlMs`.
+   *
+   * @param fits whether this caller may see the value. If not, the cached value is not used, and the loaded value is not cached. So the response
+   * time does not reveal what other callers have loaded.
    */
   get(
     key: string,
-    ask: () => Promise<Value | undefined>,
+    load: () => Promise<Value | undefined>,
     fits: (value: Value) => boolean = anyFits,
   ): Awaitable<Value | undefined> {
     const wait = this.#revisionClock.check()
-    return wait ? wait.then(() => this.#recall(key, ask, fits)) : this.#recall(key, ask, fits)
+    return wait ? wait.then(() => this.#getCached(key, load, fits)) : this.#getCached(key, load, fits)
   }
 
-  #recall(...[key, ask, fits]: Question<Value>): Awaitable<Value | undefined> {
+  #getCached(...[key, load, fits]: GetParameters<Value>): Awaitable<Value | undefined> {
     const known = this.#values.get(key)
     if (known !== undefined && fits(known)) return known
-    if (this.#absent?.has(key, this.#revisionClock.now())) return undefined
-    return this.#find(key, ask, fits)
+    if (this.#negative?.has(key, this.#revisionClock.now())) return undefined
+    return this.#load(key, load, fits)
   }
 
-  async #find(...[key, ask, fits]: Question<Value>): Promise<Value | undefined> {
-    const asked = this.#revisionClock.seen
-    const found = await ask()
-    // An answer from before a change must not outlive the forgetting that the change caused.
-    if (asked !== this.#revisionClock.seen) return found
-    if (found === undefined) this.#absent?.add(key, this.#revisionClock.now())
+  async #load(...[key, load, fits]: GetParameters<Value>): Promise<Value | undefined> {
+    const revision = this.#revisionClock.seen
+    const found = await load()
+    // A value that was loaded before a change must not be cached after the invalidation by this change.
+    if (revision !== this.#revisionClock.seen) return found
+    if (found === undefined) this.#negative?.add(key, this.#revisionClock.now())
     else if (fits(found)) this.#set(key, found)
     return found
   }
 
-  /** Adds what was learned on the way, for example from a list. */
+  /** Adds a value that another query has returned, for example a list. */
   learn(key: string, value: Value): void {
     if (this.#revisionClock.seen !== undefined) this.#set(key, value)
   }
 
-  /** @param holds what is remembered stays where this says so */
+  /** Removes an entry. @param holds a cached value for which it returns true remains */
   forget(key: string, holds: (value: Value) => boolean = neverHolds): void {
     const value = this.#values.get(key)
     if (value !== undefined && holds(value)) return
-    this.#absent?.delete(key)
+    this.#negative?.delete(key)
     this.#delete(key)
   }
 
@@ -203,24 +212,24 @@ export class RevisionCache<Value> {
     const size = this.#sizeOf(value)
     this.#size += size - (before === undefined ? 0 : this.#sizeOf(before))
     this.#values.set(before === undefined ? copyText(key) : key, value)
-    this.#absent?.delete(key)
+    this.#negative?.delete(key)
     if (size > this.#limit) this.#delete(key)
-    if (this.#size > this.#limit) this.#dropOldest(this.#limit - Math.max(0, Math.ceil(this.#limit / 1_000) - size))
+    if (this.#size > this.#limit) this.#evictOldest(this.#limit - Math.max(0, Math.ceil(this.#limit / 1_000) - size))
   }
 
-  /** Several at once: the way to the first one leads past all that were deleted before it, up to 40 microseconds of a large map. */
-  #dropOldest(until: number): void {
+  /** Evicts several entries at once: the iterator skips all entries deleted before, which takes up to 40 microseconds in a large map. */
+  #evictOldest(maxSize: number): void {
     for (const key of this.#values.keys()) {
-      if (this.#size <= until) return
+      if (this.#size <= maxSize) return
       this.#delete(key)
     }
   }
 }
 
-type Question<Value> = [key: string, ask: () => Promise<Value | undefined>, fits: (value: Value) => boolean]
+type GetParameters<Value> = [key: string, load: () => Promise<Value | undefined>, fits: (value: Value) => boolean]
 
-/** Twice as many are kept, at about 150 bytes each. */
-const maxAbsent = 10_000
+/** Negative entries per set of the `NegativeCache`, which has two. Each takes about 150 bytes. */
+const maxNegative = 10_000
 
 const neverHolds = () => false
 

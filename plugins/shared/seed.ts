@@ -2,8 +2,10 @@ const numbers = new WeakMap<object, number>()
 let last = 0
 
 /**
- * A number that is the same for the same object and different for different ones. Elysia drops a plugin whose name and seed
- * it has seen, comparing seeds as JSON, where functions vanish: plugins that differ only by a collaborator are seeded with this.
+ * A seed for an Elysia plugin: a number that identifies an object, such as the plugin's options.
+ *
+ * Elysia ignores a second plugin with the same name and seed. It compares seeds as JSON, which omits functions: options that differ only in a
+ * function would be equal.
  */
 export const seedOf = (object: object): number => {
   let number = numbers.get(object)

@@ -5,18 +5,20 @@ import type { SseEvent } from './event.ts'
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * What an event says went wrong; undefined for any other event: one of type `error`, or one whose JSON has a truthy `error`, or `error` for its `type`, as the
- * streams of text generation have it. Numbers are kept as they stand.
+ * Returns the JSON of an error event; undefined for other events.
  *
- * @param json its data as `parseExact` reads it, for whoever has it already
+ * An error event has the type `error`, or its JSON has a truthy member `error` or the `type` `error`, as in streams of text generation. Numbers keep
+ * their text.
+ *
+ * @param json the event's data as `parseLossless` returns it, if the caller has parsed it already
  */
-export const errorOf = ({ type, data }: SseEvent, json: unknown = jsonIn(data)): object | undefined => {
+export const errorOf = ({ type, data }: SseEvent, json: unknown = tryParse(data)): object | undefined => {
   if (typeof json !== 'object' || json === null) return type === 'error' ? { message: data } : undefined
   const isError = type === 'error' || ('error' in json && json.error && !('response' in json)) || isErrorEvent(json)
   return isError ? json : undefined
 }
 
-const jsonIn = (data: string): unknown => {
+const tryParse = (data: string): unknown => {
   try {
     return parseLossless(data)
   } catch {
@@ -26,23 +28,27 @@ const jsonIn = (data: string): unknown => {
 
 const isErrorEvent = (value: object): boolean => 'type' in value && value.type === 'error'
 
-/** The HTTP status that an error stands for: a number from 400 to 599 in `status`, `status_code` or `code`, or else what the word in `code` or `type` means; 502 when nothing says. */
-export const errorStatus = (said: object): number => {
-  const { error = said } = said as Members
+/**
+ * Returns the HTTP status for an error object.
+ *
+ * It is a number from 400 to 599 in `status`, `status_code` or `code`; else the status of a known error name in `code` or `type`; else 502.
+ */
+export const errorStatus = (errorObject: object): number => {
+  const { error = errorObject } = errorObject as Members
   const members = typeof error === 'object' && error !== null ? (error as Members) : {}
   for (const value of [members.status, members.status_code, members.code]) {
     const status = typeof value === 'string' ? Number(value) : numberOf(value)
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status
   }
-  for (const word of [members.code, members.type]) {
-    const status = typeof word === 'string' ? byWord[word] : undefined
+  for (const name of [members.code, members.type]) {
+    const status = typeof name === 'string' ? statusByName[name] : undefined
     if (status !== undefined) return status
   }
   return 502
 }
 
-/** Statuses that the protocol's own words for errors come with. */
-const byWord: Readonly<Partial<Record<string, number>>> = {
+/** HTTP statuses of the error types and codes of OpenAI's API. */
+const statusByName: Readonly<Partial<Record<string, number>>> = {
   invalid_request_error: 400,
   invalid_prompt: 400,
   context_length_exceeded: 400,
@@ -58,11 +64,11 @@ const byWord: Readonly<Partial<Record<string, number>>> = {
   overloaded_error: 503,
 }
 
-/** For `firstEvent`: an error is answered as the HTTP error that it is, in the upstream's words. */
+/** A `firstEvent` callback: it turns a first event that is an error into a response with the HTTP status of the error and its JSON as body. */
 export const answerError = (first: SseEvent, upstream = new Headers()): Response | undefined => {
-  const said = errorOf(first)
-  if (!said) return undefined
+  const error = errorOf(first)
+  if (!error) return undefined
   const headers = responseHeaders(upstream)
   headers.set('content-type', 'application/json')
-  return new Response(JSON.stringify(said), { status: errorStatus(said), headers })
+  return new Response(JSON.stringify(error), { status: errorStatus(error), headers })
 }

@@ -1,31 +1,32 @@
-/** An event as clients see it. */
+/** A server-sent event, as a client receives it. */
 export interface SseEvent {
-  /** `message` when the event has no name. */
+  /** `message` if the event has no `event` field. */
   readonly type: string
-  /** Its data lines, joined by line feeds. */
+  /** The data lines, joined by line feeds. */
   readonly data: string
-  /** Its own id; what an earlier event said of the last id is not repeated. */
+  /** The `id` field of this event. The last id of an earlier event is not included. */
   readonly id?: string
 }
 
 /**
- * The event in the lines of a block; undefined when it has no data. Fields are those of WHATWG HTML, section "Interpreting an event stream", `retry`
- * excepted: it speaks of the connection, not of the event.
+ * Parses the lines of one event; undefined if they contain no data.
+ *
+ * It reads the fields of WHATWG HTML, section "Interpreting an event stream", except `retry`, which belongs to the connection and not to the event.
  */
 export const parseEvent = (block: string): SseEvent | undefined => {
   let type = ''
   let id: string | undefined
   let data: string | undefined
-  let feed = placeOf('\n', block, 0)
-  let back = placeOf('\r', block, 0)
-  let mark = placeOf(':', block, 0)
+  let nextLf = indexOrEnd('\n', block, 0)
+  let nextCr = indexOrEnd('\r', block, 0)
+  let nextColon = indexOrEnd(':', block, 0)
   for (let at = 0, end = 0; at < block.length; at = end + 1) {
-    // A CR and a LF make one end of line, or one and an empty line, which says nothing.
-    if (feed < at) feed = placeOf('\n', block, at)
-    if (back < at) back = placeOf('\r', block, at)
-    end = Math.min(feed, back)
-    if (mark < at) mark = placeOf(':', block, at)
-    const colon = Math.min(mark, end)
+    // A CR LF may count as two line ends: the empty line between them has no effect.
+    if (nextLf < at) nextLf = indexOrEnd('\n', block, at)
+    if (nextCr < at) nextCr = indexOrEnd('\r', block, at)
+    end = Math.min(nextLf, nextCr)
+    if (nextColon < at) nextColon = indexOrEnd(':', block, at)
+    const colon = Math.min(nextColon, end)
     const field = block.slice(at, colon)
     if (field !== 'data' && field !== 'event' && field !== 'id') continue
     const value = block.slice(block[colon + 1] === ' ' ? colon + 2 : colon + 1, Math.max(end, colon + 1))
@@ -36,8 +37,8 @@ export const parseEvent = (block: string): SseEvent | undefined => {
   return data === undefined ? undefined : { type: type || 'message', data, ...(id !== undefined && { id }) }
 }
 
-/** Where a sign is next, or the end of the text. */
-const placeOf = (sign: string, text: string, from: number): number => {
-  const at = text.indexOf(sign, from)
+/** Position of the next occurrence of a character, or the length of the text. */
+const indexOrEnd = (character: string, text: string, from: number): number => {
+  const at = text.indexOf(character, from)
   return at === -1 ? text.length : at
 }

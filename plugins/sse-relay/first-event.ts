@@ -4,77 +4,82 @@ import { EventTooLargeError, type Frame } from './frames.ts'
 import type { FrameReader } from './reader.ts'
 
 export interface FirstEventOptions {
-  /** Milliseconds of silence after which the first event is not waited for any longer. Default: any time. */
+  /** Maximum wait in milliseconds for the next bytes before the first event. Default: no limit. */
   readonly patienceMs?: number
-  /** Bytes of comments and the like, all of which are kept until the first event. Default 1 MiB. */
+  /** Maximum number of bytes before the first event, such as comments, which are buffered. Default 1 MiB. */
   readonly maxBytesBefore?: number
-  /** Default the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
-/** How a stream begins. */
+/** The first event of a stream. */
 export interface FirstEvent {
-  /** Undefined when it was too long in coming, or there was none. */
+  /** Undefined if the maximum wait has passed, or the stream has ended without an event. */
   readonly event: SseEvent | undefined
-  /** Whether the stream ended without any event. */
+  /** Whether the stream has ended without an event. */
   readonly ended: boolean
-  /** Gives all frames, those before the first event and its own too. */
+  /** Returns all frames, including the first event and those before it. */
   readonly reader: FrameReader
 }
 
-/** Reads up to the first event, while everything about the answer can still be decided. Rejects as the reader does, and with EventTooLarge when too much comes before it. */
+/**
+ * Reads up to the first event, so that the server can choose the response's status before it sends anything.
+ *
+ * Rejects with the reader's error, or with `EventTooLargeError` if more than `maxBytesBefore` bytes precede the event.
+ */
 export const readFirstEvent = async (
   reader: FrameReader,
   { patienceMs, maxBytesBefore = 2 ** 20, clock = systemClock }: FirstEventOptions = {},
 ): Promise<FirstEvent> => {
-  const read: (readonly Frame[])[] = []
-  let before = 0
+  const buffered: (readonly Frame[])[] = []
+  let bytesBefore = 0
   for (;;) {
     const next = reader.next()
-    const frames = await soon(next, patienceMs, clock)
-    if (frames === late) {
-      // Whoever leaves before the next read leaves nobody to hear how this one ends.
+    const frames = await within(next, patienceMs, clock)
+    if (frames === timedOut) {
+      // If the client disconnects before the next read, no code handles a rejection of this one.
       next.catch(() => {})
-      return { event: undefined, ended: false, reader: new Resumed(read, reader, next) }
+      return { event: undefined, ended: false, reader: new ResumedReader(buffered, reader, next) }
     }
-    if (!frames) return { event: undefined, ended: true, reader: new Resumed(read, reader) }
-    read.push(frames)
+    if (!frames) return { event: undefined, ended: true, reader: new ResumedReader(buffered, reader) }
+    buffered.push(frames)
     const event = frames.find((frame) => frame.event)?.event
-    if (event) return { event, ended: false, reader: new Resumed(read, reader) }
-    for (const { bytes } of frames) before += bytes.length
-    if (before > maxBytesBefore) throw new EventTooLargeError(maxBytesBefore)
+    if (event) return { event, ended: false, reader: new ResumedReader(buffered, reader) }
+    for (const { bytes } of frames) bytesBefore += bytes.length
+    if (bytesBefore > maxBytesBefore) throw new EventTooLargeError(maxBytesBefore)
   }
 }
 
-const late = Symbol('late')
+const timedOut = Symbol('timed out')
 
-const soon = async <Value>(
+/** Resolves with the value, or with `timedOut` after `ms` milliseconds. */
+const within = async <Value>(
   value: Promise<Value>,
   ms: number | undefined,
   clock: Clock,
-): Promise<Value | typeof late> => {
+): Promise<Value | typeof timedOut> => {
   if (ms === undefined) return value
-  let silence = () => {}
-  const waited = new Promise<typeof late>((resolve) => {
-    silence = clock.at(clock.now() + ms, () => resolve(late))
+  let cancelTimer = () => {}
+  const timeout = new Promise<typeof timedOut>((resolve) => {
+    cancelTimer = clock.at(clock.now() + ms, () => resolve(timedOut))
   })
-  return Promise.race([value, waited]).finally(silence)
+  return Promise.race([value, timeout]).finally(cancelTimer)
 }
 
-/** A reader whose first frames have been read already; `pending` is the reading that was begun. */
-class Resumed implements FrameReader {
-  readonly #read: (readonly Frame[])[]
+/** A reader that first returns buffered frames. `pending` is a call of `next` that has not resolved yet. */
+class ResumedReader implements FrameReader {
+  readonly #buffered: (readonly Frame[])[]
   readonly #reader: FrameReader
   #pending: Promise<readonly Frame[] | undefined> | undefined
 
-  constructor(read: (readonly Frame[])[], reader: FrameReader, pending?: Promise<readonly Frame[] | undefined>) {
-    this.#read = read
+  constructor(buffered: (readonly Frame[])[], reader: FrameReader, pending?: Promise<readonly Frame[] | undefined>) {
+    this.#buffered = buffered
     this.#reader = reader
     this.#pending = pending
   }
 
   next(): Promise<readonly Frame[] | undefined> {
-    const frames = this.#read.shift()
+    const frames = this.#buffered.shift()
     if (frames) return Promise.resolve(frames)
     const next = this.#pending ?? this.#reader.next()
     this.#pending = undefined

@@ -2,22 +2,22 @@ import { Buffer } from 'node:buffer'
 import type { Frame } from './frames.ts'
 import type { RelayOptions } from './relay.ts'
 
-/** What goes through, of frames as they come and of what is put between and behind them. */
+/** Turns frames into the bytes for the client: applies `onFrame`, and inserts comments and a last event between frames only. */
 export class FrameTransform {
   readonly #options: Pick<RelayOptions, 'onFrame'>
   #failure: { readonly error: unknown } | undefined
   #closing = ''
-  /** Whether the stream's own start has been passed or dropped, and whether a comment has been put before it. */
-  #begun = false
-  #preceded = false
-  /** Whether what became of the frame before ends with a CR. */
+  /** Whether the first frame has been passed or dropped, and whether a comment was inserted before it. */
+  #started = false
+  #commentBefore = false
+  /** Whether the output of the last frame ends with a CR. */
   #afterReturn = false
 
   constructor(options: Pick<RelayOptions, 'onFrame'>) {
     this.#options = options
   }
 
-  /** What is to be sent for some frames; undefined for nothing. Throws what `onFrame` threw, unless there is something to send first. */
+  /** Returns the bytes to send for some frames; undefined for none. Throws the error of `onFrame`, but sends the frames before it first: see `check`. */
   pass(frames: readonly Frame[]): Uint8Array | undefined {
     let only: Uint8Array | undefined
     let parts: Uint8Array[] | undefined
@@ -33,43 +33,43 @@ export class FrameTransform {
       if (only === undefined) throw error
       this.#failure = { error }
     }
-    // Most chunks are one event, which goes as it came.
+    // Most chunks are one event that passes unchanged, so they need no copy.
     return parts ? Buffer.concat(parts) : only
   }
 
-  /** Throws what `onFrame` threw, now that what came before it has been sent. */
+  /** Throws the pending error of `onFrame`, after the frames before it have been sent. */
   check(): void {
     if (this.#failure) throw this.#failure.error
   }
 
-  /** A comment for between two frames. */
+  /** Returns a comment to send between two frames. */
   comment(): Uint8Array {
-    if (!this.#begun) this.#preceded = true
+    if (!this.#started) this.#commentBefore = true
     return keepAlive
   }
 
-  /** Something for after the last frame, which is closed first if the stream ended within it. */
+  /** Returns bytes to send after the last frame. If that frame is incomplete, they start with the missing line ends. */
   append(bytes: Uint8Array): Uint8Array {
     return this.#closing === '' ? bytes : Buffer.concat([encoder.encode(this.#closing), bytes])
   }
 
   #passOne(frame: Frame): Uint8Array | null {
-    // Behind a dropped event its LF would be a blank line that nobody sent.
+    // The LF of a dropped event would be an additional blank line.
     if (frame.restOfLine) return this.#afterReturn ? frame.bytes : null
-    const bytes = this.#become(frame)
+    const bytes = this.#transform(frame)
     this.#afterReturn = bytes !== null && bytes[bytes.length - 1] === CR
     return bytes
   }
 
-  #become(frame: Frame): Uint8Array | null {
-    const instead = this.#options.onFrame?.(frame)
-    const first = !this.#begun
-    this.#begun = true
-    if (instead === null) return null
-    if (frame.closing) this.#closing = instead ? '\n\n' : frame.closing
-    if (instead) return instead
-    // A byte order mark is none anywhere but at the start: it would become part of a field's name.
-    return first && this.#preceded && isMarked(frame.bytes) ? frame.bytes.subarray(3) : frame.bytes
+  #transform(frame: Frame): Uint8Array | null {
+    const replacement = this.#options.onFrame?.(frame)
+    const first = !this.#started
+    this.#started = true
+    if (replacement === null) return null
+    if (frame.closing) this.#closing = replacement ? '\n\n' : frame.closing
+    if (replacement) return replacement
+    // After a comment the BOM is no longer at the start of the stream, where alone it is ignored: it would become part of a field name.
+    return first && this.#commentBefore && startsWithBom(frame.bytes) ? frame.bytes.subarray(3) : frame.bytes
   }
 }
 
@@ -77,4 +77,4 @@ const CR = 13
 const encoder = new TextEncoder()
 const keepAlive = encoder.encode(': keep-alive\n\n')
 
-const isMarked = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+const startsWithBom = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf

@@ -2,18 +2,18 @@ import { decodeUtf8 } from '../shared/utf8.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { parseEvent, type SseEvent } from './event.ts'
 
-/** A stretch of a stream that ends where nothing is half said. The bytes of all frames, joined, are the stream. */
+/** A part of a stream that ends after a complete event, comment or blank line. The concatenated bytes of all frames are the stream. */
 export interface Frame {
   readonly bytes: Uint8Array
-  /** Undefined: a comment, a blank line, fields without data. */
+  /** Undefined for a comment, a blank line, or fields without data. */
   readonly event?: SseEvent
-  /** Only of a last frame that the stream ended within: line ends that would finish it. */
+  /** Only for an incomplete last frame: the missing line ends. */
   readonly closing?: string
-  /** Whether it is nothing but the LF of a CRLF that the frame before it ended within: it belongs where that one went. */
+  /** The frame is only the LF of a CRLF whose CR ended the frame before. It must be passed or dropped together with that frame. */
   readonly restOfLine?: true
 }
 
-/** An event, or what may yet become one, is longer than was agreed. */
+/** An event, complete or not, exceeds the maximum number of bytes. */
 export class EventTooLargeError extends Error {
   constructor(maxEventBytes: number) {
     super(`an event of more than ${maxEventBytes} bytes`)
@@ -22,53 +22,61 @@ export class EventTooLargeError extends Error {
 }
 
 export interface FramesOptions {
-  /** Bytes of one frame, unfinished or not. Default 16 MiB. */
+  /** Maximum number of bytes of a frame, complete or not. Default 16 MiB. */
   readonly maxEventBytes?: number
-  /** The event in the text of a frame, for whoever knows more of its data than that it is text. Default `parseEvent`. */
+  /** Parses the event in the text of a frame, for example with more properties. Default `parseEvent`. */
   readonly parse?: (text: string) => SseEvent | undefined
   /**
-   * The event that some bytes are, from its first line to the blank line behind it, for whoever knows them from events before: so they need be neither split nor decoded. Undefined: they
-   * are anything else. Default: every event is parsed.
+   * Returns the event for the bytes from its first line to its blank line, if they resemble an earlier event; else undefined.
+   *
+   * Recognised bytes are neither split nor decoded. Default: all events are parsed.
    */
   readonly recognise?: (bytes: Uint8Array) => SseEvent | undefined
 }
 
+/** Splits the chunks of one stream into frames. */
 export interface Frames {
-  /** What `push` throws from now on. */
+  /** The error that all further calls of `push` throw. */
   readonly failure: EventTooLargeError | undefined
   /**
-   * Frames that are complete now. Throws EventTooLarge, and does so again from then on; where frames were complete before the one that is too large, they come
-   * first, and the next call throws.
+   * Returns the frames that the chunk completes.
+   *
+   * Throws `EventTooLargeError`, and again in each further call. If complete frames precede the event that is too large, it returns them, and the
+   * next call throws.
    */
   push(chunk: Uint8Array): Frame[]
-  /** What is left at the end. Its event comes too, though no blank line says that it is whole: clients differ in what they make of it. */
+  /** Returns the rest at the end of the stream. It may contain an event without a blank line, because some clients accept such an event. */
   end(): Frame | undefined
 }
 
 /**
- * Splits a stream into frames, wherever its chunks begin and end (WHATWG HTML, section "Parsing an event stream"). A comment outside an event is a frame as soon
- * as its line ends. A CR ends its line at once, and with a blank line an event: a LF that comes with the next chunk is a frame of its own, marked as the rest of that line.
+ * Creates a splitter of a stream into frames, for any boundaries of its chunks (WHATWG HTML, section "Parsing an event stream").
+ *
+ * A comment outside an event is a frame of its own. A CR ends a line immediately, also that of a blank line: if the next chunk starts with the LF of
+ * a CRLF, this LF is a separate frame with `restOfLine`.
  */
-export const createFrames = (options: FramesOptions = {}): Frames => new Splitter(options)
+export const createFrames = (options: FramesOptions = {}): Frames => new FrameSplitter(options)
 
-class Splitter implements Frames {
+class FrameSplitter implements Frames {
   readonly #maxEventBytes: number
-  readonly #events: Pick<FramesOptions, 'parse' | 'recognise'>
+  readonly #parsers: Pick<FramesOptions, 'parse' | 'recognise'>
   readonly #pending = new ByteBuffer()
   #failure: EventTooLargeError | undefined
-  /** Bytes of a byte order mark at the very start that have been seen; undefined once it is known whether there is one. */
-  #marked: number | undefined = 0
-  /** Whether the next frame begins with a byte order mark. */
-  #withMark = false
-  /** What is pending: a line of a field, a finished one; a line that has begun, that is a comment; and whether a CR was the last byte. */
+  /** Number of BOM bytes seen at the start of the stream; undefined after the check for a BOM. */
+  #bomBytesSeen: number | undefined = 0
+  /** Whether the next frame starts with a BOM. */
+  #startsWithBom = false
+  /** Whether the pending bytes contain a complete field line. */
   #inEvent = false
+  /** Whether the current line has any bytes, and whether it is a comment. */
   #inLine = false
   #inComment = false
+  /** Whether the last byte was a CR. */
   #afterReturn = false
 
   constructor(options: FramesOptions) {
     this.#maxEventBytes = options.maxEventBytes ?? 2 ** 24
-    this.#events = options
+    this.#parsers = options
   }
 
   get failure(): EventTooLargeError | undefined {
@@ -77,8 +85,8 @@ class Splitter implements Frames {
 
   push(chunk: Uint8Array): Frame[] {
     if (this.#failure) throw this.#failure
-    // Most chunks of most streams are one event like the one before.
-    const event = this.#isOneFrame(chunk) ? this.#events.recognise?.(chunk) : undefined
+    // Most chunks of most streams are one event that resembles the one before.
+    const event = this.#isOneFrame(chunk) ? this.#parsers.recognise?.(chunk) : undefined
     if (event) return [{ bytes: chunk, event }]
     const frames: Frame[] = []
     try {
@@ -95,53 +103,53 @@ class Splitter implements Frames {
   end(): Frame | undefined {
     if (this.#failure) throw this.#failure
     if (this.#pending.length === 0) return undefined
-    if (this.#marked) this.#inLine = true
+    if (this.#bomBytesSeen) this.#inLine = true
     return { ...this.#frame(this.#pending.take(), true), closing: this.#closing() }
   }
 
-  /** Whether a chunk begins where a frame does and, if an event in it ends where it does, says so: behind a CR there may be more. */
+  /** Whether a chunk starts a frame, is below the size limit, and ends with a LF. After a CR the LF of a CRLF could still follow. */
   #isOneFrame(chunk: Uint8Array): boolean {
     return (
       this.#pending.length === 0 &&
       !this.#afterReturn &&
-      this.#marked === undefined &&
+      this.#bomBytesSeen === undefined &&
       chunk[chunk.length - 1] === LF &&
       chunk.length <= this.#maxEventBytes
     )
   }
 
-  /** Position after the bytes of a byte order mark. */
-  #skipMark(chunk: Uint8Array): number {
+  /** Returns the position after the bytes of a BOM. */
+  #skipBom(chunk: Uint8Array): number {
     let at = 0
-    while (this.#marked !== undefined && at < chunk.length) {
-      if (chunk[at] === mark[this.#marked]) {
+    while (this.#bomBytesSeen !== undefined && at < chunk.length) {
+      if (chunk[at] === bom[this.#bomBytesSeen]) {
         at++
-        if (++this.#marked < mark.length) continue
-        this.#withMark = true
-      } else if (this.#marked > 0) {
+        if (++this.#bomBytesSeen < bom.length) continue
+        this.#startsWithBom = true
+      } else if (this.#bomBytesSeen > 0) {
         this.#inLine = true
         this.#inComment = false
       }
-      this.#marked = undefined
+      this.#bomBytesSeen = undefined
     }
     return at
   }
 
   #frame(bytes: Uint8Array, mayHoldEvent: boolean): Frame {
-    const text = this.#withMark ? bytes.subarray(mark.length) : bytes
-    this.#withMark = false
-    const event = mayHoldEvent ? this.#eventIn(text) : undefined
+    const text = this.#startsWithBom ? bytes.subarray(bom.length) : bytes
+    this.#startsWithBom = false
+    const event = mayHoldEvent ? this.#parse(text) : undefined
     return event ? { bytes, event } : { bytes }
   }
 
-  #eventIn(bytes: Uint8Array): SseEvent | undefined {
-    const event = this.#events.recognise?.(bytes)
+  #parse(bytes: Uint8Array): SseEvent | undefined {
+    const event = this.#parsers.recognise?.(bytes)
     if (event) return event
     const text = decodeUtf8(bytes)
-    return this.#events.parse ? this.#events.parse(text) : parseEvent(text)
+    return this.#parsers.parse ? this.#parsers.parse(text) : parseEvent(text)
   }
 
-  /** The bytes from what is pending to a place in the chunk. */
+  /** Returns the pending bytes and those of the chunk up to `end`. */
   #cut(chunk: Uint8Array, start: number, end: number): Uint8Array {
     const pending = this.#pending
     if (pending.length + end - start > this.#maxEventBytes) throw new EventTooLargeError(this.#maxEventBytes)
@@ -153,7 +161,7 @@ class Splitter implements Frames {
 
   #scan(chunk: Uint8Array, frames: Frame[]): void {
     let start = 0
-    let at = this.#skipMark(chunk)
+    let at = this.#skipBom(chunk)
     if (this.#afterReturn && at < chunk.length) {
       this.#afterReturn = false
       if (chunk[at] === LF) {
@@ -164,22 +172,22 @@ class Splitter implements Frames {
         }
       }
     }
-    let feed = find(chunk, LF, at)
-    let back = find(chunk, CR, at)
+    let nextLf = indexOrEnd(chunk, LF, at)
+    let nextCr = indexOrEnd(chunk, CR, at)
     while (at < chunk.length) {
-      const end = Math.min(feed, back)
+      const end = Math.min(nextLf, nextCr)
       if (!this.#inLine && end > at) {
         this.#inLine = true
         this.#inComment = chunk[at] === COLON
       }
       if (end === chunk.length) break
       at = end + 1
-      if (end === back) {
+      if (end === nextCr) {
         if (at === chunk.length) this.#afterReturn = true
         else if (chunk[at] === LF) at++
-        back = find(chunk, CR, at)
+        nextCr = indexOrEnd(chunk, CR, at)
       }
-      if (feed < at) feed = find(chunk, LF, at)
+      if (nextLf < at) nextLf = indexOrEnd(chunk, LF, at)
       const blank = !this.#inLine
       this.#inLine = false
       if (blank || (this.#inComment && !this.#inEvent)) {
@@ -196,7 +204,7 @@ class Splitter implements Frames {
   #closing(): string {
     if (this.#inLine) return this.#inComment && !this.#inEvent ? '\n' : '\n\n'
     if (!this.#inEvent) return ''
-    // A LF after a CR would only be the rest of the same line end.
+    // A LF after a CR belongs to the same line end, so one LF alone would not be a blank line.
     return this.#afterReturn ? '\n\n' : '\n'
   }
 }
@@ -204,11 +212,11 @@ class Splitter implements Frames {
 const LF = 10
 const CR = 13
 const COLON = 58
-/** The byte order mark U+FEFF. */
-const mark = [0xef, 0xbb, 0xbf]
+/** The byte order mark (BOM) U+FEFF in UTF-8. */
+const bom = [0xef, 0xbb, 0xbf]
 
-/** Position of a byte, or the end. */
-const find = (chunk: Uint8Array, byte: number, from: number): number => {
+/** Position of a byte, or the length of the chunk. */
+const indexOrEnd = (chunk: Uint8Array, byte: number, from: number): number => {
   const at = chunk.indexOf(byte, from)
   return at === -1 ? chunk.length : at
 }

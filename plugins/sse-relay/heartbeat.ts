@@ -1,56 +1,60 @@
 import type { Clock } from '../shared/clock.ts'
 
-/** Rings after so long a silence, again and again, while somebody waits. Each stretch of silence costs a timer, and what is said in between a look at the clock. */
+/**
+ * Calls `beat` after each interval without output, as long as the client waits for bytes.
+ *
+ * Output does not restart the timer: it only sets the time of the last output, which the timer compares when it fires.
+ */
 export class Heartbeat {
   readonly #clock: Clock
   readonly #ms: number
   readonly #beat: () => void
-  #last: number
-  #waits = false
-  #callOff: (() => void) | undefined
+  #lastOutput: number
+  #waiting = false
+  #cancelTimer: (() => void) | undefined
 
   constructor(clock: Clock, ms: number, beat: () => void) {
     this.#clock = clock
     this.#ms = ms
     this.#beat = beat
-    this.#last = clock.now()
+    this.#lastOutput = clock.now()
   }
 
-  /** Somebody waits, who did not before: what counts is when something was last said. */
+  /** The client waits for bytes. The interval counts from the last output. */
   wait(): void {
-    this.#waits = true
-    if (!this.#callOff) this.#set()
+    this.#waiting = true
+    if (!this.#cancelTimer) this.#startTimer()
   }
 
-  /** Nobody waits any more, for now. */
+  /** The client does not wait any more, for now. */
   rest(): void {
-    this.#waits = false
+    this.#waiting = false
   }
 
-  /** Something was said: the next silence begins. */
-  said(): void {
-    this.#last = this.#clock.now()
+  /** Bytes were sent: the interval starts again. */
+  sent(): void {
+    this.#lastOutput = this.#clock.now()
   }
 
-  /** There will be no more to wait for. */
+  /** Stops the heartbeat. */
   stop(): void {
-    this.#waits = false
-    this.#callOff?.()
-    this.#callOff = undefined
+    this.#waiting = false
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
   }
 
-  #set(): void {
-    this.#callOff = this.#clock.at(this.#last + this.#ms, () => this.#ring())
+  #startTimer(): void {
+    this.#cancelTimer = this.#clock.at(this.#lastOutput + this.#ms, () => this.#onTimer())
   }
 
-  #ring(): void {
-    this.#callOff = undefined
-    if (!this.#waits) return
+  #onTimer(): void {
+    this.#cancelTimer = undefined
+    if (!this.#waiting) return
     const now = this.#clock.now()
-    if (now >= this.#last + this.#ms) {
-      this.#last = now
+    if (now >= this.#lastOutput + this.#ms) {
+      this.#lastOutput = now
       this.#beat()
     }
-    this.#set()
+    this.#startTimer()
   }
 }

@@ -18,49 +18,54 @@ export { type OpenedStream, type OpenOptions, openStream, type StartRequest } fr
 export { type FrameReader, readFrames } from './reader.ts'
 export { type RelayOptions, relayFrames, relaySource, type StreamEnd } from './relay.ts'
 
-/** What a plugin relays by, unless a call says otherwise. The client's signal is the request's own. */
+/** Options of `sseRelay`, and of one call of `relay`. */
 export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {
   /**
-   * Told of the first event, and of the upstream's headers, before anything is sent: the response that it gives goes out instead of the stream. `answerError` gives errors the status
-   * that they stand for. With it the answer begins with the first event, or with the first heartbeat, rather than at once. Default: every stream goes out.
+   * Receives the first event and the upstream's headers before anything is sent. If it returns a response, this response replaces the stream.
+   *
+   * With it the response starts with the first event or the first heartbeat, not before. `answerError` is such a callback: it turns an error event
+   * into an HTTP error. Default: all streams are relayed.
    */
-  readonly firstEvent?: (first: SseEvent, upstream: Headers) => Response | undefined
+  readonly firstEvent?: (first: SseEvent, upstreamHeaders: Headers) => Response | undefined
 }
 
-/** Relays what an upstream answers. Throws Problem 502 when there is no answer. */
-export type Relay = (ask: StartRequest, options?: SseRelayOptions) => Promise<Response>
+/** Relays the response of an upstream. Throws Problem 502 if there is no response. */
+export type Relay = (startRequest: StartRequest, options?: SseRelayOptions) => Promise<Response>
 
 /**
- * Puts `relay` into the context: `relay((signal) => fetch(url, { signal }))` answers with what the upstream answers, a stream of events as it comes. The
- * signal aborts when the client leaves, before the answer, in the middle, or in a silence. Throws RangeError for times that make no sense.
+ * An Elysia plugin that adds `relay` to the context: `relay((signal) => fetch(url, { signal }))` returns the upstream's response.
+ *
+ * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response, during the stream, or while the
+ * upstream is silent. Throws RangeError if `heartbeatMs` or `maxSilenceMs` is not above 0.
  */
 export const sseRelay = (options: SseRelayOptions = {}) => {
   checkTimes(options)
   return new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) }).derive({ as: 'scoped' }, ({ request }) => {
-    const relay: Relay = (ask, also) => relayAnswer(ask, { ...options, ...also, signal: request.signal })
+    const relay: Relay = (startRequest, overrides) =>
+      relayResponse(startRequest, { ...options, ...overrides, signal: request.signal })
     return { relay }
   })
 }
 
-const relayAnswer = async (
-  ask: StartRequest,
+const relayResponse = async (
+  startRequest: StartRequest,
   options: SseRelayOptions & { readonly signal: AbortSignal },
 ): Promise<Response> => {
   const { signal, maxEventBytes, firstEvent, heartbeatMs, clock } = options
-  const { response, reader } = await openStream(ask, { signal, maxEventBytes })
+  const { response, reader } = await openStream(startRequest, { signal, maxEventBytes })
   const { status } = response
   const headers = responseHeaders(response.headers, status)
   if (!reader) return new Response(response.body, { status, headers })
   if (!firstEvent) return responseFrom(relaySource(reader, options), { status, headers: streamHeaders(headers) })
-  const first = await firstOf(reader, { patienceMs: heartbeatMs, clock })
-  const instead = first.event && firstEvent(first.event, response.headers)
-  if (!instead) return responseFrom(relaySource(first.reader, options), { status, headers: streamHeaders(headers) })
+  const first = await readFirst(reader, { patienceMs: heartbeatMs, clock })
+  const replacement = first.event && firstEvent(first.event, response.headers)
+  if (!replacement) return responseFrom(relaySource(first.reader, options), { status, headers: streamHeaders(headers) })
   await reader.cancel()
-  return instead
+  return replacement
 }
 
-/** An upstream that breaks before it has said anything has not answered. */
-const firstOf = async (reader: FrameReader, options: FirstEventOptions): Promise<FirstEvent> => {
+/** Reads the first event. Throws Problem 502 if the stream breaks before it. */
+const readFirst = async (reader: FrameReader, options: FirstEventOptions): Promise<FirstEvent> => {
   try {
     return await readFirstEvent(reader, options)
   } catch (cause) {
@@ -69,7 +74,7 @@ const firstOf = async (reader: FrameReader, options: FirstEventOptions): Promise
   }
 }
 
-/** An answer's headers as those of a stream that nobody on the way is to hold back, or to pack. */
+/** Sets the headers of an event stream, which proxies must neither buffer nor compress. Changes and returns `headers`. */
 export const streamHeaders = (headers: Headers): Headers => {
   headers.set('content-type', 'text/event-stream; charset=utf-8')
   headers.set('cache-control', 'no-cache, no-transform')

@@ -2,35 +2,37 @@ import { Problem } from '../shared/problem.ts'
 import type { FramesOptions } from './frames.ts'
 import { type FrameReader, readFrames } from './reader.ts'
 
-/** Asks an upstream, and lets itself be called off by the signal: most often a `fetch` that is given it. */
+/** Starts a request to an upstream, usually with `fetch`. It must abort the request when the signal aborts. */
 export type StartRequest = (signal: AbortSignal) => Promise<Response>
 
-/** An answer that has begun. */
+/** An upstream response whose headers have arrived. */
 export interface OpenedStream {
   readonly response: Response
-  /** Its body, frame by frame, where it is a successful answer with a stream of events; else the response's body is untouched. */
+  /** Reads the body frame by frame. Undefined if the response is not a successful event stream: then the response's body is unread. */
   readonly reader: FrameReader | undefined
-  /** Ends the call, whatever it is at, as cancelling the reader does. Nothing happens if it has ended. Never rejects. */
+  /** Aborts the request and cancels the reader. Has no effect after the end. Never rejects. */
   leave(reason?: unknown): Promise<void>
 }
 
+/** Options of `openStream`. */
 export interface OpenOptions extends FramesOptions {
-  /** The client's, of one request: when it aborts, the call ends. */
+  /** The signal of the client's request. When it aborts, the upstream request is aborted. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Asks, and waits until the answer begins, but not when the client has left: then it rejects at once, and an answer that comes all the same is cancelled.
+ * Starts a request and waits for the headers of its response.
  *
- * Throws Problem 502 when there is no answer, and the Problem that `ask` throws.
+ * When the client disconnects, it rejects immediately, and cancels a response that still arrives. Throws Problem 502 if there is no response, or the
+ * Problem that `startRequest` throws.
  */
 export const openStream = async (
-  ask: StartRequest,
+  startRequest: StartRequest,
   { signal, ...options }: OpenOptions = {},
 ): Promise<OpenedStream> => {
   const call = new AbortController()
   let reader: FrameReader | undefined
-  const leave = async (reason: unknown = new Error('the client left')) => {
+  const leave = async (reason: unknown = new Error('the client has disconnected')) => {
     signal?.removeEventListener('abort', onAbort)
     call.abort(reason)
     await reader?.cancel(reason)
@@ -39,39 +41,39 @@ export const openStream = async (
   if (signal?.aborted) onAbort()
   else signal?.addEventListener('abort', onAbort, { once: true })
   try {
-    const response = await unlessAborted(ask, call.signal)
-    // What `Response.error` makes is an answer in form only.
+    const response = await abortable(startRequest, call.signal)
+    // `Response.error()` has status 0: it is not a response of the upstream.
     if (response.status < 200) throw new Error(`status ${response.status}`)
     if (isEventStream(response)) reader = readFrames(response.body, options)
-    return { response, reader: reader && leavable(reader, leave), leave }
+    return { response, reader: reader && withCancel(reader, leave), leave }
   } catch (cause) {
     await leave(cause)
     throw upstreamProblem(cause)
   }
 }
 
-const leavable = (reader: FrameReader, leave: FrameReader['cancel']): FrameReader => ({
+const withCancel = (reader: FrameReader, cancel: FrameReader['cancel']): FrameReader => ({
   next: () => reader.next(),
-  cancel: leave,
+  cancel,
 })
 
-const unlessAborted = (ask: StartRequest, signal: AbortSignal): Promise<Response> =>
+const abortable = (startRequest: StartRequest, signal: AbortSignal): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    ask(signal).then((response) => {
+    startRequest(signal).then((response) => {
       signal.removeEventListener('abort', onAbort)
       resolve(response)
-      // Nobody waits for it any more.
+      // The caller of this function has received a rejection already.
       if (signal.aborted) response.body?.cancel(signal.reason).catch(() => {})
     }, reject)
   })
 
-/** 204 and 205 have no body (RFC 9110 sections 15.3.5 and 15.3.6), whatever type they claim. */
+/** 204 and 205 have no body (RFC 9110 sections 15.3.5 and 15.3.6), also with a Content-Type. */
 const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && status !== 204 && status !== 205 && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
 
-/** There was no answer, or none that had begun. */
+/** Problem 502 for an upstream without a response. Returns the cause if it is a Problem. */
 export const upstreamProblem = (cause: unknown): Problem =>
   cause instanceof Problem ? cause : new Problem(502, 'upstream unavailable', { cause })

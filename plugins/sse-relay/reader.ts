@@ -1,73 +1,74 @@
 import { createFrames, type Frame, type Frames, type FramesOptions } from './frames.ts'
 
-/** Frames of a body, no faster than they are asked for. */
+/** Reads a body frame by frame, with backpressure. */
 export interface FrameReader {
   /**
-   * The frames that the next bytes of the body complete, none if they complete none; undefined at the end. Rejects with what the body broke with, or with
-   * EventTooLarge. One call at a time.
+   * Reads the next chunk and returns the frames that it completes, which may be none; undefined at the end. One call at a time.
+   *
+   * Rejects with the error of the body, or with `EventTooLargeError`.
    */
   next(): Promise<readonly Frame[] | undefined>
-  /** Gives the body up; a call of `next` that is under way resolves with undefined. Never rejects. */
+  /** Cancels the body. A pending call of `next` resolves with undefined. Never rejects. */
   cancel(reason?: unknown): Promise<void>
 }
 
-/** Reads a body frame by frame. `null`, which is the body of a response without one, counts as empty. */
+/** Creates a reader of a body. `null`, the body of a response without one, is an empty stream. */
 export const readFrames = (body: ReadableStream<Uint8Array> | null, options: FramesOptions = {}): FrameReader =>
   new BodyReader(body, options)
 
-/** Of each runtime's reader, what it takes. */
-interface Source {
-  read(): Promise<Read>
+/** The common part of the stream readers of all runtimes. */
+interface ChunkReader {
+  read(): Promise<ReadResult>
   cancel(reason?: unknown): Promise<void>
 }
 
-type Read = { readonly done: true } | { readonly done: false; readonly value: Uint8Array }
+type ReadResult = { readonly done: true } | { readonly done: false; readonly value: Uint8Array }
 
 class BodyReader implements FrameReader {
-  readonly #source: Source | undefined
+  readonly #source: ChunkReader | undefined
   readonly #frames: Frames
-  #over: boolean
-  #left = false
+  #ended: boolean
+  #cancelled = false
 
   constructor(body: ReadableStream<Uint8Array> | null, options: FramesOptions) {
     this.#source = body?.getReader()
     this.#frames = createFrames(options)
-    this.#over = !body
+    this.#ended = !body
   }
 
   next(): Promise<readonly Frame[] | undefined> {
     const source = this.#source
-    if (!source || this.#over || this.#left) return Promise.resolve(undefined)
+    if (!source || this.#ended || this.#cancelled) return Promise.resolve(undefined)
     const { failure } = this.#frames
-    return failure ? Promise.reject(this.#broken(failure)) : source.read().then(this.#take, this.#break)
+    return failure ? Promise.reject(this.#fail(failure)) : source.read().then(this.#onRead, this.#onError)
   }
 
   async cancel(reason?: unknown): Promise<void> {
-    this.#left = true
+    this.#cancelled = true
     await this.#source?.cancel(reason).catch(() => {})
   }
 
-  readonly #take = (read: Read): readonly Frame[] | undefined => {
-    if (this.#left) return undefined
-    if (!read.done) {
+  readonly #onRead = (result: ReadResult): readonly Frame[] | undefined => {
+    if (this.#cancelled) return undefined
+    if (!result.done) {
       try {
-        return this.#frames.push(read.value)
+        return this.#frames.push(result.value)
       } catch (error) {
-        throw this.#broken(error)
+        throw this.#fail(error)
       }
     }
-    this.#over = true
+    this.#ended = true
     const rest = this.#frames.end()
     return rest && [rest]
   }
 
-  /** What breaks because it was given up is no news. */
-  readonly #break = (error: unknown): undefined => {
-    if (!this.#left) throw this.#broken(error)
+  /** An error after a cancellation is expected, and ignored. */
+  readonly #onError = (error: unknown): undefined => {
+    if (!this.#cancelled) throw this.#fail(error)
   }
 
-  #broken(error: unknown): unknown {
-    this.#over = true
+  #fail(error: unknown): unknown {
+    this.#ended = true
     return error
   }
 }

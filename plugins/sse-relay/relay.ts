@@ -5,37 +5,41 @@ import type { Frame } from './frames.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { FrameReader } from './reader.ts'
 
-/** How an upstream's stream ended. */
+/** The end of an upstream's stream. */
 export type StreamEnd =
-  /** It was closed properly. */
+  /** The upstream closed the stream normally. */
   | { readonly kind: 'complete' }
-  /** It was reset or cut, an event was too large, it was silent for too long, or `onFrame` threw. */
+  /** The connection was reset or closed early, an event was too large, the upstream was silent for too long, or `onFrame` threw. */
   | { readonly kind: 'broken'; readonly error: unknown }
 
+/** Options of `relayFrames` and `relaySource`. */
 export interface RelayOptions {
   /**
-   * Told of every frame in order, before it is passed on, except the rest of a line end, which goes where its beginning went. Undefined: passed as it is; bytes: these instead, which should end where nothing is half said; null:
-   * dropped. What it throws is the error of a broken end.
+   * Called for each frame in order, before it is sent. Not called for the rest of a line end (`restOfLine`), which follows the frame before.
+   *
+   * Returns undefined to pass the frame unchanged, bytes to replace it, or null to drop it. Bytes must end with a complete event, comment or blank
+   * line. An exception ends the stream as `broken`.
    */
   readonly onFrame?: (frame: Frame) => Uint8Array | null | undefined
   /**
-   * Told once how the upstream ended. What it gives is appended, at the end of an event, and the stream closes. If it gives undefined, or is absent, the stream
-   * ends as the upstream did: it closes, or breaks with the same error. What it throws breaks the stream too.
+   * Called once when the upstream's stream has ended. Returned bytes are appended after the last event, and the stream closes normally.
+   *
+   * If it returns undefined, or by default, the stream ends like the upstream: it closes, or breaks with the same error. An exception breaks it too.
    */
   readonly onEnd?: (end: StreamEnd) => Uint8Array | undefined | Promise<Uint8Array | undefined>
-  /** Called once, instead of `onEnd`, when the client left before the end. It cannot fail: what it throws is ignored. */
+  /** Called once, instead of `onEnd`, when the client disconnects before the end. Its exceptions are ignored. */
   readonly onDisconnect?: () => void
-  /** The client's, if it has one: where it aborts, the client has left. A cancelled stream means the same, without any signal. */
+  /** Aborts when the client disconnects. A cancellation of the stream has the same effect, also without a signal. */
   readonly signal?: AbortSignal
-  /** More than 0. Milliseconds in which the client, waiting, heard nothing until a comment is sent to it. Default: none is sent. */
+  /** Milliseconds, above 0, without output to a waiting client, after which a comment is sent. Default: no heartbeat. */
   readonly heartbeatMs?: number
-  /** More than 0. Milliseconds in which the upstream, asked, sent not a byte until it counts as broken. Default: any time. */
+  /** Milliseconds, above 0, that a read from the upstream may take; then the upstream counts as broken. Default: no limit. */
   readonly maxSilenceMs?: number
-  /** Default the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
-/** Throws RangeError for times that make no sense: a heartbeat without a pause would go on without end. */
+/** Throws RangeError if a duration is not above 0: a heartbeat without a pause would never stop. */
 export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void => {
   for (const [name, ms] of Object.entries({ heartbeatMs, maxSilenceMs })) {
     if (ms !== undefined && !(ms > 0)) throw new RangeError(`${name} must be more than 0`)
@@ -43,13 +47,15 @@ export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void =>
 }
 
 /**
- * Frames as a stream of bytes, byte for byte where `onFrame` does not say otherwise. The upstream is read when the stream is, and given up when the stream is
- * cancelled, whatever it is at. Only whole frames are passed on, except for what is left when an upstream closes properly.
+ * Relays frames as a stream of bytes, unchanged unless `onFrame` replaces or drops them.
+ *
+ * It reads the upstream only when the client reads the stream, and cancels the upstream when the client cancels the stream. It sends only complete
+ * frames, except for the rest of an upstream that closes normally. Throws RangeError if a duration is not above 0.
  */
 export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): ReadableStream<Uint8Array> =>
   streamFrom(relaySource(reader, options))
 
-/** The same, as bytes for whoever writes them. */
+/** Like `relayFrames`, as a byte source for a server that writes without a stream. */
 export const relaySource = (reader: FrameReader, options: RelayOptions = {}): ByteSource => {
   checkTimes(options)
   return new FrameRelay(reader, options)
@@ -59,24 +65,24 @@ class FrameRelay implements ByteSource {
   readonly #reader: FrameReader
   readonly #options: RelayOptions
   readonly #clock: Clock
-  readonly #passage: FrameTransform
+  readonly #transform: FrameTransform
   readonly #heartbeat: Heartbeat | undefined
   #write: Write = () => undefined
-  /** A heartbeat that has not been taken yet: one is enough. */
-  #untaken: Promise<unknown> | undefined
+  /** A heartbeat that the client has not read yet. No second one is sent before. */
+  #unreadBeat: Promise<unknown> | undefined
   #ended = false
-  #left = false
-  #endSilence: (() => void) | undefined
-  /** Of a client that is lost: rejects in a moment, unless it cancels first. */
-  #lost: PromiseWithResolvers<void> | undefined
-  #spare: (() => void) | undefined
+  #disconnected = false
+  #cancelSilenceTimer: (() => void) | undefined
+  /** After the client's signal has aborted: rejects soon, unless the server cancels the stream first. */
+  #abort: PromiseWithResolvers<void> | undefined
+  #cancelAbortTimer: (() => void) | undefined
 
   constructor(reader: FrameReader, options: RelayOptions) {
     const { signal, heartbeatMs, clock = systemClock } = options
     this.#reader = reader
     this.#options = options
     this.#clock = clock
-    this.#passage = new FrameTransform(options)
+    this.#transform = new FrameTransform(options)
     if (heartbeatMs !== undefined) this.#heartbeat = new Heartbeat(clock, heartbeatMs, () => this.#beat())
     if (signal?.aborted) this.handleEvent()
     else signal?.addEventListener('abort', this, { once: true })
@@ -85,76 +91,76 @@ class FrameRelay implements ByteSource {
   async writeTo(write: Write): Promise<void> {
     this.#write = write
     try {
-      while (!this.#left) {
-        // What breaks is said when all that came before it has been taken: an error throws away what has not.
-        this.#passage.check()
+      while (!this.#disconnected) {
+        // An error discards unread bytes of the stream, so it is thrown only after the client has read the frames before it.
+        this.#transform.check()
         this.#heartbeat?.wait()
         const frames = await this.#next()
         this.#heartbeat?.rest()
-        if (this.#left) break
-        const bytes = frames && this.#passage.pass(frames)
+        if (this.#disconnected) break
+        const bytes = frames && this.#transform.pass(frames)
         if (bytes) {
-          this.#heartbeat?.said()
-          const taken = write(bytes)
-          if (taken) await taken
+          this.#heartbeat?.sent()
+          const drained = write(bytes)
+          if (drained) await drained
         }
         if (!frames) return await this.#end({ kind: 'complete' })
       }
     } catch (error) {
-      if (!this.#left) {
+      if (!this.#disconnected) {
         if (this.#ended) throw error
         return await this.#end({ kind: 'broken', error })
       }
     }
-    await this.#lost?.promise
+    await this.#abort?.promise
   }
 
   async cancel(reason?: unknown): Promise<void> {
-    this.#spare?.()
-    this.#lost?.resolve()
-    await this.#leave(reason)
+    this.#cancelAbortTimer?.()
+    this.#abort?.resolve()
+    await this.#disconnect(reason)
   }
 
-  /** Without a limit to silence, nothing is put between this and the upstream. */
+  /** Reads the next frames. Without `maxSilenceMs` it adds no promise, for speed. */
   #next(): Promise<readonly Frame[] | undefined> {
     const next = this.#reader.next()
     const { maxSilenceMs } = this.#options
     if (maxSilenceMs === undefined) return next
     return new Promise<readonly Frame[] | undefined>((resolve, reject) => {
-      const at = this.#clock.now() + maxSilenceMs
-      this.#endSilence = this.#clock.at(at, () => reject(new Error(`not a byte for ${maxSilenceMs} ms`)))
+      const deadline = this.#clock.now() + maxSilenceMs
+      this.#cancelSilenceTimer = this.#clock.at(deadline, () => reject(new Error(`no bytes for ${maxSilenceMs} ms`)))
       next.then(resolve, reject)
-    }).finally(() => this.#endSilence?.())
+    }).finally(() => this.#cancelSilenceTimer?.())
   }
 
   #beat(): void {
-    if (this.#untaken) return
-    const taken = this.#write(this.#passage.comment())
-    this.#untaken = taken
-    void taken?.then(() => {
-      this.#untaken = undefined
+    if (this.#unreadBeat) return
+    const drained = this.#write(this.#transform.comment())
+    this.#unreadBeat = drained
+    void drained?.then(() => {
+      this.#unreadBeat = undefined
     })
   }
 
-  async #end(how: StreamEnd): Promise<void> {
+  async #end(end: StreamEnd): Promise<void> {
     this.#ended = true
     this.#heartbeat?.stop()
-    if (how.kind === 'broken') void this.#reader.cancel(how.error)
+    if (end.kind === 'broken') void this.#reader.cancel(end.error)
     let last: Uint8Array | undefined
     try {
-      last = await this.#options.onEnd?.(how)
+      last = await this.#options.onEnd?.(end)
     } finally {
-      if (!this.#left) this.#settle()
+      if (!this.#disconnected) this.#clearTimers()
     }
-    if (this.#left) return this.#lost?.promise
-    if (last === undefined && how.kind === 'broken') throw how.error
-    if (last && last.length > 0) this.#write(this.#passage.append(last))
+    if (this.#disconnected) return this.#abort?.promise
+    if (last === undefined && end.kind === 'broken') throw end.error
+    if (last && last.length > 0) this.#write(this.#transform.append(last))
   }
 
-  async #leave(reason: unknown): Promise<void> {
-    this.#settle()
-    if (this.#left) return
-    this.#left = true
+  async #disconnect(reason: unknown): Promise<void> {
+    this.#clearTimers()
+    if (this.#disconnected) return
+    this.#disconnected = true
     try {
       if (!this.#ended) this.#options.onDisconnect?.()
     } catch {}
@@ -164,17 +170,17 @@ class FrameRelay implements ByteSource {
   /** The client's signal has aborted. */
   handleEvent(): void {
     const reason: unknown = this.#options.signal?.reason
-    void this.#leave(reason)
-    const lost = Promise.withResolvers<void>()
-    lost.promise.catch(() => {})
-    this.#lost = lost
-    // Not at once: a server that knows of it cancels in a moment, and would report an error that came before.
-    this.#spare = this.#clock.at(this.#clock.now(), () => lost.reject(reason))
+    void this.#disconnect(reason)
+    const abort = Promise.withResolvers<void>()
+    abort.promise.catch(() => {})
+    this.#abort = abort
+    // With a delay: the server cancels the stream soon after the abort, and would log an error that came before.
+    this.#cancelAbortTimer = this.#clock.at(this.#clock.now(), () => abort.reject(reason))
   }
 
-  #settle(): void {
+  #clearTimers(): void {
     this.#heartbeat?.stop()
-    this.#endSilence?.()
+    this.#cancelSilenceTimer?.()
     this.#options.signal?.removeEventListener('abort', this)
   }
 }

@@ -345,7 +345,7 @@ describe('several instances', () => {
       })
       const [method, route] = broken === 'revokeToken' ? (['DELETE', `${path}/x`] as const) : (['POST', path] as const)
       const { status, json } = await ask(app, method, route, asAnn)
-      expect([broken, status, json]).toEqual([broken, 500, refusal('tokens could not be asked for')])
+      expect([broken, status, json]).toEqual([broken, 500, refusal('the token store is unavailable')])
     }
   })
 })

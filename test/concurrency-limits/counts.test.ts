@@ -47,7 +47,7 @@ test('with any sequence of events no limit is exceeded, a user’s load rejects 
               counts.all.requests === 7 ||
                 counts.all.streams === 5 ||
                 counts.all.bodyBytes + bytes > 70 ||
-                counts.strangers === 2,
+                counts.unauthenticated === 2,
             ).toBeTrue()
           else if (step === 'identified')
             expect(
@@ -55,7 +55,7 @@ test('with any sequence of events no limit is exceeded, a user’s load rejects 
             ).toBeTrue()
         }
         expect(counts.all.requests).toBeLessThanOrEqual(7)
-        expect(counts.strangers).toBeLessThanOrEqual(2)
+        expect(counts.unauthenticated).toBeLessThanOrEqual(2)
         expect(counts.all.streams).toBeLessThanOrEqual(5)
         expect(counts.all.bodyBytes).toBeLessThanOrEqual(70)
         for (const own of counts.users.values()) {
@@ -71,7 +71,7 @@ test('with any sequence of events no limit is exceeded, a user’s load rejects 
       }
       expect(counts.all).toEqual(nothing)
       expect(counts.users.size).toBe(0)
-      expect(counts.strangers).toBe(0)
+      expect(counts.unauthenticated).toBe(0)
     }),
     { numRuns: 3_000 },
   )

@@ -270,7 +270,7 @@ describe('a store that reports the changed keys', () => {
       { now: () => now },
     )
     const loads: string[] = []
-    const tokens = new RevisionCache<string>(revisionClock, { kind: 'token', absentMs: 100_000 })
+    const tokens = new RevisionCache<string>(revisionClock, { kind: 'token', negativeTtlMs: 100_000 })
     const assets = new RevisionCache<string>(revisionClock, { kind: 'group', namedBy: (group) => group })
     const load = (name: string) => async () => {
       loads.push(name)
