@@ -1,14 +1,14 @@
 import type { CoarseTimer } from '../shared/coarse-timers.ts'
 
-/** The one signal that ends a call: when its time is over, and when nobody waits for it any more. */
+/** Aborts a call on timeout, and when its last caller has disconnected. */
 export class Cancellation implements CoarseTimer, EventListenerObject {
   readonly until: number
-  /** Whether nobody waits any more: then the end of the call says nothing of the upstream. */
+  /** Whether all callers have disconnected. The call then counts neither as a success nor as a failure of the upstream. */
   abandoned = false
   readonly #controller = new AbortController()
   #followed: AbortSignal | undefined
 
-  /** @param until as `performance.now()` tells it */
+  /** @param until the deadline, on the clock of `performance.now()` */
   constructor(until: number) {
     this.until = until
   }
@@ -18,7 +18,7 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
   }
 
   over(): void {
-    this.#controller.abort(new Error('no answer in time'))
+    this.#controller.abort(new Error('no response before the timeout'))
   }
 
   abandon(reason: unknown): void {
@@ -26,19 +26,19 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
     this.#controller.abort(reason)
   }
 
-  /** Nobody waits any more when this signal is aborted. */
+  /** Abandons the call when this signal aborts. */
   follow(signal: AbortSignal | undefined): void {
     if (signal?.aborted) this.abandon(signal.reason)
     signal?.addEventListener('abort', this)
     this.#followed = signal
   }
 
-  /** The call is over. */
+  /** Removes the listener. Must run when the call has ended. */
   unfollow(): void {
     this.#followed?.removeEventListener('abort', this)
   }
 
-  /** The one who waits has left. */
+  /** The caller has disconnected. */
   handleEvent({ target }: Event): void {
     this.abandon((target as AbortSignal).reason)
   }

@@ -30,13 +30,17 @@ export {
 } from './response.ts'
 export { type Caller, createUpstream, type Fetch, type Upstream, type UpstreamOptions } from './upstream.ts'
 
-/** Who a request is from, for the turns of those who wait. Asked when the upstream is, so whoever finds it out has time until then. */
+/** Returns the user of a request, for the fair queue. It runs only when a call reaches a rate limiter. */
 export type UserOf = (request: Request) => string | undefined
 
-/** A request's caller: its headers pass on where they may, its leaving ends the call, its user takes turns with others, and its calls share one patience. */
+/**
+ * The caller of a request: its headers, its abort signal, its user and its queue time.
+ *
+ * All calls of one request share one queue time, also if several callers are made for it.
+ */
 export const callerOf = (request: Request, userOf?: UserOf): Caller => new RequestCaller(request, userOf)
 
-/** Made for every request, and asked by few of them. */
+/** Every request creates one, but few use it. So it computes its members on access. */
 class RequestCaller implements Caller {
   readonly #request: Request
   readonly #userOf: UserOf | undefined
@@ -64,11 +68,12 @@ class RequestCaller implements Caller {
 }
 
 /**
- * Puts `upstream` into the context, the one way to ask a media asset library, with its authentication, deadline and header hygiene; and `caller`, with
- * which a call ends when the caller goes away.
+ * Adds `upstream`, the client of the asset library, and `caller`, the caller of the request, to the context.
  *
- * What it throws (Refusal, Unreachable, Invalid, Unsent) renders itself: see `createUpstream`. `userOf` matters only where there are limits: without it all
- * requests share one turn.
+ * A call with `caller` forwards its permitted headers and ends when the client disconnects. The errors of `upstream.send` (see `Upstream`) render
+ * themselves as responses.
+ *
+ * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user.
  */
 export const upstreamProxy = (options: UpstreamOptions | Upstream, { userOf }: { readonly userOf?: UserOf } = {}) => {
   const upstream = 'send' in options ? options : createUpstream(options)

@@ -14,23 +14,23 @@ import { type Log, Problem } from '../shared/problem.ts'
 import { decodeText } from '../shared/text.ts'
 import type { Operation } from './library/operation.ts'
 
-/** What an upstream has answered. */
+/** A response as the upstream sent it. */
 export interface RawResponse {
   readonly status: number
-  /** What a caller may see of the upstream's headers. */
+  /** The upstream's headers that a caller may see. */
   readonly headers: Headers
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** A success: its bytes are forwarded as they are, its JSON is looked into. */
+/** A success. The gateway forwards its bytes unchanged and can read its JSON. */
 export interface UpstreamResponse extends RawResponse {
-  /** The answer's object as JavaScript sees it, to look into; undefined for an empty answer to a change. */
+  /** The JSON object as JavaScript values. Undefined for an empty response to an update or deletion. */
   readonly fields: JsonObject | undefined
-  /** The same as it was written, to take parts of it. */
+  /** The JSON object with its source text, for extracting parts unchanged. Undefined in the same case. */
   readonly json: Json | undefined
 }
 
-/** Looked into when somebody does. Either look throws JsonError for the same answers. */
+/** Parses on first access. `fields` and `json` throw JsonError for the same responses. */
 class Success implements UpstreamResponse {
   readonly status: number
   readonly headers: Headers
@@ -39,7 +39,7 @@ class Success implements UpstreamResponse {
   #fields: JsonObject | undefined
   #json: Json | undefined
 
-  /** @param text of the bytes, where it is known */
+  /** @param text the decoded bytes; undefined if they are not UTF-8 */
   constructor({ status, headers, bytes }: RawResponse, text: string | undefined) {
     this.status = status
     this.headers = headers
@@ -61,13 +61,13 @@ class Success implements UpstreamResponse {
   }
 }
 
-/** The upstream's own error, forwarded: status, body and content type as they came. */
+/** The upstream responded with an error status. Renders as that response: status, body and content type unchanged. */
 export class UpstreamRefusedError extends Problem {
   readonly response: RawResponse
 
-  constructor(answer: RawResponse) {
-    super(answer.status, `upstream answered ${answer.status}`)
-    this.response = answer
+  constructor(response: RawResponse) {
+    super(response.status, `upstream responded with status ${response.status}`)
+    this.response = response
   }
 
   override toResponse(): Response {
@@ -75,7 +75,7 @@ export class UpstreamRefusedError extends Problem {
   }
 }
 
-/** There was no answer. `sent` is false when the request certainly never left: then nothing has happened upstream. */
+/** There was no complete response. `sent` is false if the upstream certainly did not receive the request. */
 export class UpstreamUnreachableError extends Problem {
   readonly sent: boolean
 
@@ -85,49 +85,50 @@ export class UpstreamUnreachableError extends Problem {
   }
 }
 
-/** The upstream answered, but not with anything that can be passed on. */
+/** The upstream's response is invalid, so the gateway cannot forward it. */
 export class UpstreamInvalidError extends Problem {
   constructor(cause: string) {
     super(502, 'upstream returned an invalid response', { cause })
   }
 }
 
-/** An answer as a response, byte for byte. */
+/** Converts an upstream response to a `Response` with the same bytes. */
 export const toResponse = ({ status, headers, bytes }: RawResponse): Response =>
   bytes.length === 0 ? new Response(null, { status, headers }) : responseOf(bytes, { status, headers })
 
-/** What came as an answer to an operation, when it is a success. Throws Refusal or Invalid for anything else. */
+/** Returns the response of an operation if it is a success. Throws UpstreamRefusedError or UpstreamInvalidError otherwise. */
 export const checkResponse = (
   operation: Operation,
   received: RawResponse,
-  reveals: ContainsCredential,
+  containsCredential: ContainsCredential,
   log: Log,
 ): UpstreamResponse => {
   const { status, headers, bytes } = received
   const text = decodeText(bytes)
-  if (reveals(text ?? bytes, headers)) throw new UpstreamInvalidError('an answer that contains a credential')
+  if (containsCredential(text ?? bytes, headers)) throw new UpstreamInvalidError('the response contains a credential')
   if (status >= 400 && status <= 599) {
     log.info({ action: operation.action, status }, 'upstream refused')
     throw new UpstreamRefusedError(received)
   }
   if (status < 200 || status >= 300) throw new UpstreamInvalidError(`status ${status}`)
-  const answer = new Success(received, text)
-  if (bytes.length === 0 && mayBeEmpty.has(operation.action)) return answer
+  const success = new Success(received, text)
+  if (bytes.length === 0 && mayBeEmpty.has(operation.action)) return success
   try {
-    if (isList.has(operation.action) ? answer.json?.isObject : answer.fields) return answer
+    if (listActions.has(operation.action) ? success.json?.isObject : success.fields) return success
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
-  throw new UpstreamInvalidError(`${operation.action} answered ${status} without a JSON object`)
+  throw new UpstreamInvalidError(`the response to ${operation.action} has status ${status} and no JSON object`)
 }
 
-/** Of these, items are taken out as they were written. */
-const isList: ReadonlySet<string> = new Set([
+/** The gateway extracts the items of these with their source text, so it does not need `fields`. */
+const listActions: ReadonlySet<string> = new Set([
   'ListAssetGroups',
   'FindAssetGroups',
   'ListAssets',
 ] satisfies Operation['action'][])
 
+/** The body of a success may be empty. */
 const mayBeEmpty: ReadonlySet<string> = new Set([
   'UpdateAssetGroup',
   'DeleteAssetGroup',

@@ -1,12 +1,13 @@
-/** More than this is taken for a mistake, in one of two clocks for example. */
-const longestMs = 3_600_000
+/** A longer wait is probably an error, for example a wrong clock. */
+const maxWaitMs = 3_600_000
 
 /**
- * The time, in milliseconds since 1970, that a `Retry-After` of seconds or of a date means (RFC 9110 section 10.2.3), at most an hour from now; undefined
- * when there is none, or nothing that can be understood.
+ * The time that `Retry-After` gives as seconds or as a date (RFC 9110 section 10.2.3), in milliseconds since 1970.
+ *
+ * At most an hour from now. Undefined if the header is absent or invalid, or if the time has passed.
  */
 export const retryTime = (headers: Headers, now: number): number | undefined => {
   const text = headers.get('retry-after')?.trim() ?? ''
   const time = /^\d+$/.test(text) ? now + Number(text) * 1000 : Date.parse(text)
-  return time > now ? Math.min(time, now + longestMs) : undefined
+  return time > now ? Math.min(time, now + maxWaitMs) : undefined
 }

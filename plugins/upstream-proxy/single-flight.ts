@@ -1,159 +1,166 @@
-/** A call that is under way. */
+/** A call that has started. */
 export interface Flight<Result> {
-  readonly answer: Promise<Result>
-  /** Ends it: nobody waits for it any more. */
+  readonly result: Promise<Result>
+  /** Aborts the call: its last caller has disconnected. */
   abandon(reason: unknown): void
 }
 
-/** Somebody who asks. `Entry` is what it takes to begin a call: a place under a limit, for example. */
-export interface FlightRequest<Entry, Result> {
-  /** Aborted when the asker goes away. */
+/** A request to join a call. `Permit` is what a call needs before it starts, for example a rate limit permit. */
+export interface FlightRequest<Permit, Result> {
+  /** Aborts when the caller disconnects. */
   readonly signal?: AbortSignal
   /**
-   * Gets what it takes to begin. Called off, by its signal, when somebody else has begun meanwhile, or the asker has left. `joined`: others were there
-   * before, and may get theirs first.
+   * Acquires the permit. Default: the call needs none.
+   *
+   * `signal` aborts when another caller has started the call, or when this caller has disconnected. `joined`: other callers joined before, and may
+   * receive a permit first.
    */
-  readonly enter?: (signal: AbortSignal, joined: boolean) => Promise<Entry>
-  /** Gives back what came too late. */
-  readonly unused?: (entry: Entry) => void
-  /** Makes the call for all. It is abandoned when all of them have left. */
-  readonly begin: (entry: Entry | undefined) => Flight<Result>
+  readonly acquire?: (signal: AbortSignal, joined: boolean) => Promise<Permit>
+  /** Returns a permit that arrived too late. */
+  readonly release?: (permit: Permit) => void
+  /** Starts the call for all callers. It is abandoned when all of them have disconnected. */
+  readonly start: (permit: Permit | undefined) => Flight<Result>
 }
 
-type Left = (reason: unknown) => Error
+type ToDisconnectError = (reason: unknown) => Error
 
 /**
- * Calls that are shared by all who ask the same thing at the same time. Each asker waits for an entry of its own, and the first to get one asks for all: so
- * nobody waits longer than alone. An error is everybody's too. Nothing is remembered when the call has ended.
+ * Single flight: concurrent callers with the same key share one call and its result or error. Nothing is cached after the call.
+ *
+ * Each caller waits for its own permit, and the first to receive one starts the call for all. So no caller waits longer than it would alone.
  */
-export class SingleFlight<Entry, Result> {
-  readonly #rounds = new Map<string, Round<Entry, Result>>()
-  readonly #left: Left
+export class SingleFlight<Permit, Result> {
+  readonly #calls = new Map<string, SharedCall<Permit, Result>>()
+  readonly #toDisconnectError: ToDisconnectError
 
-  /** @param left makes the error for who has left, of the signal's reason */
-  constructor(left: Left) {
-    this.#left = left
+  /** @param toDisconnectError maps a signal's reason to the error for a disconnected caller */
+  constructor(toDisconnectError: ToDisconnectError) {
+    this.#toDisconnectError = toDisconnectError
   }
 
-  /** Rejects as the call does; as the asker's own `enter` does; and when the asker has left. */
-  ask(key: string, asker: FlightRequest<Entry, Result>): Promise<Result> {
-    const { signal } = asker
-    if (signal?.aborted) return Promise.reject(this.#left(signal.reason))
-    let round = this.#rounds.get(key)
-    if (!round) {
-      round = new Round(this.#rounds, key)
-      this.#rounds.set(key, round)
+  /** Joins or starts the call with this key. Rejects when the call or the caller's own `acquire` rejects, and when the caller disconnects. */
+  run(key: string, request: FlightRequest<Permit, Result>): Promise<Result> {
+    const { signal } = request
+    if (signal?.aborted) return Promise.reject(this.#toDisconnectError(signal.reason))
+    let call = this.#calls.get(key)
+    if (!call) {
+      call = new SharedCall(this.#calls, key)
+      this.#calls.set(key, call)
     }
-    return round.join(asker, this.#left)
+    return call.join(request, this.#toDisconnectError)
   }
 
-  /** Whoever asks from now on shares no call that has begun already. */
-  seal(): void {
-    for (const [key, round] of this.#rounds) if (round.call) this.#rounds.delete(key)
+  /** Later callers join no call that has already started: its result may be out of date. */
+  forgetStarted(): void {
+    for (const [key, call] of this.#calls) if (call.flight) this.#calls.delete(key)
   }
 }
 
-/** Those who share one call. */
-class Round<Entry, Result> {
-  call: Flight<Result> | undefined
-  readonly #members = new Set<Member<Entry, Result>>()
-  readonly #rounds: Map<string, Round<Entry, Result>>
+/** The callers that share one call. */
+class SharedCall<Permit, Result> {
+  flight: Flight<Result> | undefined
+  readonly #waiters = new Set<Waiter<Permit, Result>>()
+  readonly #calls: Map<string, SharedCall<Permit, Result>>
   readonly #key: string
 
-  constructor(rounds: Map<string, Round<Entry, Result>>, key: string) {
-    this.#rounds = rounds
+  constructor(calls: Map<string, SharedCall<Permit, Result>>, key: string) {
+    this.#calls = calls
     this.#key = key
   }
 
-  join(asker: FlightRequest<Entry, Result>, left: Left): Promise<Result> {
-    const member = new Member(this, asker, left)
-    asker.signal?.addEventListener('abort', member)
-    const joined = this.#members.size > 0
-    this.#members.add(member)
-    if (!this.call) {
-      if (asker.enter) void this.#enter(member, asker.enter, joined)
-      else this.#begin(asker, undefined)
+  join(request: FlightRequest<Permit, Result>, toDisconnectError: ToDisconnectError): Promise<Result> {
+    const waiter = new Waiter(this, request, toDisconnectError)
+    request.signal?.addEventListener('abort', waiter)
+    const joined = this.#waiters.size > 0
+    this.#waiters.add(waiter)
+    if (!this.flight) {
+      if (request.acquire) void this.#acquire(waiter, request.acquire, joined)
+      else this.#start(request, undefined)
     }
-    return member.answer.promise
+    return waiter.result.promise
   }
 
-  leave(member: Member<Entry, Result>, reason: unknown): void {
-    this.#members.delete(member)
-    if (this.#members.size > 0) return
+  leave(waiter: Waiter<Permit, Result>, reason: unknown): void {
+    this.#waiters.delete(waiter)
+    if (this.#waiters.size > 0) return
     this.#close()
-    this.call?.abandon(reason)
+    this.flight?.abandon(reason)
   }
 
-  async #enter(
-    member: Member<Entry, Result>,
-    enter: (signal: AbortSignal, joined: boolean) => Promise<Entry>,
+  async #acquire(
+    waiter: Waiter<Permit, Result>,
+    acquire: (signal: AbortSignal, joined: boolean) => Promise<Permit>,
     joined: boolean,
   ): Promise<void> {
-    const { asker } = member
-    member.wait = new AbortController()
+    const { request } = waiter
+    waiter.acquiring = new AbortController()
     try {
-      const entry = await enter(member.wait.signal, joined)
-      member.wait = undefined
-      if (this.call || !this.#members.has(member)) asker.unused?.(entry)
-      else this.#begin(asker, entry)
+      const permit = await acquire(waiter.acquiring.signal, joined)
+      waiter.acquiring = undefined
+      if (this.flight || !this.#waiters.has(waiter)) request.release?.(permit)
+      else this.#start(request, permit)
     } catch (error) {
-      // Called off, because the call of another has begun, or its asker has left.
-      if (this.call || !this.#members.has(member)) return
-      this.#members.delete(member)
-      if (this.#members.size === 0) this.#close()
-      member.fail(error)
+      // Aborted: another caller has started the call, or this caller has disconnected.
+      if (this.flight || !this.#waiters.has(waiter)) return
+      this.#waiters.delete(waiter)
+      if (this.#waiters.size === 0) this.#close()
+      waiter.reject(error)
     }
   }
 
-  #begin(asker: FlightRequest<Entry, Result>, entry: Entry | undefined): void {
-    this.call = asker.begin(entry)
-    for (const { wait } of this.#members) wait?.abort()
-    this.call.answer.then(
+  #start(request: FlightRequest<Permit, Result>, permit: Permit | undefined): void {
+    this.flight = request.start(permit)
+    for (const { acquiring } of this.#waiters) acquiring?.abort()
+    this.flight.result.then(
       (result) => {
         this.#close()
-        for (const member of this.#members) member.end(result)
+        for (const waiter of this.#waiters) waiter.resolve(result)
       },
       (error: unknown) => {
         this.#close()
-        for (const member of this.#members) member.fail(error)
+        for (const waiter of this.#waiters) waiter.reject(error)
       },
     )
   }
 
   #close(): void {
-    if (this.#rounds.get(this.#key) === this) this.#rounds.delete(this.#key)
+    if (this.#calls.get(this.#key) === this) this.#calls.delete(this.#key)
   }
 }
 
-class Member<Entry, Result> {
-  readonly asker: FlightRequest<Entry, Result>
-  readonly answer = Promise.withResolvers<Result>()
-  /** While it waits for an entry. */
-  wait: AbortController | undefined
-  readonly #round: Round<Entry, Result>
-  readonly #left: Left
+class Waiter<Permit, Result> {
+  readonly request: FlightRequest<Permit, Result>
+  readonly result = Promise.withResolvers<Result>()
+  /** Set while the waiter acquires its permit. */
+  acquiring: AbortController | undefined
+  readonly #call: SharedCall<Permit, Result>
+  readonly #toDisconnectError: ToDisconnectError
 
-  constructor(round: Round<Entry, Result>, asker: FlightRequest<Entry, Result>, left: Left) {
-    this.#round = round
-    this.#left = left
-    this.asker = asker
+  constructor(
+    call: SharedCall<Permit, Result>,
+    request: FlightRequest<Permit, Result>,
+    toDisconnectError: ToDisconnectError,
+  ) {
+    this.#call = call
+    this.#toDisconnectError = toDisconnectError
+    this.request = request
   }
 
-  end(result: Result): void {
-    this.asker.signal?.removeEventListener('abort', this)
-    this.answer.resolve(result)
+  resolve(result: Result): void {
+    this.request.signal?.removeEventListener('abort', this)
+    this.result.resolve(result)
   }
 
-  fail(error: unknown): void {
-    this.asker.signal?.removeEventListener('abort', this)
-    this.answer.reject(error)
+  reject(error: unknown): void {
+    this.request.signal?.removeEventListener('abort', this)
+    this.result.reject(error)
   }
 
-  /** The asker has left. */
+  /** The caller has disconnected. */
   handleEvent(): void {
-    const reason: unknown = this.asker.signal?.reason
-    this.fail(this.#left(reason))
-    this.wait?.abort(reason)
-    this.#round.leave(this, reason)
+    const reason: unknown = this.request.signal?.reason
+    this.reject(this.#toDisconnectError(reason))
+    this.acquiring?.abort(reason)
+    this.#call.leave(this, reason)
   }
 }

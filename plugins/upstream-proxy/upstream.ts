@@ -5,8 +5,8 @@ import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
 import { Cancellation } from './cancellation.ts'
-import { countedAs, isReadOnly, type MediaKind, type Operation, type UpstreamRequest } from './library/operation.ts'
-import { createRateLimits, type RateLimitsOptions } from './rate-limit/by-action.ts'
+import { isReadOnly, type MediaKind, type Operation, rateLimitedAction, type UpstreamRequest } from './library/operation.ts'
+import { createRateLimiters, type RateLimitsOptions } from './rate-limit/by-action.ts'
 import type { RateLimiter } from './rate-limit/limiter.ts'
 import type { QueueTime } from './rate-limit/queue-time.ts'
 import type { RateLimitPermit } from './rate-limit/store.ts'
@@ -14,86 +14,99 @@ import { checkResponse, UpstreamInvalidError, type UpstreamResponse, UpstreamUnr
 import { retryTime } from './retry-after.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** A `fetch` of the caller's choice: for tests, or for a runtime whose own re-sends what must be sent once. */
+/** A custom `fetch`: for tests, or for a runtime whose own `fetch` repeats requests that must be sent once. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
+/** Options of the client. */
 export interface UpstreamOptions {
   readonly kind: MediaKind
-  /** Default the global `fetch`. Called with `keepalive: false` for everything that must not be sent twice. */
+  /** Default the global `fetch`. The client passes `keepalive: false` for every request that must not be sent twice. */
   readonly fetch?: Fetch
-  /** Milliseconds from the call to the last byte of its answer; waiting for a place under a limit comes before it. Looked at every second, and so up to a second more. Default 30,000. */
+  /**
+   * Milliseconds from the start of the call to the last byte of its response, without the wait for a rate limit permit. Default 30,000.
+   *
+   * The client checks it once a second, so a call can take up to a second longer.
+   */
   readonly timeoutMs?: number
-  /** Bytes of an answer beyond which it is refused. Default 64 MiB. */
+  /** Maximum size of a response in bytes. Default 64 MiB. */
   readonly maxResponseBytes?: number
-  /** Headers of callers that pass, besides content type, language and tracing. */
+  /** Further request headers to forward, besides content type, language and tracing. */
   readonly forwardHeaders?: readonly string[]
-  /** Limits of the upstream account. Default none. */
+  /** Rate limits of the upstream account. Default none. */
   readonly limits?: RateLimitsOptions
   readonly log?: Log
-  /** Told of every call when it has ended: `status` is 0 when there was no answer. */
+  /** Receives every call that has ended. `status` is 0 if there was no response. */
   readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
 }
 
-/** Who asks: headers that may pass on, and a signal that ends the call when the caller goes away. */
+/** The caller of an operation. */
 export interface Caller {
-  /** Whose turn a call takes where calls have to wait. Callers without one share one turn. */
+  /** The user in the fair queue. All callers without a user count as one user. */
   readonly user?: string
+  /** Request headers. The client forwards only permitted ones. */
   readonly headers?: Headers
+  /** Aborts when the caller disconnects, and then aborts the call. */
   readonly signal?: AbortSignal
-  /** How long the request has waited, whose calls wait together no longer than one may. Callers without it make one call. */
+  /** The queue time of the request, which limits the total wait of its calls. Without it each call has its own. */
   readonly queueTime?: QueueTime
 }
 
+/** The client of an asset library. */
 export interface Upstream {
   /**
-   * Asks the upstream. Resolves with a success (status 2xx, a JSON object, or nothing in answer to a change).
+   * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or deletion.
    *
-   * Throws Refusal for a status of 400 and above, Unreachable when there was no answer, Invalid for an answer that makes no sense, and Unsent when it was
-   * not asked, because a limit would have made the call wait too long.
+   * Throws UpstreamRefusedError for a status from 400, UpstreamUnreachableError without a complete response, UpstreamInvalidError for an invalid
+   * response, and UpstreamBusyError if the rate limits gave the call no slot.
    */
   send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>
 }
 
-/** What it takes to make a call: a place, where the action is limited. */
-interface Entry {
-  readonly gate: RateLimiter
-  readonly place: RateLimitPermit
+/** A permit and the rate limiter to return it to. */
+interface HeldPermit {
+  readonly limiter: RateLimiter
+  readonly permit: RateLimitPermit
 }
 
-/** The one place that talks to the asset upstream. */
+/** Creates the client of an asset library. All calls to it go through this client. */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  const gates = createRateLimits(options.limits, { callMs: timeoutMs, log })
-  const shared = new SingleFlight<Entry, UpstreamResponse>((reason) => new UpstreamUnreachableError(reason, true))
+  const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, log })
+  const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>((reason) => new UpstreamUnreachableError(reason, true))
   const deadlines = createCoarseTimers(Math.min(1_000, timeoutMs / 10))
-  const reveals = createCredentialSearch(kind.secrets)
-  const errorReveals = createCredentialSearch([...kind.secrets, ...(kind.accountIds ?? [])])
+  const containsSecret = createCredentialSearch(kind.secrets)
+  const containsSecretOrAccountId = createCredentialSearch([...kind.secrets, ...(kind.accountIds ?? [])])
 
-  const enter = async (
-    gate: RateLimiter,
-    { user, queueTime: waited }: Caller,
+  const acquire = async (
+    limiter: RateLimiter,
+    { user, queueTime }: Caller,
     signal?: AbortSignal,
-    light?: boolean,
-  ): Promise<Entry> => ({
-    gate,
-    place: await gate.enter(user, signal, { light, waited }),
+    shared?: boolean,
+  ): Promise<HeldPermit> => ({
+    limiter,
+    permit: await limiter.acquire(user, signal, { shared, queueTime }),
   })
 
-  /** One request, in a place of its own where it needs one, which it has until the answer begins. */
-  const ask = async (operation: Operation, caller: Caller, signal: AbortSignal, entry?: Entry): Promise<Response> => {
+  /** Sends one request. Returns its permit when the response starts. */
+  const request = async (
+    operation: Operation,
+    caller: Caller,
+    signal: AbortSignal,
+    held?: HeldPermit,
+  ): Promise<Response> => {
     let sent = false
     try {
-      const known = kind.outgoing(operation)
-      const outgoing = isPromise(known) ? await known : known
+      const built = kind.outgoing(operation)
+      const outgoing = isPromise(built) ? await built : built
       sent = true
       const headers = forwardedHeaders(caller.headers, forwardHeaders)
       const response = await send(outgoing.url, init(outgoing, headers, isReadOnly(operation), signal))
-      const retryAt = entry && response.status === 429 ? retryTime(response.headers, Date.now()) : undefined
-      if (retryAt !== undefined) await entry?.gate.slow(retryAt)
+      const retryAt = held && response.status === 429 ? retryTime(response.headers, Date.now()) : undefined
+      if (retryAt !== undefined) await held?.limiter.slow(retryAt)
       return response
     } finally {
-      entry?.gate.leave(entry.place, sent)
+      held?.limiter.release(held.permit, sent)
     }
   }
 
@@ -101,27 +114,27 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     operation: Operation,
     caller: Caller,
     cancellation: Cancellation,
-    entry?: Entry,
+    held?: HeldPermit,
   ): Promise<UpstreamResponse> => {
     const { signal } = cancellation
     deadlines.add(cancellation)
-    /** Undefined while nothing can be said of the upstream: it was not asked, or its caller did not wait for the answer. */
+    /** Undefined if the call is not reported: the client did not send it, or all callers disconnected before the response. */
     let status: number | undefined
     try {
       let response: Response
       try {
-        response = await ask(operation, caller, signal, entry)
+        response = await request(operation, caller, signal, held)
       } catch (error) {
         if (error instanceof Problem || signal.aborted || !isReadOnly(operation)) throw error
-        // The connection failed before any answer, and nothing can have changed: once more.
-        const again = entry && (await enter(entry.gate, caller, signal))
-        response = await ask(operation, caller, signal, again)
+        // The connection failed before the response. A read-only operation is safe to retry, once.
+        const heldForRetry = held && (await acquire(held.limiter, caller, signal))
+        response = await request(operation, caller, signal, heldForRetry)
       }
       status = response.status
       const bytes = await readAtMost(response, maxResponseBytes)
-      if (!bytes) throw new UpstreamInvalidError('an answer that is too large')
-      const answer = { status, headers: responseHeaders(response.headers, status), bytes }
-      return checkResponse(operation, answer, status < 400 ? reveals : errorReveals, log)
+      if (!bytes) throw new UpstreamInvalidError('the response is too large')
+      const received = { status, headers: responseHeaders(response.headers, status), bytes }
+      return checkResponse(operation, received, status < 400 ? containsSecret : containsSecretOrAccountId, log)
     } catch (error) {
       if (error instanceof Problem) throw error
       if (!cancellation.abandoned) status ??= 0
@@ -134,29 +147,29 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     }
   }
 
-  const begin = (): Cancellation => new Cancellation(performance.now() + timeoutMs)
+  const startTimeout = (): Cancellation => new Cancellation(performance.now() + timeoutMs)
 
-  /** One call for the caller alone, which ends when the caller leaves. */
-  const callAlone = (operation: Operation, caller: Caller, entry?: Entry): Promise<UpstreamResponse> => {
-    const cancellation = begin()
+  /** A call for one caller. It is aborted when the caller disconnects. */
+  const callAlone = (operation: Operation, caller: Caller, held?: HeldPermit): Promise<UpstreamResponse> => {
+    const cancellation = startTimeout()
     cancellation.follow(caller.signal)
-    return call(operation, caller, cancellation, entry)
+    return call(operation, caller, cancellation, held)
   }
 
-  /** One call for all who ask for the same asset at the same time, with the headers of one of them. */
-  const share = (
+  /** One call for all callers that read the same asset at the same time. It has the headers of the caller that starts it. */
+  const callShared = (
     operation: Operation & { action: 'GetAsset' },
     caller: Caller,
-    gate?: RateLimiter,
+    limiter?: RateLimiter,
   ): Promise<UpstreamResponse> =>
-    shared.ask(keyOf(operation.id, caller.headers, forwardHeaders), {
+    singleFlight.run(keyOf(operation.id, caller.headers, forwardHeaders), {
       signal: caller.signal,
-      enter: gate && ((called, joined) => enter(gate, caller, called, joined)),
-      unused: ({ place }) => gate?.leave(place, false),
-      begin(entry) {
-        const cancellation = begin()
+      acquire: limiter && ((signal, joined) => acquire(limiter, caller, signal, joined)),
+      release: ({ permit }) => limiter?.release(permit, false),
+      start(held) {
+        const cancellation = startTimeout()
         return {
-          answer: call(operation, caller, cancellation, entry),
+          result: call(operation, caller, cancellation, held),
           abandon: (reason) => cancellation.abandon(reason),
         }
       },
@@ -164,48 +177,49 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
 
   return {
     send(operation, caller = {}) {
-      const gate = gates(countedAs(operation))
-      if (operation.action === 'GetAsset') return share(operation, caller, gate)
-      const answer = gate
-        ? enter(gate, caller, caller.signal).then((entry) => callAlone(operation, caller, entry))
+      const limiter = limiterOf(rateLimitedAction(operation))
+      if (operation.action === 'GetAsset') return callShared(operation, caller, limiter)
+      const response = limiter
+        ? acquire(limiter, caller, caller.signal).then((held) => callAlone(operation, caller, held))
         : callAlone(operation, caller)
-      // Who knows of a change must not be given a reading from before it.
-      return isReadOnly(operation) ? answer : answer.finally(() => shared.seal())
+      // After a write has returned, a caller must not join a read that started before the write.
+      return isReadOnly(operation) ? response : response.finally(() => singleFlight.forgetStarted())
     },
   }
 }
 
-/** The same for all readings that may share an answer: those of one asset, unless something may be made of different headers, whose values hold no control characters. */
-const keyOf = (id: string, headers: Headers | undefined, also: readonly string[] = []): string => {
+/** The key of reads that may share a response: same asset and same values of the headers that the response may depend on. Header values contain no control characters. */
+const keyOf = (id: string, headers: Headers | undefined, forwardHeaders: readonly string[] = []): string => {
   let key = ''
-  for (const name of negotiated) key += `${headers?.get(name) ?? '\0'}\n`
-  for (const name of also) key += `${headers?.get(name) ?? '\0'}\n`
+  for (const name of negotiationHeaders) key += `${headers?.get(name) ?? '\0'}\n`
+  for (const name of forwardHeaders) key += `${headers?.get(name) ?? '\0'}\n`
   return key + id
 }
 
-const negotiated = ['accept', 'accept-language']
+/** Headers of content negotiation that the client forwards. */
+const negotiationHeaders = ['accept', 'accept-language']
 
 const init = (
   outgoing: UpstreamRequest,
   headers: Record<string, string>,
-  repeatable: boolean,
+  mayRepeat: boolean,
   signal: AbortSignal,
 ): RequestInit => {
-  // The account's own go before the caller's, in whatever case a kind writes them.
+  // The headers of the kind override the caller's. The names are in lower case, so that none occurs twice.
   for (const name in outgoing.headers) headers[name.toLowerCase()] = outgoing.headers[name] as string
   return {
     method: outgoing.method,
     headers,
     signal,
     body: outgoing.body as RequestInit['body'],
-    // A redirect could lead the account's credentials anywhere.
+    // A redirect could send the account's credentials to another host.
     redirect: 'manual',
-    // A runtime may send a request again when a connection that it kept turns out dead: only where that does no harm.
-    keepalive: repeatable,
+    // With keep-alive, a runtime may repeat a request when its idle connection turns out to be closed. Only read-only operations allow that.
+    keepalive: mayRepeat,
   }
 }
 
-/** Whether the connection was never made. What is not known to be so counts as sent. */
+/** Whether the error proves that no connection was made. Any other error counts as sent. */
 const neverSent = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''

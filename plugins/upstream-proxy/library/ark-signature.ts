@@ -11,32 +11,34 @@ const hmac = async (key: Uint8Array<ArrayBuffer> | ArrayBuffer, text: string): P
     encoder.encode(text),
   )
 
-/** RFC 3986: also what `encodeURIComponent` leaves alone. */
+/** Percent-encodes everything except the unreserved characters of RFC 3986. `encodeURIComponent` leaves `!'()*` unencoded. */
 const encode = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
+/** The account's credentials for signed requests. */
 export interface ArkCredentials {
   readonly accessKey: string
   readonly secretKey: string
-  /** Region of the scope, for example `cn-beijing`. */
+  /** Region in the credential scope, for example `cn-beijing`. */
   readonly region: string
-  /** Default `ark`. */
+  /** Service in the credential scope. Default `ark`. */
   readonly service?: string
 }
 
+/** The parts of a request that the signature covers. */
 export interface Signable {
   readonly method: string
   readonly host: string
   readonly query: Readonly<Record<string, string>>
-  /** Lower-case names; all of them are signed, besides `host`. `x-date` must be among them, as `YYYYMMDDTHHMMSSZ`. */
+  /** Names in lower case. The signature covers all of them and `host`. `x-date` is required, as `YYYYMMDDTHHMMSSZ`. */
   readonly headers: Readonly<Record<string, string>> & { readonly 'x-date': string }
   readonly body: string
 }
 
-/** `YYYYMMDDTHHMMSSZ` of a time in milliseconds since 1970. */
+/** Formats a time (milliseconds since 1970) as `YYYYMMDDTHHMMSSZ`, in UTC. */
 export const arkDate = (time: number): string => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Hash of the canonical request (docs/6369/67269). Exported for the published vectors. */
+/** Hex SHA-256 of the canonical request (https://www.volcengine.com/docs/6369/67269). Exported for tests with the published vectors. */
 export const canonicalHash = async (request: Signable, bodyHash: string): Promise<string> => {
   const headers: Record<string, string> = { ...request.headers, host: request.host }
   const names = Object.keys(headers).sort()
@@ -56,10 +58,10 @@ export const canonicalHash = async (request: Signable, bodyHash: string): Promis
   )
 }
 
-/** Hex SHA-256 of a body, the value of `x-content-sha256`. */
+/** Hex SHA-256 of a body: the value of `x-content-sha256`. */
 export const bodyHash = sha256
 
-/** Volcengine signature version 4: the value of `Authorization`. Valid for about 15 minutes around `x-date`. */
+/** The value of `Authorization` in Volcengine signature version 4. It is valid for about 15 minutes before and after `x-date`. */
 export const arkAuthorization = async (request: Signable, credentials: ArkCredentials): Promise<string> => {
   const service = credentials.service ?? 'ark'
   const date = request.headers['x-date']

@@ -4,18 +4,19 @@ import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-
 import { type ListQuery, type MediaKind, type Operation, pagingOf, type UpstreamRequest } from './operation.ts'
 import { withoutProjectName } from './project-name.ts'
 
+/** Options of the kind `ark`. */
 export interface ArkOptions extends ArkCredentials {
-  /** Base address, for example `https://ark.cn-beijing.volcengineapi.com`. */
+  /** Base URL, for example `https://ark.cn-beijing.volcengineapi.com`. */
   readonly url: string
-  /** The account's project, put into every request. Default `default`. */
+  /** The account's project. Every request contains it. Default `default`. */
   readonly project?: string
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default the system clock. */
   readonly now?: () => number
 }
 
 const version = '2024-01-01'
 
-/** The vendor's action interface: `POST /?Action=…&Version=2024-01-01`, signed. */
+/** A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. */
 export const ark = (options: ArkOptions): MediaKind => {
   const { origin, host } = new URL(options.url)
   const project = toJson(options.project ?? 'default')
@@ -56,9 +57,9 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
     case 'FindAssetGroups':
       return { action: 'ListAssetGroups', body: toJson(findBody(operation)) }
     case 'UpdateAssetGroup':
-      return { action, body: identified(operation.body.json, operation.group.id) }
+      return { action, body: withId(operation.body.json, operation.group.id) }
     case 'UpdateAsset':
-      return { action, body: identified(operation.body.json, operation.asset.id) }
+      return { action, body: withId(operation.body.json, operation.asset.id) }
     case 'DeleteAssetGroup':
       return { action, body: toJson({ Id: operation.group.id }) }
     case 'GetAsset':
@@ -66,20 +67,24 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
     case 'DeleteAsset':
       return { action, body: toJson({ Id: operation.asset.id }) }
     case 'CreateVisualValidateSession':
-      return { action, body: calledBack(operation.body.json, operation.callbackUrl) }
+      return { action, body: withCallbackUrl(operation.body.json, operation.callbackUrl) }
     case 'GetVisualValidateResult':
       return { action, body: toJson({ BytedToken: operation.verification.id }) }
   }
 }
 
-/** Here the id travels in the body, where a caller's own must not compete with it. */
-const identified = (body: Json, id: string): Json =>
+/** Puts the checked id into the body. Removes every id of the caller in any case, because the upstream might read that one. */
+const withId = (body: Json, id: string): Json =>
   body.without((key) => key.toLowerCase() === 'id').with('Id', toJson(id))
 
-/** Nor may a caller say where a person's browser goes with the word that all went well. */
-const calledBack = (body: Json, url: string | undefined): Json => {
-  const own = body.without((key) => /^callback_?url$/i.test(key))
-  return url === undefined ? own : own.with('CallbackURL', toJson(url))
+/**
+ * Puts the gateway's callback URL into the body, and removes the caller's.
+ *
+ * The browser brings the result of the verification to this URL, so a caller must not choose it.
+ */
+const withCallbackUrl = (body: Json, url: string | undefined): Json => {
+  const stripped = body.without((key) => /^callback_?url$/i.test(key))
+  return url === undefined ? stripped : stripped.with('CallbackURL', toJson(url))
 }
 
 const listBody = (query: ListQuery) => ({

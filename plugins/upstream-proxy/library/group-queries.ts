@@ -3,33 +3,35 @@ import type { OwnedId } from '../../shared/owned-id.ts'
 import { UpstreamInvalidError, type UpstreamResponse } from '../response.ts'
 import type { Caller, Upstream } from '../upstream.ts'
 
-/** Most group ids that an upstream takes in one list. */
+/** Maximum number of group ids in one list operation of the upstream. */
 export const groupsPerCall = 100
 
-/** Groups as they are asked for: up to a hundred in one call, which may not be without any. */
+/** Splits groups into batches of 1 to 100, one for each call. */
 export const groupsByCall = <Group extends OwnedId<'group'>>(
   groups: readonly Group[],
 ): readonly (readonly [Group, ...Group[]])[] => {
-  if (isSome(groups) && groups.length <= groupsPerCall) return [groups]
-  const calls: (readonly [Group, ...Group[]])[] = []
+  if (isNonEmpty(groups) && groups.length <= groupsPerCall) return [groups]
+  const batches: (readonly [Group, ...Group[]])[] = []
   for (let at = 0; at < groups.length; at += groupsPerCall) {
-    const some = groups.slice(at, at + groupsPerCall)
-    if (isSome(some)) calls.push(some)
+    const batch = groups.slice(at, at + groupsPerCall)
+    if (isNonEmpty(batch)) batches.push(batch)
   }
-  return calls
+  return batches
 }
 
-const isSome = <Item>(items: readonly Item[]): items is readonly [Item, ...Item[]] => items.length > 0
+const isNonEmpty = <Item>(items: readonly Item[]): items is readonly [Item, ...Item[]] => items.length > 0
 
+/** Groups as the upstream lists them. */
 export interface ListedGroups {
   readonly items: readonly Json[]
-  /** The answers it took, in their order. */
+  /** The responses of all calls, in order. */
   readonly answers: readonly UpstreamResponse[]
 }
 
 /**
- * Some groups as the upstream describes them: one call for up to a hundred; none, and nothing, without groups, because an upstream takes no groups
- * to mean all groups. Those that it does not know are missing.
+ * Reads groups from the upstream, with one call per 100 groups. Groups that the upstream does not know are missing in the result.
+ *
+ * Without groups it makes no call: the upstream would list all groups of the account.
  */
 export const describeGroups = async (
   upstream: Upstream,
@@ -38,57 +40,57 @@ export const describeGroups = async (
   caller?: Caller,
 ): Promise<ListedGroups> => {
   const items: Json[] = []
-  const answers: UpstreamResponse[] = []
-  for (const asked of groupsByCall(groups)) {
-    const query = { groupType, groups: asked, sortBy: 'CreateTime', sortOrder: 'Desc', paging: wholeCall } as const
-    const answer = await upstream.send({ action: 'ListAssetGroups', query }, caller)
-    items.push(...itemsOf(answer))
-    answers.push(answer)
+  const responses: UpstreamResponse[] = []
+  for (const batch of groupsByCall(groups)) {
+    const query = { groupType, groups: batch, sortBy: 'CreateTime', sortOrder: 'Desc', paging: maxPaging } as const
+    const response = await upstream.send({ action: 'ListAssetGroups', query }, caller)
+    items.push(...itemsOf(response))
+    responses.push(response)
   }
-  return { items, answers }
+  return { items, answers: responses }
 }
 
-const wholeCall = { maxResults: groupsPerCall } as const
+const maxPaging = { maxResults: groupsPerCall } as const
 
-/** Groups of the whole account with exactly that name and type: what `admin group pending` and recovery go by. */
+/** Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`. */
 export const findGroups = async (upstream: Upstream, groupType: string, name: string): Promise<readonly Json[]> => {
   const items: Json[] = []
-  const ask = (nextToken?: string) => upstream.send({ action: 'FindAssetGroups', groupType, name, nextToken })
-  for await (const answer of walk(ask)) {
-    items.push(...itemsOf(answer).filter((item) => item.get('Name')?.string() === name))
+  const readPage = (nextToken?: string) => upstream.send({ action: 'FindAssetGroups', groupType, name, nextToken })
+  for await (const response of pages(readPage)) {
+    items.push(...itemsOf(response).filter((item) => item.get('Name')?.string() === name))
   }
   return items
 }
 
-/** Most pages in a row that bring nothing new, as an upstream gives that filters after it has paged. */
-const barrenPages = 100
+/** Maximum number of consecutive pages without a new item. An upstream that filters after paging returns such pages. */
+const maxEmptyPages = 100
 
-async function* walk(ask: (nextToken?: string) => Promise<UpstreamResponse>): AsyncGenerator<UpstreamResponse> {
-  const seen = new Set<string>()
+async function* pages(readPage: (nextToken?: string) => Promise<UpstreamResponse>): AsyncGenerator<UpstreamResponse> {
+  const tokens = new Set<string>()
   const ids = new Set<string>()
-  let barren = 0
+  let emptyPages = 0
   let token: string | undefined
   do {
-    const answer = await ask(token)
-    yield answer
-    const known = ids.size
-    for (const item of itemsOf(answer)) ids.add(item.get('Id')?.raw ?? '')
-    barren = ids.size > known ? 0 : barren + 1
-    if (barren > barrenPages) throw new UpstreamInvalidError('a list that never ends')
-    // At the end the token is absent, or empty where the upstream is a gateway like this one.
-    token = answer.json?.get('Result')?.get('NextToken')?.string() || undefined
-    if (token !== undefined && seen.has(token)) throw new UpstreamInvalidError('a list that turns in a circle')
-    if (token !== undefined) seen.add(token)
+    const response = await readPage(token)
+    yield response
+    const countBefore = ids.size
+    for (const item of itemsOf(response)) ids.add(item.get('Id')?.raw ?? '')
+    emptyPages = ids.size > countBefore ? 0 : emptyPages + 1
+    if (emptyPages > maxEmptyPages) throw new UpstreamInvalidError('the list has too many pages without a new item')
+    // On the last page the token is absent, or empty if the upstream is another gateway of this kind.
+    token = response.json?.get('Result')?.get('NextToken')?.string() || undefined
+    if (token !== undefined && tokens.has(token)) throw new UpstreamInvalidError('the list returned the same NextToken twice')
+    if (token !== undefined) tokens.add(token)
   } while (token !== undefined)
 }
 
-/** `Result.Items` of a list; Invalid when there are none to be found. */
-export const itemsOf = (answer: UpstreamResponse): readonly Json[] => {
-  const items = answer.json?.get('Result')?.get('Items')
+/** `Result.Items` of a list response. Throws UpstreamInvalidError if the response is not a list. */
+export const itemsOf = (response: UpstreamResponse): readonly Json[] => {
+  const items = response.json?.get('Result')?.get('Items')
   if (items?.isArray) return items.elements()
-  // An upstream without anything to list may say so with null, or nothing.
+  // For an empty list, `Items` may be null or absent.
   if (items === undefined || items.is('null')) {
-    if (answer.json?.get('Result')?.isObject) return []
+    if (response.json?.get('Result')?.isObject) return []
   }
-  throw new UpstreamInvalidError('a list without items')
+  throw new UpstreamInvalidError('the response is not a list')
 }

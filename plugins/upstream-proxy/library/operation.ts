@@ -1,12 +1,12 @@
 import type { JsonBody } from '../../shared/body.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
 
-/** What a list asks of an upstream: always within groups that are the caller's, never the whole account. */
+/** The query of a list operation. It always names groups that the caller owns, so it never covers the whole account. */
 export interface ListQuery {
   readonly groupType: string
-  /** One to a hundred. */
+  /** 1 to 100 groups. */
   readonly groups: readonly [OwnedId<'group'>, ...OwnedId<'group'>[]]
-  /** Matched loosely by the upstream: the answer still has to be filtered. */
+  /** The upstream matches it loosely, so the caller of `send` must filter the result. */
   readonly name?: string
   readonly statuses?: readonly string[]
   readonly sortBy: string
@@ -14,13 +14,13 @@ export interface ListQuery {
   readonly paging: PageMode | CursorMode
 }
 
-/** Both from 1, the size up to 100, their product up to what the upstream allows. The answer has `TotalCount`. */
+/** Page mode. Both numbers start at 1, `pageSize` is at most 100, and the upstream limits their product. The response has `TotalCount`. */
 export interface PageMode {
   readonly pageNumber: number
   readonly pageSize: number
 }
 
-/** Of any depth. The answer has `NextToken` while there is more. */
+/** Cursor mode. It reaches items at any depth. The response has `NextToken` while more items follow. */
 export interface CursorMode {
   /** 1 to 100. */
   readonly maxResults: number
@@ -28,13 +28,15 @@ export interface CursorMode {
 }
 
 /**
- * Everything that is ever asked of a media asset library, under the names of its actions (docs/ModelArk/2318270 and following). There is
- * no operation that changes or lists something by an id that was not checked.
+ * All operations of a media asset library, under the names of the vendor's actions
+ * (https://docs.byteplus.com/en/docs/ModelArk/2318270 and the pages after it).
+ *
+ * Operations that change or list something take only ids that `ownership` has checked.
  */
 export type Operation =
   | { readonly action: 'CreateAssetGroup'; readonly body: JsonBody }
   | { readonly action: 'ListAssetGroups'; readonly query: ListQuery }
-  /** Groups of the whole account by name: to find what a crash left behind, never for a caller's eyes. */
+  /** Groups of the whole account by name. Only for reconciliation and administration: its result must not reach a caller. */
   | {
       readonly action: 'FindAssetGroups'
       readonly groupType: string
@@ -50,7 +52,7 @@ export type Operation =
   | { readonly action: 'DeleteAssetGroup'; readonly group: OwnedId<'group'> }
   | { readonly action: 'CreateAsset'; readonly group: OwnedId<'group'>; readonly body: JsonBody }
   | { readonly action: 'ListAssets'; readonly query: ListQuery }
-  /** For `ownership`, which alone decides who may see the answer. */
+  /** Its id is not checked before the call: `ownership` uses the response to check it. */
   | { readonly action: 'GetAsset'; readonly id: string }
   | {
       readonly action: 'UpdateAsset'
@@ -59,33 +61,34 @@ export type Operation =
       readonly body: JsonBody
     }
   | { readonly action: 'DeleteAsset'; readonly asset: OwnedId<'asset'> }
-  /** Begins a face verification. `callbackUrl`: where the person's browser goes afterwards, for kinds that leave the rest to the gateway. */
+  /** Starts a face verification. `callbackUrl`: the page that the browser opens afterwards. `ark` uses it, `rest` ignores it. */
   | { readonly action: 'CreateVisualValidateSession'; readonly body: JsonBody; readonly callbackUrl?: string }
-  /** How a face verification stands. `id`: what the upstream knows it by. */
+  /** Reads the state of a face verification. `verification.id` is the upstream's id. */
   | { readonly action: 'GetVisualValidateResult'; readonly verification: OwnedId<'verification'> }
 
-/** A request as it goes out, but for what every upstream gets alike. */
+/** The part of an upstream request that depends on the kind. The client adds the rest. */
 export interface UpstreamRequest {
   readonly method: string
   readonly url: string
-  /** Added to the caller's headers that may pass; credentials belong here. */
+  /** Sent in addition to the caller's forwarded headers, which they override. Includes the account's credentials. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
 }
 
 /**
- * A kind of upstream: how operations look on its wire. Pure but for the clock; called again for every attempt, because signatures age. Further kinds
- * implement just this.
+ * A kind of upstream: it maps operations to requests. Implement it to support another upstream.
+ *
+ * `outgoing` has no side effects and depends only on the operation and the clock. The client calls it for each attempt, because signatures expire.
  */
 export interface MediaKind {
   outgoing(operation: Operation): UpstreamRequest | Promise<UpstreamRequest>
-  /** Texts that must never reach a caller, in whatever an upstream answers. */
+  /** Credentials. The client rejects every response that contains one. */
   readonly secrets: readonly string[]
-  /** Texts that say which account it is. They stand in the signed links of a success, and have no business in an error. Default none. */
+  /** Texts that identify the account. A success may contain them, because signed links do. The client rejects an error that contains one. Default none. */
   readonly accountIds?: readonly string[]
 }
 
-const reads: ReadonlySet<Operation['action']> = new Set([
+const readOnlyActions: ReadonlySet<Operation['action']> = new Set([
   'ListAssetGroups',
   'FindAssetGroups',
   'ListAssets',
@@ -93,8 +96,8 @@ const reads: ReadonlySet<Operation['action']> = new Set([
   'GetVisualValidateResult',
 ])
 
-/** Whether an operation changes nothing, and so may be sent twice (RFC 9110 section 9.2.2), whatever method carries it. */
-export const isReadOnly = (operation: Operation): boolean => reads.has(operation.action)
+/** Whether an operation changes nothing. The client may then send it twice (RFC 9110 section 9.2.2), even if the kind uses POST. */
+export const isReadOnly = (operation: Operation): boolean => readOnlyActions.has(operation.action)
 
 export interface Paging {
   readonly PageNumber?: number
@@ -103,11 +106,12 @@ export interface Paging {
   readonly NextToken?: string
 }
 
-/** A paging mode in the upstream's words, which never hold both. */
+/** The paging parameters under the upstream's names: those of page mode or those of cursor mode, never both. */
 export const pagingOf = (paging: PageMode | CursorMode): Paging =>
   'pageNumber' in paging
     ? { PageNumber: paging.pageNumber, PageSize: paging.pageSize }
     : { MaxResults: paging.maxResults, NextToken: paging.nextToken }
 
-/** The name under which an upstream counts an operation against its limits. */
-export const countedAs = ({ action }: Operation): string => (action === 'FindAssetGroups' ? 'ListAssetGroups' : action)
+/** The action under which the upstream counts an operation against its rate limits. */
+export const rateLimitedAction = ({ action }: Operation): string =>
+  (action === 'FindAssetGroups' ? 'ListAssetGroups' : action)

@@ -1,18 +1,20 @@
 import { UpstreamRefusedError } from '../response.ts'
 
 /**
- * The one place that turns an id into a path: every value is one segment, whatever characters are in it. An empty one and dot segments
- * would be resolved away however they are encoded; there is nothing behind them.
+ * Template tag that builds a path. Each id becomes exactly one segment, whatever characters it contains.
+ *
+ * Throws 404 for an empty id, for `.` and `..`, and for a lone surrogate. URL parsers remove dot segments even when they are percent-encoded
+ * (https://url.spec.whatwg.org/#double-dot-path-segment), so such an id would change the path.
  */
 export const path = (parts: TemplateStringsArray, ...ids: readonly string[]): string => {
   let path = parts[0] ?? ''
-  for (const [nth, id] of ids.entries()) {
-    if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) throw nowhere()
-    path += encodeURIComponent(id) + parts[nth + 1]
+  for (const [index, id] of ids.entries()) {
+    if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) throw notFound()
+    path += encodeURIComponent(id) + parts[index + 1]
   }
   return path
 }
 
-/** The answer about an id that nothing upstream can have, given without asking. */
-export const nowhere = (): UpstreamRefusedError =>
+/** The 404 for an id that cannot exist upstream. The client throws it without a call. */
+export const notFound = (): UpstreamRefusedError =>
   new UpstreamRefusedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })

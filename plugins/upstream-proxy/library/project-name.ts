@@ -2,7 +2,11 @@ import type { Json } from '../../shared/json.ts'
 
 const isProject = (key: string): boolean => key.toLowerCase() === 'projectname'
 
-/** A body without `ProjectName`, at the top and inside `Filter`: callers know no projects. Itself when there is none. */
+/**
+ * Removes `ProjectName` from a body, at the top level and in `Filter`. Returns the same object if there is none.
+ *
+ * The project belongs to the account, so a caller must not choose it.
+ */
 export const withoutProjectName = (json: Json): Json => {
   const filter = json.get('Filter')
   const stripped = filter?.without(isProject)

@@ -7,29 +7,30 @@ import {
   pagingOf,
   type UpstreamRequest,
 } from './operation.ts'
-import { nowhere, path } from './path.ts'
+import { notFound, path } from './path.ts'
 import { withoutProjectName } from './project-name.ts'
 
+/** Options of the kind `rest`. */
 export interface RestOptions {
-  /** Base address, ending where `/api/media/proxy` ends for the gateway's own clients. */
+  /** Base URL. It corresponds to `/api/media/proxy` of the gateway: paths such as `/assets` follow it. */
   readonly url: string
-  /** Bearer key. */
+  /** The key that the client sends as bearer token. */
   readonly key: string
 }
 
-/** An upstream of the same paths as the gateway itself. Lists go out as query strings. */
+/** A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. */
 export const rest = ({ url, key }: RestOptions): MediaKind => {
   const base = url.replace(/\/+$/, '')
   const headers = { authorization: `Bearer ${key}` }
-  const outgoing = (method: string, path: string, body?: JsonBody, from = base): UpstreamRequest =>
+  const outgoing = (method: string, path: string, body?: JsonBody, at = base): UpstreamRequest =>
     body
       ? {
           method,
-          url: from + path,
+          url: at + path,
           headers: { ...headers, 'content-type': 'application/json' },
           body: body.edit(withoutProjectName).bytes,
         }
-      : { method, url: from + path, headers }
+      : { method, url: at + path, headers }
 
   return {
     secrets: [key],
@@ -56,20 +57,20 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
         case 'DeleteAsset':
           return outgoing('DELETE', assetPath(operation.asset.id))
         case 'CreateVisualValidateSession':
-          return outgoing('POST', '', operation.body, beside(base))
+          return outgoing('POST', '', operation.body, faceVerificationsUrl(base))
         case 'GetVisualValidateResult':
-          return outgoing('GET', path`/${operation.verification.id}`, undefined, beside(base))
+          return outgoing('GET', path`/${operation.verification.id}`, undefined, faceVerificationsUrl(base))
       }
     },
   }
 }
 
-/** Face verification lies beside the base's last segment, not below it. */
-const beside = (base: string): string => new URL('face-verifications', base).href
+/** The URL of face verifications. It replaces the last segment of the base URL. */
+const faceVerificationsUrl = (base: string): string => new URL('face-verifications', base).href
 
-/** `/assets/groups` is another path, and so no asset. */
+/** `/assets/groups` is the path of the groups, so no asset can have the id `groups`. */
 const assetPath = (id: string): string => {
-  if (id.toLowerCase() === 'groups') throw nowhere()
+  if (id.toLowerCase() === 'groups') throw notFound()
   return path`/assets/${id}`
 }
 
@@ -91,7 +92,7 @@ const listParameters = (query: ListQuery): string => {
 const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): string =>
   `GroupType=${encoded(wanted.groupType)}&Name=${encoded(wanted.name)}&MaxResults=100${parameter('NextToken', wanted.nextToken)}`
 
-/** Nothing for what is undefined. */
+/** Empty for an undefined value. */
 const parameter = (name: string, value: string | number | undefined): string =>
   value === undefined ? '' : `&${name}=${encoded(value)}`
 

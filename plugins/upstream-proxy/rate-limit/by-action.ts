@@ -1,47 +1,50 @@
 import { type Clock, systemClock } from '../../shared/clock.ts'
 import { type Log, noLog } from '../../shared/problem.ts'
-import { answerMs, RateLimiter } from './limiter.ts'
+import { maxStoreMs, RateLimiter } from './limiter.ts'
 import { memoryRateLimitStore } from './memory-store.ts'
 import { type RateLimitStore, rateLimitOf } from './store.ts'
 
+/** The rate limits of an upstream account. */
 export interface RateLimitsOptions {
-  /** Calls a second by action, above 0; an action that is not named is not limited. */
+  /** Calls per second by action, above 0. Other actions are not limited. */
   readonly perSecond: Readonly<Record<string, number>>
-  /** Where places are taken. Default `memoryPlaces()`, which knows nothing of other processes. */
+  /** The store of the slots. Default `memoryRateLimitStore()`, which does not coordinate with other processes. */
   readonly store?: RateLimitStore
   /**
-   * Longest that the calls of one request (see `callerOf`) wait for places altogether, in milliseconds. Beyond it, and as soon as it is certain, Problem 429 with
-   * Retry-After. Default 5,000.
+   * Maximum total wait of the calls of one request (see `callerOf`), in milliseconds. Default 5,000.
+   *
+   * A call is rejected with 429 and Retry-After as soon as its wait is certain to exceed this.
    */
   readonly queueMs?: number
 }
 
 const defaultQueueMs = 5_000
 
-/** Milliseconds that may pass under these limits before a call begins. 0 where nothing is limited. */
+/** Maximum milliseconds that these rate limits can delay the start of a call. 0 without rate limits. */
 export const maxQueueMs = ({ perSecond, queueMs = defaultQueueMs }: RateLimitsOptions = { perSecond: {} }): number =>
-  Object.keys(perSecond).length === 0 ? 0 : queueMs + answerMs
+  Object.keys(perSecond).length === 0 ? 0 : queueMs + maxStoreMs
 
-export interface CallOptions {
-  /** Longest time from the beginning of a call to its end, in milliseconds. */
+/** What all rate limiters of an upstream share. */
+export interface RateLimiterDefaults {
+  /** Maximum duration of a call, in milliseconds. */
   readonly callMs: number
   readonly log?: Log
-  /** Default the system's. */
+  /** Default the system clock. */
   readonly clock?: Clock
 }
 
-/** The gate of an action; undefined when the action is not limited. */
-export type RateLimits = (action: string) => RateLimiter | undefined
+/** Returns the rate limiter of an action; undefined if the action is not limited. */
+export type RateLimiters = (action: string) => RateLimiter | undefined
 
-/** Gates for the actions that are limited. Throws RangeError for a limit that is not above 0. */
-export const createRateLimits = (options: RateLimitsOptions | undefined, calls: CallOptions): RateLimits => {
-  const { perSecond = {}, store: places = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
-  const { callMs, log = noLog, clock = systemClock } = calls
-  const gates = new Map(
+/** Creates the rate limiters of all limited actions. Throws RangeError for a limit that is not above 0. */
+export const createRateLimiters = (options: RateLimitsOptions | undefined, defaults: RateLimiterDefaults): RateLimiters => {
+  const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
+  const { callMs, log = noLog, clock = systemClock } = defaults
+  const limiters = new Map(
     Object.entries(perSecond).map(([action, rate]) => [
       action,
-      new RateLimiter({ rate: rateLimitOf(action, rate), store: places, queueMs, callMs, clock, log }),
+      new RateLimiter({ rate: rateLimitOf(action, rate), store, queueMs, callMs, clock, log }),
     ]),
   )
-  return (action) => gates.get(action)
+  return (action) => limiters.get(action)
 }

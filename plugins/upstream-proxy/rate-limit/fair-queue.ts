@@ -1,32 +1,33 @@
-/** A call that waits, and whose. */
+/** A call that waits for a rate limit permit. */
 export interface QueuedCall {
   readonly user: string
-  /** It may be gone before its turn comes, because another is made for both: others need not reckon with it. */
-  readonly light?: boolean
+  /** Whether it shares its upstream call with another waiting call. It may leave before its turn, so estimates do not count it. */
+  readonly shared?: boolean
 }
 
-interface Line<Call> {
-  /** When the user was last served; 0 when that is long ago. */
+interface UserQueue<Call> {
+  /** When the user was last served, in milliseconds since 1970; 0 if that is long ago. */
   servedAt: number
   readonly calls: Call[]
-  /** How many of them others have to reckon with. */
-  heavy: number
+  /** Number of calls that are not shared. */
+  unshared: number
 }
 
 /**
- * Calls that wait for the same thing, in fair order: the user who was served the longest ago comes first, and the calls of one user in the order in which
- * they came. So users are served in turn, however many calls each of them has, and who comes rarely need not wait for those who are always there.
+ * A fair queue: it serves the user who was served least recently first, and the calls of one user in order of arrival.
+ *
+ * So users are served round robin, whatever their number of calls is. A user who calls rarely does not wait behind users who always wait.
  */
 export class FairQueue<Call extends QueuedCall> {
-  readonly #lines = new Map<string, Line<Call>>()
-  /** Users by the time when they were last served, oldest first. */
-  readonly #served = new Map<string, number>()
-  readonly #memoryMs: number
+  readonly #queues = new Map<string, UserQueue<Call>>()
+  /** When each user was last served, least recent first. */
+  readonly #servedAt = new Map<string, number>()
+  readonly #keepMs: number
   #size = 0
 
-  /** @param memoryMs how long it is remembered who was served when */
-  constructor(memoryMs: number) {
-    this.#memoryMs = memoryMs
+  /** @param keepMs how long the time when a user was last served is kept, in milliseconds */
+  constructor(keepMs: number) {
+    this.#keepMs = keepMs
   }
 
   get size(): number {
@@ -34,68 +35,68 @@ export class FairQueue<Call extends QueuedCall> {
   }
 
   *[Symbol.iterator](): Generator<Call> {
-    for (const line of this.#lines.values()) yield* line.calls
+    for (const queue of this.#queues.values()) yield* queue.calls
   }
 
   has(call: Call): boolean {
-    return this.#lines.get(call.user)?.calls.includes(call) ?? false
+    return this.#queues.get(call.user)?.calls.includes(call) ?? false
   }
 
   add(call: Call): void {
-    const { user, light = false } = call
-    const line = this.#lines.get(user) ?? { servedAt: this.#served.get(user) ?? 0, calls: [], heavy: 0 }
-    this.#lines.set(user, line)
-    line.calls.push(call)
-    if (!light) line.heavy++
+    const { user, shared = false } = call
+    const queue = this.#queues.get(user) ?? { servedAt: this.#servedAt.get(user) ?? 0, calls: [], unshared: 0 }
+    this.#queues.set(user, queue)
+    queue.calls.push(call)
+    if (!shared) queue.unshared++
     this.#size++
   }
 
-  /** Whether it was there. */
+  /** Returns whether the call was in the queue. */
   remove(call: Call): boolean {
-    const line = this.#lines.get(call.user)
-    const at = line?.calls.indexOf(call) ?? -1
-    if (!line || at < 0) return false
-    line.calls.splice(at, 1)
-    if (!call.light) line.heavy--
-    if (line.calls.length === 0) this.#lines.delete(call.user)
+    const queue = this.#queues.get(call.user)
+    const at = queue?.calls.indexOf(call) ?? -1
+    if (!queue || at < 0) return false
+    queue.calls.splice(at, 1)
+    if (!call.shared) queue.unshared--
+    if (queue.calls.length === 0) this.#queues.delete(call.user)
     this.#size--
     return true
   }
 
-  /** The call whose turn it is. Stays where it is. */
+  /** The call whose turn it is. It stays in the queue. */
   next(): Call | undefined {
-    let first: Line<Call> | undefined
-    for (const line of this.#lines.values()) if (!first || line.servedAt < first.servedAt) first = line
+    let first: UserQueue<Call> | undefined
+    for (const queue of this.#queues.values()) if (!first || queue.servedAt < first.servedAt) first = queue
     return first?.calls[0]
   }
 
-  /** Notes that a user was served, here or elsewhere. What is older than what is known changes nothing. */
+  /** Records when this or another process has served a user. Ignores a time before the one on record. */
   served(user: string, at: number): void {
-    if (at <= (this.#served.get(user) ?? 0)) return
-    this.#served.delete(user)
-    this.#served.set(user, at)
-    const line = this.#lines.get(user)
-    if (line) line.servedAt = at
-    for (const [oldest, time] of this.#served) {
-      if (time >= at - this.#memoryMs) break
-      this.#served.delete(oldest)
+    if (at <= (this.#servedAt.get(user) ?? 0)) return
+    this.#servedAt.delete(user)
+    this.#servedAt.set(user, at)
+    const queue = this.#queues.get(user)
+    if (queue) queue.servedAt = at
+    for (const [oldest, time] of this.#servedAt) {
+      if (time >= at - this.#keepMs) break
+      this.#servedAt.delete(oldest)
     }
   }
 
-  /** How many calls would be served before one more of that user, if nobody came or went. */
+  /** Number of calls that would be served before a new call of this user, if the queue did not change otherwise. */
   ahead(user: string): number {
-    const own = this.#lines.get(user)?.heavy ?? 0
-    const servedAt = this.#served.get(user) ?? 0
+    const own = this.#queues.get(user)?.unshared ?? 0
+    const servedAt = this.#servedAt.get(user) ?? 0
     let ahead = own
     let passed = false
-    for (const [name, line] of this.#lines) {
+    for (const [name, queue] of this.#queues) {
       if (name === user) {
         passed = true
         continue
       }
-      const first = line.servedAt < servedAt || (line.servedAt === servedAt && !passed)
-      // Once before each call that the user has already, and once more if they come first.
-      ahead += Math.min(line.heavy, own + (first ? 1 : 0))
+      const first = queue.servedAt < servedAt || (queue.servedAt === servedAt && !passed)
+      // The other user is served once before each waiting call of this user, and once more if the other user is first.
+      ahead += Math.min(queue.unshared, own + (first ? 1 : 0))
     }
     return ahead
   }

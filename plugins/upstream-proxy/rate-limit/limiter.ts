@@ -13,46 +13,49 @@ import {
   turnMemoryMs,
 } from './store.ts'
 
-/** The call was not made, because no place under the upstream's limits was to be had. Nothing has happened upstream. */
+/** The client did not make the call, because the rate limits gave it no slot. The upstream has not received it. */
 export class UpstreamBusyError extends Problem {}
 
+/** Options of the rate limiter of one action. */
 export interface RateLimiterOptions {
   readonly rate: RateLimit
   readonly store: RateLimitStore
-  /** Longest wait for places of all calls of one request together, in milliseconds. */
+  /** Maximum total wait of the calls of one request, in milliseconds. */
   readonly queueMs: number
-  /** Longest time that a call may keep its place, in milliseconds. */
+  /** Maximum duration of a call, in milliseconds. */
   readonly callMs: number
   readonly clock: Clock
   readonly log: Log
 }
 
-export interface Entering {
-  /** The call may be spared by another one that waits, so nothing is certain. */
-  readonly light?: boolean
-  /** Of the request that the call is made for. Default: the call is all there is. */
-  readonly waited?: QueueTime
+/** Options of one `acquire`. */
+export interface AcquireOptions {
+  /** Whether the call shares its upstream call with another waiting call. It may then need no permit, so it is not rejected early. */
+  readonly shared?: boolean
+  /** The queue time of the request. Default: the call is the only one of its request. */
+  readonly queueTime?: QueueTime
 }
 
-interface Call extends QueuedCall {
-  /** When its wait has been too long. */
+interface WaitingCall extends QueuedCall {
+  /** The end of its maximum wait, in milliseconds since 1970. */
   readonly until: number
-  enter(place: RateLimitPermit): void
-  refuse(reason: Problem): void
+  resolve(permit: RateLimitPermit): void
+  reject(reason: Problem): void
 }
 
-/** Clocks of two machines are never quite the same. */
-const marginMs = 10
-/** Time for the places to answer before the call begins. */
-export const answerMs = 4_000
+/** Added to the period, because the clocks of two machines differ slightly. */
+const clockSkewMs = 10
 
-/** Lets as many calls of one action through as its limit allows, and lets the others wait, in turn by user. */
+/** Maximum time that the store may take to respond, in milliseconds. */
+export const maxStoreMs = 4_000
+
+/** The rate limiter of one action. Calls above the limit wait in a fair queue. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions
-  readonly #queue = new FairQueue<Call>(turnMemoryMs)
-  /** No place can be had before; a time in the past when nothing is known. */
+  readonly #queue = new FairQueue<WaitingCall>(turnMemoryMs)
+  /** No slot is free before this time. A time in the past means: unknown. */
   #nextAt = 0
-  /** Whether somebody had to wait since the queue was last empty. */
+  /** Whether a call had to wait since the queue was last empty. */
   #crowded = false
   #serving = false
   #wake = () => {}
@@ -62,113 +65,119 @@ export class RateLimiter {
   }
 
   /**
-   * A place, to be given back with `leave` when the call has ended. Throws Unsent 429 with Retry-After when the wait is, or is certain to become, too long,
-   * Unsent 500 when the places cannot be asked, and Unreachable when the caller has left.
+   * Waits for a permit. Pass it to `release` when the call has ended.
+   *
+   * Throws UpstreamBusyError: 429 with Retry-After if the wait exceeds the maximum or is certain to, 500 if the store fails. Throws
+   * UpstreamUnreachableError if the caller has disconnected.
    */
-  enter(user = '', signal?: AbortSignal, { light = false, waited }: Entering = {}): Promise<RateLimitPermit> {
+  acquire(
+    user = '',
+    signal?: AbortSignal,
+    { shared = false, queueTime }: AcquireOptions = {},
+  ): Promise<RateLimitPermit> {
     const { clock, queueMs } = this.#options
     return new Promise((resolve, reject) => {
       const now = clock.now()
-      const until = now + Math.max(0, queueMs - (waited?.until(now) ?? 0))
+      const until = now + Math.max(0, queueMs - (queueTime?.totalMs(now) ?? 0))
       if (signal?.aborted) return reject(new UpstreamUnreachableError(signal.reason, false))
-      if (!light && this.#expected(user, now) > until) return reject(this.#busy(user, now))
+      if (!shared && this.#earliestStart(user, now) > until) return reject(this.#busy(user, now))
       const end = () => {
         this.#queue.remove(call)
-        waited?.end(clock.now())
-        signal?.removeEventListener('abort', leave)
+        queueTime?.end(clock.now())
+        signal?.removeEventListener('abort', onAbort)
       }
-      const leave = () => {
+      const onAbort = () => {
         end()
         reject(new UpstreamUnreachableError(signal?.reason, false))
         if (this.#queue.size === 0) this.#wake()
       }
-      const call: Call = {
+      const call: WaitingCall = {
         user,
-        light,
+        shared,
         until,
-        enter: (place) => {
+        resolve: (permit) => {
           end()
-          resolve(place)
+          resolve(permit)
         },
-        refuse: (reason) => {
+        reject: (reason) => {
           end()
           reject(reason)
         },
       }
-      signal?.addEventListener('abort', leave, { once: true })
-      waited?.begin(now)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      queueTime?.begin(now)
       this.#queue.add(call)
       if (!this.#serving) void this.#serve()
       else if (this.#queue.next() === call) this.#wake()
     })
   }
 
-  /** Gives back a place. `used`: for a call that has ended just now. */
-  leave(place: RateLimitPermit, used: boolean): void {
-    const { clock, rate, store: places, log } = this.#options
-    const at = used ? clock.now() + rate.periodMs + marginMs : clock.now()
+  /** Returns a permit. `used`: its call was sent and has ended now, so its slot stays occupied for one period. */
+  release(permit: RateLimitPermit, used: boolean): void {
+    const { clock, rate, store, log } = this.#options
+    const at = used ? clock.now() + rate.periodMs + clockSkewMs : clock.now()
     const spreadMs = used && (this.#crowded || this.#queue.size > 0) ? this.#spreadMs : 0
-    // If it cannot be given back now, it is free when its lease has ended.
-    const freed = places.free(place, at, spreadMs).catch((err: unknown) => {
-      log.warn({ err, action: place.action }, 'place under an upstream limit could not be given back')
+    // After an error here the slot becomes free when its lease ends.
+    const freed = store.free(permit, at, spreadMs).catch((err: unknown) => {
+      log.warn({ err, action: permit.action }, 'a rate limit slot could not be released')
     })
     if (!used) void freed.then(() => this.#wake())
   }
 
-  /** Lets no call of any process through before `until`. */
+  /** Blocks the calls of all processes before `until`, in milliseconds since 1970. */
   async slow(until: number): Promise<void> {
-    const { store: places, rate, log } = this.#options
+    const { store, rate, log } = this.#options
     this.#nextAt = Math.max(this.#nextAt, until)
-    await places.slow(rate.action, until, this.#spreadMs).catch((err: unknown) => {
-      log.warn({ err, action: rate.action }, 'upstream limit could not be slowed down')
+    await store.slow(rate.action, until, this.#spreadMs).catch((err: unknown) => {
+      log.warn({ err, action: rate.action }, 'the rate limit could not be slowed down')
     })
     this.#wake()
   }
 
-  /** Distance of places when they become free one by one: a little less than it takes to use them all. */
+  /** Interval at which slots become free one by one: 60 % of the interval at which a full load uses them. */
   get #spreadMs(): number {
     const { periodMs, count } = this.#options.rate
     return Math.floor((0.6 * periodMs) / count)
   }
 
-  /** Until nobody waits. Never rejects. */
+  /** Serves waiting calls until the queue is empty. Never rejects. */
   async #serve(): Promise<void> {
     this.#serving = true
     for (let call = this.#queue.next(); call; call = this.#queue.next()) {
       try {
-        const taken = await this.#ask(call.user)
+        const taken = await this.#take(call.user)
         if (isPermit(taken)) this.#give(taken, call)
         else await this.#wait(taken, call)
       } catch (cause) {
-        const reason = new UpstreamBusyError(500, 'upstream limits could not be checked', { cause })
-        for (const each of [...this.#queue]) each.refuse(reason)
+        const reason = new UpstreamBusyError(500, 'the rate limits of the upstream could not be checked', { cause })
+        for (const each of [...this.#queue]) each.reject(reason)
       }
     }
     this.#crowded = false
     this.#serving = false
   }
 
-  async #ask(user: string): Promise<RateLimitPermit | RateLimitDelay> {
-    const { store: places } = this.#options
-    const place = this.#crowded ? undefined : await places.take(this.#wanted(user))
-    return place ?? places.takeInTurn(this.#wanted(user))
+  async #take(user: string): Promise<RateLimitPermit | RateLimitDelay> {
+    const { store } = this.#options
+    const permit = this.#crowded ? undefined : await store.take(this.#wanted(user))
+    return permit ?? store.takeInTurn(this.#wanted(user))
   }
 
   #wanted(user: string): PermitRequest {
     const { rate, clock, callMs } = this.#options
     const now = clock.now()
-    return { ...rate, user, now, leaseUntil: now + answerMs + callMs + rate.periodMs }
+    return { ...rate, user, now, leaseUntil: now + maxStoreMs + callMs + rate.periodMs }
   }
 
-  /** @param call the one that the place was taken for, which may have left meanwhile */
-  #give(place: RateLimitPermit, call: Call): void {
+  /** @param call the call that the permit was taken for. It may have left the queue since. */
+  #give(permit: RateLimitPermit, call: WaitingCall): void {
     this.#queue.served(call.user, this.#options.clock.now())
     const next = this.#queue.has(call) ? call : this.#queue.next()
-    if (next) next.enter(place)
-    else this.leave(place, false)
+    if (next) next.resolve(permit)
+    else this.release(permit, false)
   }
 
-  async #wait({ nextAt, servedAt }: RateLimitDelay, call: Call): Promise<void> {
+  async #wait({ nextAt, servedAt }: RateLimitDelay, call: WaitingCall): Promise<void> {
     const { clock } = this.#options
     const now = clock.now()
     this.#crowded = true
@@ -176,14 +185,14 @@ export class RateLimiter {
     this.#queue.served(call.user, servedAt)
     for (const each of [...this.#queue]) {
       if (each.until >= nextAt && each.until > now) continue
-      // First out, then reckoned: it is not in its own way.
+      // Removed before the estimate: a call must not count itself.
       this.#queue.remove(each)
-      each.refuse(this.#busy(each.user, now))
+      each.reject(this.#busy(each.user, now))
     }
-    // Somebody else's turn, as it turns out: theirs may be a place that was not to be had for this user.
+    // `servedAt` has changed the order. The store may have a slot for the user who is first now, so do not sleep.
     if (this.#queue.next() !== call) return
-    const patience = Math.min(...[...this.#queue].map((each) => each.until))
-    await this.#sleep(Math.min(nextAt, patience))
+    const firstTimeout = Math.min(...[...this.#queue].map((each) => each.until))
+    await this.#sleep(Math.min(nextAt, firstTimeout))
   }
 
   #sleep(until: number): Promise<void> {
@@ -198,15 +207,15 @@ export class RateLimiter {
     })
   }
 
-  /** When one more call of that user could begin, at the soonest. */
-  #expected(user: string, now: number): number {
+  /** The earliest time at which one more call of this user can start. */
+  #earliestStart(user: string, now: number): number {
     const { count, periodMs } = this.#options.rate
     const rounds = Math.floor(this.#queue.ahead(user) / count)
     return Math.max(this.#nextAt, now) + rounds * periodMs
   }
 
   #busy(user: string, now: number): UpstreamBusyError {
-    const seconds = Math.max(1, Math.ceil((this.#expected(user, now) - now) / 1000))
+    const seconds = Math.max(1, Math.ceil((this.#earliestStart(user, now) - now) / 1000))
     return new UpstreamBusyError(429, 'too many requests wait for the upstream', {
       headers: { 'retry-after': String(seconds) },
     })

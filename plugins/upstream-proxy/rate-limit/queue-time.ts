@@ -1,6 +1,6 @@
-/** How long one request has waited for places, however many calls it makes. Waits at the same time count once. */
+/** The time that the calls of one request have waited for rate limit permits. Concurrent waits count once. */
 export class QueueTime {
-  #ended = 0
+  #endedMs = 0
   #waits = 0
   #since = 0
 
@@ -9,19 +9,19 @@ export class QueueTime {
   }
 
   end(now: number): void {
-    if (--this.#waits === 0) this.#ended += now - this.#since
+    if (--this.#waits === 0) this.#endedMs += now - this.#since
   }
 
-  /** In milliseconds, waits that go on included. */
-  until(now: number): number {
-    return this.#ended + (this.#waits > 0 ? now - this.#since : 0)
+  /** Milliseconds up to `now`, including waits that have not ended. */
+  totalMs(now: number): number {
+    return this.#endedMs + (this.#waits > 0 ? now - this.#since : 0)
   }
 }
 
-const waited = Symbol('waited')
+const queueTime = Symbol('queueTime')
 
-/** That of a request: the same for all who ask on its behalf. */
-export const queueTimeOf = (request: Request & { [waited]?: QueueTime }): QueueTime => {
-  request[waited] ??= new QueueTime()
-  return request[waited]
+/** The queue time of a request. All callers for the same request share it. */
+export const queueTimeOf = (request: Request & { [queueTime]?: QueueTime }): QueueTime => {
+  request[queueTime] ??= new QueueTime()
+  return request[queueTime]
 }

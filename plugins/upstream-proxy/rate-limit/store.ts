@@ -1,70 +1,76 @@
-/** How often an action may be called: at most `count` times in any `periodMs`, wherever that begins. */
+/** The rate limit of an action: at most `count` calls in any window of `periodMs`. It is a sliding window. */
 export interface RateLimit {
   readonly action: string
-  /** Places that there are: an integer from 1. */
+  /** Number of slots: an integer of at least 1. */
   readonly count: number
-  /** Milliseconds after an answer until the place of its call is free again. */
+  /** Milliseconds from the response of a call until its slot is free again. */
   readonly periodMs: number
 }
 
-/** Calls a second as places: 10 are 10 places of a second each, 2.5 are 2 of 800 ms, and 0.05 is 1 of 20 s. Throws RangeError unless above 0. */
+/**
+ * Converts calls per second into slots: 10 is 10 slots of 1 s each, 2.5 is 2 slots of 800 ms, 0.05 is 1 slot of 20 s.
+ *
+ * Throws RangeError unless `perSecond` is a finite number above 0.
+ */
 export const rateLimitOf = (action: string, perSecond: number): RateLimit => {
-  if (!(perSecond > 0) || !Number.isFinite(perSecond)) throw new RangeError(`limit of ${action} must be above 0`)
+  if (!(perSecond > 0) || !Number.isFinite(perSecond)) throw new RangeError(`the rate limit of ${action} must be a number above 0`)
   const count = Math.max(1, Math.floor(perSecond))
   return { action, count, periodMs: Math.ceil((count / perSecond) * 1000) }
 }
 
-/** Whoever wants a place. All times are milliseconds since 1970. */
+/** A request for a slot. All times are milliseconds since 1970. */
 export interface PermitRequest extends RateLimit {
-  /** Whose turn is used; empty for all who are nobody in particular. */
+  /** The user whose turn the call takes. Empty for calls without a user, which share one turn. */
   readonly user: string
   readonly now: number
-  /** When the place becomes free by itself: its call, even one of a process that died, has long ended by then. */
+  /** The end of the lease. The slot then becomes free without a release, so it is not lost if the process dies. It must be after the end of the call. */
   readonly leaseUntil: number
 }
 
-/** A place that was taken. */
+/** Permission for one call: a slot that was taken. */
 export interface RateLimitPermit {
   readonly action: string
-  /** From 0. */
+  /** Number of the slot, from 0. */
   readonly number: number
   readonly leaseUntil: number
 }
 
-/** Why there was no place. */
+/** The result when no slot was available to the user. */
 export interface RateLimitDelay {
-  /** Asking again is of no use before. */
+  /** The earliest time at which a new attempt can succeed. Milliseconds since 1970. */
   readonly nextAt: number
-  /** When the user was last given a place while others waited, by any process; 0 when that is long ago. */
+  /** When any process last gave the user a slot while others waited. Milliseconds since 1970; 0 if that is long ago. */
   readonly servedAt: number
 }
 
 /**
- * Places for the calls of one upstream account, shared by every process that uses it. A place is taken before a call and becomes free a period after the
- * call's answer has come: two calls of one place arrive at least a period apart, whatever happens on the way, so no period sees more calls than there are
- * places.
+ * Store port of the rate limiter: the slots of one upstream account, shared by all processes that use the account.
  *
- * While calls wait, a free place is for the user who was served the longest ago, in whatever process that user waits. Everybody else leaves it alone for
- * `courtesyMs`; after that it is anybody's, so that nobody waits for a process that died.
+ * A call takes a slot before it starts. The slot becomes free one period after the response. So two calls with the same slot reach the upstream at
+ * least one period apart, whatever the network delay is, and no window of one period contains more calls than there are slots.
+ *
+ * While calls wait, a free slot is reserved for the waiting user who was served least recently, in any process. The reservation ends after
+ * `courtesyMs`. Then every user may take the slot, so that a process that died cannot block it.
  */
 export interface RateLimitStore {
-  /** A place, when one is free and nobody waits. */
+  /** Takes a slot if one is free and no user waits. */
   take(wanted: PermitRequest): Promise<RateLimitPermit | undefined>
-  /** A place, when one is free and it is the user's turn. If not, others will heed that the user waits, for the next two periods. */
+  /** Takes a slot if one is free and it is the user's turn. Otherwise registers the user as waiting, for the next two periods. */
   takeInTurn(wanted: PermitRequest): Promise<RateLimitPermit | RateLimitDelay>
   /**
-   * Gives a place back: it can be taken from `at` on. With `spreadMs` also no sooner than that after every other place: places that were taken all at once
-   * become free one by one.
+   * Releases a slot: it is free from `at` on. Does nothing if the lease of the permit has ended and another call has the slot.
+   *
+   * With `spreadMs`, the slot becomes free no earlier than `spreadMs` after every other slot. So slots that were taken at once become free one by one.
    */
-  free(place: RateLimitPermit, at: number, spreadMs?: number): Promise<void>
-  /** No place of the action is free before `until`; from then on, one after another every `spreadMs`. */
+  free(permit: RateLimitPermit, at: number, spreadMs?: number): Promise<void>
+  /** Blocks all slots of the action before `until`. From then on, one slot becomes free every `spreadMs`. */
   slow(action: string, until: number, spreadMs: number): Promise<void>
 }
 
-/** Longer than a process needs to come for a place when it is free, shorter than anybody minds. */
+/** How long a free slot is reserved for the next user. Longer than that user's process needs to take it, and too short to delay others much. */
 export const courtesyMs = 40
 
-/** How long it is remembered who was served when. */
+/** How long the time when a user was last served is kept. */
 export const turnMemoryMs = 60_000
 
 export const isPermit = (taken: RateLimitPermit | RateLimitDelay): taken is RateLimitPermit => 'number' in taken
