@@ -1,70 +1,81 @@
 import { Problem } from '../shared/problem.ts'
-import { firstLookMs } from './reconcile.ts'
+import { minCheckMs } from './reconcile.ts'
 import type { Claim, ClaimStore } from './store.ts'
 
 /**
- * What a failed call to the upstream may have left there: `none`: nothing; `doubtful`: it said no, but may have done it all the same (a status of 500 and
- * above); `unknown`: it said nothing that could be understood, and may still be at it.
+ * The possible effect of a failed upstream call.
+ *
+ * - `none`: the upstream has changed nothing.
+ * - `doubtful`: the upstream responded with an error (status from 500), but may have made the change.
+ * - `unknown`: there was no valid response, and the upstream may still process the request.
  */
 export type ClaimEffect = 'none' | 'doubtful' | 'unknown'
 
+/** Options of `withClaim`. */
 export interface WithClaimOptions<Made> {
   readonly store: ClaimStore
   readonly wanted: Omit<Claim, 'id' | 'state'>
-  /** Asks the upstream, once. */
+  /** Calls the upstream, once. */
   readonly make: () => Promise<Made>
-  /** Id of the group that was made or renamed. */
+  /** Returns the id of the new or renamed group. */
   readonly idOf: (made: Made) => string
+  /** Classifies an error of `make`. */
   readonly effectOf: (error: unknown) => ClaimEffect
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default the system clock. */
   readonly now?: () => number
 }
 
 /**
- * Creates or renames a group so that a crash at any point loses nothing: the name is claimed first, then the upstream is asked, then the claim is confirmed.
- * What is left open is for `settle`.
+ * Creates or renames a group with a claim on its name, so that a crash at any point leaves a record.
  *
- * Throws Problem 400 when the name is taken, or was by a call whose outcome is not known yet; 500 when the store fails before or after; and whatever `make`
- * throws.
+ * It claims the name, calls the upstream, and confirms the claim. `reconcile` processes the claims that stay open.
+ *
+ * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store fails, and every error of `make`.
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
   const { store, wanted, make, idOf, effectOf, now = Date.now } = options
-  const unchecked = (cause: unknown) => {
+  const failCheck = (cause: unknown) => {
     throw new Problem(500, 'failed to check asset group', { cause })
   }
-  const claim = await store.claim(wanted).catch(unchecked)
-  if (!claim) throw (await store.hasUnresolved(wanted).catch(unchecked)) ? unsettled() : taken()
+  const claim = await store.claim(wanted).catch(failCheck)
+  if (!claim) throw (await store.hasUnresolved(wanted).catch(failCheck)) ? outcomeUnknown() : nameInUse()
 
   let made: Made
   try {
     made = await make()
   } catch (error) {
-    await leave(store, claim, effectOf(error), now())
+    await endFailedClaim(store, claim, effectOf(error), now())
     throw error
   }
 
   const confirmed = await store.confirm(claim, { id: idOf(made), createdAt: now() }).catch((cause: unknown) => {
-    // Should the store be back soon, so is the group. Nobody waits for that.
-    void leave(store, claim, 'unknown', now())
-    throw unrecorded(cause)
+    // If this write succeeds, reconciliation records the group soon. The response does not wait for the write.
+    void endFailedClaim(store, claim, 'unknown', now())
+    throw notRecorded(cause)
   })
-  if (!confirmed) throw unrecorded(new Error(`the claim ${claim.id} was overtaken`))
+  if (!confirmed)
+    throw notRecorded(
+      new Error(`claim ${claim.id} could not be confirmed: its name or its group belongs to another claim`),
+    )
   return made
 }
 
-const taken = () => new Problem(400, 'an asset group with the same Name and GroupType already exists')
+const nameInUse = () => new Problem(400, 'an asset group with the same Name and GroupType already exists')
 
-const unsettled = () =>
-  new Problem(400, 'an earlier request for the same Name and GroupType is still being settled; try again shortly')
+const outcomeUnknown = () =>
+  new Problem(
+    400,
+    'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
+  )
 
-const unrecorded = (cause: unknown) => new Problem(500, 'failed to record asset group', { cause })
+const notRecorded = (cause: unknown) => new Problem(500, 'failed to record asset group', { cause })
 
-const leave = async (store: ClaimStore, claim: Claim, effect: ClaimEffect, endedAt: number): Promise<void> => {
+const endFailedClaim = async (store: ClaimStore, claim: Claim, effect: ClaimEffect, endedAt: number): Promise<void> => {
   try {
     if (effect === 'none') await store.release(claim)
     if (effect === 'doubtful') await store.markUnresolved(claim, claim.dueAt)
-    if (effect === 'unknown') await store.keep(claim, endedAt, Math.min(claim.dueAt, endedAt + firstLookMs))
+    if (effect === 'unknown') await store.keep(claim, endedAt, Math.min(claim.dueAt, endedAt + minCheckMs))
   } catch {
-    // The caller is to hear of the upstream's failure; the claim stays pending and is settled when it is due.
+    // The caller must receive the upstream's error, not this one. The claim stays pending until reconciliation.
   }
 }

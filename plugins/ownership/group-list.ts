@@ -1,6 +1,6 @@
 import type { OwnedGroup } from './rules.ts'
 
-/** The groups of one user, as lists want them. */
+/** The groups of one user, indexed by type. */
 export class GroupList {
   /** Oldest first. */
   readonly all: readonly OwnedGroup[]
@@ -11,7 +11,7 @@ export class GroupList {
     this.#byType = Map.groupBy(all, ({ type }) => type)
   }
 
-  /** Those of a type, or all of them. */
+  /** The groups of this type; all groups if the type is undefined. */
   of(type: string | undefined): readonly OwnedGroup[] {
     return type === undefined ? this.all : (this.#byType.get(type) ?? [])
   }

@@ -20,12 +20,15 @@ export {
 export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
 
 /**
- * Macros that guard routes: `caller: true` lets nobody in who is not identified and gives `user`; `ownsGroup: 'param'` and `ownsAsset: 'param'` also
- * check the id in that path parameter and give `group` or `asset`; `locatesAsset` does so on `locate`'s word and gives its evidence.
+ * Macros that protect routes by authentication and ownership.
  *
- * Refusals render themselves: 401, 403, and 500 when the store cannot be asked. `rules`: those of `createOwnership`, shared with whoever else asks them.
+ * - `caller: true` requires an identified caller and adds `user`.
+ * - `ownsGroup: 'param'` and `ownsAsset: 'param'` also check the id in that path parameter, and add `group` or `asset`.
+ * - `locatesAsset: 'param'` does the same as `ownsAsset`, but always calls `locate`, and adds its evidence to `asset`.
  *
- * A macro's key on a route that never used this plugin is ignored by Elysia: keep a test that walks `app.routes`.
+ * Errors render themselves: 401, 403, and 500 if the store fails. Pass `rules` to share one result of `createOwnership`.
+ *
+ * Elysia ignores a macro's key on a route whose app does not use this plugin. So keep a test that checks all `app.routes`.
  */
 export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & { readonly identify: Identify },
@@ -42,22 +45,23 @@ export const ownership = <Evidence>(
     ownsGroup: (param: string) => ({
       resolve: async ({ request, params }) => {
         const { user } = await identify(request)
-        return { user, owners: rules, group: await rules.group(user, segment(params, param)) }
+        return { user, owners: rules, group: await rules.group(user, pathParameter(params, param)) }
       },
     }),
     ownsAsset: (param: string) => ({
       resolve: async ({ request, params }) => {
         const { user } = await identify(request)
-        return { user, owners: rules, asset: await rules.asset(user, segment(params, param), request) }
+        return { user, owners: rules, asset: await rules.asset(user, pathParameter(params, param), request) }
       },
     }),
     locatesAsset: (param: string) => ({
       resolve: async ({ request, params }) => {
         const { user } = await identify(request)
-        return { user, owners: rules, asset: await rules.examine(user, segment(params, param), request) }
+        return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
       },
     }),
   })
 }
 
-const segment = (params: unknown, name: string): unknown => (params as Record<string, unknown> | undefined)?.[name]
+const pathParameter = (params: unknown, name: string): unknown =>
+  (params as Record<string, unknown> | undefined)?.[name]

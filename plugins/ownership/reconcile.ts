@@ -4,32 +4,37 @@ import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 
 const defaultCallMs = 60_000
 
+/** Options of the reconciliation. */
 export interface ReconcileOptions {
   readonly store: ClaimStore & Pick<OwnershipStore, 'group'>
-  /** Groups of the upstream, whoever's, with exactly that type and name. `createdAt` in milliseconds since 1970; undefined when unreadable. */
+  /** Finds all groups upstream with exactly this type and name, of any user. `createdAt` in milliseconds since 1970; undefined if unreadable. */
   readonly find: (type: string, name: string) => Promise<readonly { id: string; createdAt: number | undefined }[]>
-  /** How long one process keeps a claim to itself. Milliseconds, default 60,000. */
+  /** How long one process leases a claim. Milliseconds, default 60,000. */
   readonly leaseMs?: number
-  /** Longest that the upstream may take to make a group. Milliseconds, default 60,000. */
+  /** Maximum time that the upstream takes to create a group. Milliseconds, default 60,000. */
   readonly callMs?: number
-  /** How far the upstream's clock may be off. Milliseconds, default 300,000. */
+  /** Maximum clock skew of the upstream. Milliseconds, default 300,000. */
   readonly skewMs?: number
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Milliseconds since 1970. Default the system clock. */
   readonly now?: () => number
   readonly log?: Log
-  /** Told of a group that goes to the user who asked for it. */
+  /** Receives every claim whose group was assigned to its user. */
   readonly onAdopted?: (claim: Claim, group: string) => void
 }
 
-/** From the end of a call without an answer until somebody looks what became of it. */
-export const firstLookMs = 1_000
+/** Minimum time from the end of a call with an unknown outcome to the first check, and between checks. Milliseconds. */
+export const minCheckMs = 1_000
 
 /**
- * Settles the claims that are due: a group that the upstream made goes to the user who asked for it when exactly one fits; a claim for which there is none is
- * dropped; one that could be several stays, without its name, for a person to decide. As long as the upstream may still be at it (`callMs`), a claim that cannot
- * be fulfilled is kept as it is, and looked at ever more rarely.
+ * Reconciles the claims that are due with the groups upstream.
  *
- * Never throws: what fails is logged and comes up again, at the latest when its lease ends.
+ * - Exactly one group matches: the user of the claim becomes its owner.
+ * - No group matches: the claim is released.
+ * - Several groups match: the claim becomes unresolved and loses its name. An administrator must decide.
+ *
+ * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at growing intervals.
+ *
+ * Never throws. It logs an error and retries the claim later, at the latest when the lease ends.
  */
 export const reconcile = async (options: ReconcileOptions): Promise<void> => {
   const { store, leaseMs = 60_000, now = Date.now, log = noLog } = options
@@ -38,12 +43,13 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
     return []
   })
   for (const claim of claims) {
-    const settled = claim.renames === undefined ? reconcileCreation(claim, options) : reconcileRenaming(claim, options)
-    await settled.then(
-      (outcome) => log.info({ claim: claim.id, user: claim.user, outcome }, 'claim settled'),
+    const reconciled =
+      claim.renames === undefined ? reconcileCreation(claim, options) : reconcileRenaming(claim, options)
+    await reconciled.then(
+      (outcome) => log.info({ claim: claim.id, user: claim.user, outcome }, 'claim reconciled'),
       async (err: unknown) => {
-        log.warn({ claim: claim.id, user: claim.user, err }, 'claim could not be settled')
-        await isKept(claim, options).catch(() => {})
+        log.warn({ claim: claim.id, user: claim.user, err }, 'claim could not be reconciled')
+        await keepIfEarly(claim, options).catch(() => {})
       },
     )
   }
@@ -51,23 +57,23 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
 
 const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promise<string> => {
   const { store, find, callMs = defaultCallMs, skewMs = 300_000, now = Date.now } = options
-  const fitting: { id: string; createdAt: number }[] = []
+  const matches: { id: string; createdAt: number }[] = []
   for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name)) {
-    const timely = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
-    if (timely && !(await store.group(id))) fitting.push({ id, createdAt })
+    const inTime = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
+    if (inTime && !(await store.group(id))) matches.push({ id, createdAt })
   }
-  const [only, ...others] = fitting
+  const [only, ...others] = matches
   const outcome = !only ? 'released' : others.length === 0 ? await store.adopt(claim, only) : 'ambiguous'
   if (only && outcome === 'adopted') {
     options.onAdopted?.(claim, only.id)
     return outcome
   }
-  if (await isKept(claim, options)) return 'kept'
+  if (await keepIfEarly(claim, options)) return 'kept'
   if (outcome === 'released') {
     await store.release(claim)
     return outcome
   }
-  // Looked at again ever more rarely, up to once an hour: somebody else's claim may be settled by then.
+  // Checked again at growing intervals of up to an hour: the claim of another user may have been reconciled by then.
   const age = now() - claim.createdAt
   await store.markUnresolved(claim, now() + Math.min(Math.max(age, 60_000), 3_600_000))
   return outcome
@@ -80,22 +86,30 @@ const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promi
   if (group && (await find(claim.type, claim.name)).some((found) => found.id === id)) {
     return (await store.confirm(claim, { id, createdAt: group.createdAt })) ? 'renamed' : 'overtaken'
   }
-  if (await isKept(claim, options)) return 'kept'
+  if (await keepIfEarly(claim, options)) return 'kept'
   await store.release(claim)
   return 'released'
 }
 
-/** Keeps a claim whose time is not over, to be looked at again after as long as its call has been over. False when its time is over. */
-const isKept = async (claim: Claim, options: ReconcileOptions): Promise<boolean> => {
+/**
+ * Keeps a claim while the upstream may still process its call. Returns false when that time is over.
+ *
+ * The next check is after the time that has passed since the call ended, so the interval doubles.
+ */
+const keepIfEarly = async (claim: Claim, options: ReconcileOptions): Promise<boolean> => {
   const { store, callMs = defaultCallMs, now = Date.now } = options
-  const [time, over] = [now(), claim.createdAt + callMs]
-  if (time >= over) return false
+  const [time, deadline] = [now(), claim.createdAt + callMs]
+  if (time >= deadline) return false
   const endedAt = claim.endedAt ?? time
-  await store.keep(claim, endedAt, Math.min(over, time + Math.max(firstLookMs, time - endedAt)))
+  await store.keep(claim, endedAt, Math.min(deadline, time + Math.max(minCheckMs, time - endedAt)))
   return true
 }
 
-/** Settles at once, then every `everyMs` (default a minute) and whenever a claim falls due, until the signal. Keeps no process alive. */
+/**
+ * Reconciles at once, then every `everyMs` (default 60,000) and whenever a claim is due, until `signal` aborts.
+ *
+ * Its timers do not keep the process alive.
+ */
 export const reconcileRegularly = async (
   options: ReconcileOptions & { readonly everyMs?: number; readonly signal: AbortSignal },
 ): Promise<void> => {
@@ -107,10 +121,10 @@ export const reconcileRegularly = async (
   while (!signal.aborted) {
     await reconcile(options)
     let restMs = everyMs
-    // Any process may leave a claim that is due in a second: asking costs one look into an index that is as good as empty.
+    // Another process may add a claim that is due in a second. The query is cheap: it reads an index that is almost always empty.
     do {
-      await delay(Math.min(restMs, firstLookMs), signal)
-      restMs -= firstLookMs
+      await delay(Math.min(restMs, minCheckMs), signal)
+      restMs -= minCheckMs
     } while (restMs > 0 && !signal.aborted && !(await isDue()))
   }
 }

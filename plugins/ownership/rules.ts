@@ -7,106 +7,111 @@ import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { GroupList } from './group-list.ts'
 import type { Group, OwnershipStore } from './store.ts'
 
-/** What somebody who knows more than the store says of an asset. */
+/** The result of `locate`: the group of an asset, according to the upstream. */
 export interface AssetLocation<Evidence> {
-  /** The group it lies in; undefined when there is no such asset. */
+  /** The id of its group; undefined if the asset does not exist. */
   readonly group: string | undefined
-  /** Whatever was learned on the way, for example the upstream's answer; handed on with the asset. */
+  /** Further data from the lookup, for example the upstream's response. The rules pass it on with the asset. */
   readonly evidence: Evidence
 }
 
+/** Options of the ownership rules. */
 export interface OwnershipOptions<Evidence = unknown> {
   readonly store: OwnershipStore
-  /** Asks about an asset. Without it only assets known to the store exist. `request` ends the question when its caller goes away. */
+  /** Looks up an asset upstream. Default: only assets that the store knows exist. The lookup should stop when the signal of `request` aborts. */
   readonly locate?: (asset: string, request?: Request) => Promise<AssetLocation<Evidence>>
-  /** When remembered answers are used. Default: checked against the store's revision twice a second. */
+  /** Decides when cached results are valid. Default: reads the store's revision at most twice a second. */
   readonly revisionClock?: RevisionClock
 }
 
-/** An asset of the caller's. */
+/** An asset that the caller owns. */
 export interface OwnedAsset<Evidence> extends OwnedId<'asset'> {
-  /** Undefined when nobody had to be asked. */
+  /** Undefined if `locate` was not called. */
   readonly evidence: Evidence | undefined
 }
 
-/** A group of the caller's, with its record. */
+/** A group that the caller owns, with its record. */
 export type OwnedGroup = Group & OwnedId<'group'>
 
-/** The group that an asset lies in, and whose that is. */
-type Place = Pick<Group, 'id' | 'user'>
+/** The id and the owner of a group. */
+type GroupOwner = Pick<Group, 'id' | 'user'>
 
-/** Group types that a caller may have; undefined: any. */
+/** A group type; undefined: any type. */
 type Type = string | undefined
 
 /**
- * Who owns what. All rules live here, and only here is anything declared owned.
+ * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
  *
- * Throws Problem 403 for what is not the caller's, and 500 when the store cannot be asked.
+ * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails.
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) => {
-  type Examined = { readonly id: string; readonly evidence: Evidence | undefined }
+  type Checked = { readonly id: string; readonly evidence: Evidence | undefined }
   const { store, locate } = options
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   store.onRaise?.(() => revisionClock.raised())
   const groups = new RevisionCache<OwnedGroup>(revisionClock, { kind: 'group' })
-  /** By user. As many groups as anything else that is remembered, whoever's they are. */
+  /** Group lists by user. The size limit counts groups, not lists. */
   const lists = new RevisionCache<GroupList>(revisionClock, { kind: 'groups', sizeOf: ({ all }) => all.length })
-  /** Asset to group. Assets never change hands: a group has one owner for life. */
-  const places = new RevisionCache<Place>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
+  /** The group of each asset. An entry stays valid until its group changes: a group never changes its owner. */
+  const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
-  const forget = ({ id, user }: Place): void => {
+  const forget = ({ id, user }: GroupOwner): void => {
     groups.forget(id)
     lists.forget(user)
   }
 
-  /** The user's group with that id; undefined when it is not, whatever the reason: it takes one question to the store whether it is a stranger's or nobody's. */
+  /**
+   * The group with this id if the user owns it, otherwise undefined.
+   *
+   * A foreign and an unknown id take one store call each, so that the response time does not reveal whether a group exists.
+   */
   const groupOf = (user: string, id: string, type?: Type): Awaitable<OwnedGroup | undefined> => {
     const found = groups.get(
       id,
       async () => {
         const group = await store.group(id, user)
-        // Another process may have made it a moment ago.
+        // Another process may have just created the group. Then the cached list is out of date.
         if (group) lists.forget(user, ({ all }) => all.some((listed) => listed.id === id))
         return group && declareOwned<'group', Group>(group)
       },
       (group) => group.user === user,
     )
-    return andThen(orFail(found, unchecked), (group) =>
+    return andThen(orFail(found, failCheck), (group) =>
       group?.user === user && (type === undefined || group.type === type) ? group : undefined,
     )
   }
 
-  /** The user's group that an asset was recorded in; the same of it. */
-  const recorded = (user: string, asset: string): Awaitable<OwnedGroup | undefined> => {
-    const found = places.get(
+  /** The group in which an asset was recorded, if the user owns it. A foreign and an unknown asset take the same store calls. */
+  const recordedGroup = (user: string, asset: string): Awaitable<OwnedGroup | undefined> => {
+    const found = assetGroups.get(
       asset,
       async () => {
         const group = await store.groupOfAsset(asset, user)
         return group === undefined ? undefined : { id: group, user }
       },
-      (place) => place.user === user,
+      (group) => group.user === user,
     )
-    return andThen(orFail(found, unchecked), (place) => place && groupOf(user, place.id))
+    return andThen(orFail(found, failCheck), (group) => group && groupOf(user, group.id))
   }
 
-  /** The user's groups; undefined when there are none. */
+  /** All groups of the user; undefined if there are none. */
   const listOf = (user: string): Awaitable<GroupList | undefined> => {
     const found = lists.get(user, async () => {
       const own = (await store.groupsOf(user)).filter((group) => group.user === user)
       return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned<'group', Group>(group)))
     })
-    return orFail(found, unchecked)
+    return orFail(found, failCheck)
   }
 
   const ofType = (user: string, type?: Type): Awaitable<readonly OwnedGroup[]> =>
     andThen(listOf(user), (list) => list?.of(type) ?? [])
 
-  const selected = async (user: string, type: Type, ids: readonly string[]): Promise<readonly OwnedGroup[]> => {
+  const selectByIds = async (user: string, type: Type, ids: readonly string[]): Promise<readonly OwnedGroup[]> => {
     const wanted = new Set(ids)
     const select = async () => (await ofType(user, type)).filter((group) => wanted.has(group.id))
     const known = await select()
     if (known.length === wanted.size) return known
-    // Another process may have made one a moment ago.
+    // Another process may have just created one of them.
     lists.forget(user)
     const found = await select()
     if (found.length === wanted.size) return found
@@ -117,15 +122,15 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
   }
 
   return {
-    /** All groups of a user that are of a type, oldest first. */
+    /** The groups of a user with this type, or all of them. Oldest first. */
     groupsOf: ofType,
 
-    /** The same; of those, where ids are given, the ones that have them: every id has to be among them. */
+    /** The groups of a user with these ids, or all of them. Throws 403 if the user does not own one of the ids. */
     select(user: string, type: Type, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]> {
-      return ids ? selected(user, type, ids) : ofType(user, type)
+      return ids ? selectByIds(user, type, ids) : ofType(user, type)
     },
 
-    /** One group of the user's, of that type or of any. */
+    /** A group of the user, of this type or of any type. */
     async group(user: string, id: unknown, type?: Type): Promise<OwnedGroup> {
       const readable = readId(id)
       const group = readable === undefined ? undefined : await groupOf(user, readable, type)
@@ -135,69 +140,70 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       })
     },
 
-    /** An asset in one of the user's groups, of any type. Asks `locate` only where neither memory nor store knows it. */
+    /** An asset in a group of the user. Calls `locate` only if neither the cache nor the store knows the asset. */
     async asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
-      if (await recorded(user, asset)) return declareOwned<'asset', Examined>({ id: asset, evidence: undefined })
-      return this.examine(user, asset, request)
+      if (await recordedGroup(user, asset)) return declareOwned<'asset', Checked>({ id: asset, evidence: undefined })
+      return this.locateAsset(user, asset, request)
     },
 
     /**
-     * The same, but `locate` is asked in any case: for a route that needs its evidence. An asset that is gone is still the user's if it is known to
-     * have been; the evidence says that it is gone.
+     * An asset in a group of the user. Always calls `locate`, for a route that needs its evidence.
+     *
+     * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence then shows the deletion.
      */
-    async examine(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
+    async locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
       const located = await locate?.(asset, request)
-      const found = located?.group === undefined ? recorded(user, asset) : groupOf(user, located.group)
+      const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
       const group = isPromise(found) ? await found : found
       if (!group) throw foreignAsset(asset)
       this.learn(asset, group)
-      return declareOwned<'asset', Examined>({ id: asset, evidence: located?.evidence })
+      return declareOwned<'asset', Checked>({ id: asset, evidence: located?.evidence })
     },
 
-    /** Remembers where an asset lies: known from a list that was asked for within owned groups. */
+    /** Caches the group of an asset. Use it for the results of a list within owned groups. */
     learn(asset: string, group: OwnedGroup): void {
-      places.learn(asset, group)
+      assetGroups.learn(asset, group)
     },
 
-    /** Keeps, for good, that an asset was created in a group. */
+    /** Stores that an asset was created in a group. */
     async record(asset: string, group: OwnedGroup): Promise<void> {
-      places.learn(asset, group)
+      assetGroups.learn(asset, group)
       await store.recordAsset(asset, group.id)
     },
 
-    /** Forgets where an asset lies, after it may have moved. */
+    /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
     moved(asset: OwnedId<'asset'>): void {
-      places.forget(asset.id)
+      assetGroups.forget(asset.id)
     },
 
-    /** Gives up a group that is gone, and with it its name. */
+    /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
     async remove(group: OwnedGroup): Promise<void> {
-      await store.removeGroup(group).catch(unchecked)
+      await store.removeGroup(group).catch(failCheck)
       forget(group)
     },
 
-    /** Keeps a new description in a group's record. */
+    /** Stores a new description in a group's record. */
     async describe(group: OwnedGroup, description: string): Promise<void> {
-      await store.describeGroup(group, description).catch(unchecked)
+      await store.describeGroup(group, description).catch(failCheck)
     },
 
-    /** Keeps when the upstream says that groups of a user were created. */
+    /** Stores the upstream's `CreateTime` of groups of a user. */
     async date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void> {
       if (dated.length === 0) return
-      await store.dateGroups(dated).catch(unchecked)
+      await store.dateGroups(dated).catch(failCheck)
       for (const { id } of dated) forget({ id, user })
     },
 
-    /** A group as its record stands: what is remembered may be a moment old. Undefined when it is gone. */
+    /** Reads a group's record without the cache. Undefined if it does not exist. */
     current({ id, user }: OwnedGroup): Promise<Group | undefined> {
-      return store.group(id, user).catch(unchecked)
+      return store.group(id, user).catch(failCheck)
     },
 
-    /** Forgets what is remembered of a group and its user's others, after it was made or its record changed. */
+    /** Removes a group and its user's list from the cache. Call it when the group was created or its record has changed. */
     changed(group: Pick<Group, 'id' | 'user'>): void {
       forget(group)
     },
@@ -206,14 +212,14 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
 
 export type Ownership<Evidence = unknown> = ReturnType<typeof createOwnership<Evidence>>
 
-/** The only place where something becomes owned. */
+/** Marks a checked record as owned. Only the rules above may call it. */
 const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(checked: Checked) =>
   checked as Checked & OwnedId<Kind>
 
 const foreignAsset = (id?: string) =>
   new Problem(403, 'asset not found in your asset group', { event: accessRefused('asset', id) })
 
-/** Without an answer from the store nobody owns anything. */
-const unchecked = (cause: unknown): never => {
+/** If the store fails, every check fails: the rules never grant access without it. */
+const failCheck = (cause: unknown): never => {
   throw new Problem(500, 'ownership could not be checked', { cause })
 }

@@ -1,57 +1,63 @@
 import type { ReadRevision } from '../shared/revision-cache.ts'
 
-/**
- * The port: the few questions that ownership asks of a store. Any store that answers them will do; `sluice/store` does for PostgreSQL and
- * SQLite. Every method rejects when the store cannot be asked within its own deadline; none ever hangs.
+/*
+ * The store ports of this plugin. `sluice/store` implements them on PostgreSQL and SQLite.
+ *
+ * Each method must resolve or reject within a deadline of the store: it rejects if the database does not respond in time.
  */
 
 /** A group and its owner. */
 export interface Group {
-  /** Id that the upstream gave. Never owned by two users. */
+  /** The upstream's id. At most one user owns it. */
   readonly id: string
   readonly user: string
-  /** For the asset library `AIGC` or `LivenessFace`. */
+  /** In the asset library: `AIGC` or `LivenessFace`. */
   readonly type: string
   readonly name: string
   readonly description?: string
-  /** Milliseconds since 1970: the upstream's `CreateTime` once it is known, until then when the gateway recorded it. */
+  /** Milliseconds since 1970: the upstream's `CreateTime`, or the time of recording until that is known (see `dated`). */
   readonly createdAt: number
-  /** 1 once `createdAt` is the upstream's. */
+  /** 1 if `createdAt` is the upstream's `CreateTime`. */
   readonly dated?: number
 }
 
+/** Store port: the groups and assets of the users. */
 export interface OwnershipStore {
-  /** The groups of a user, of one type or of all, oldest first, then by id. */
+  /** The groups of a user, of one type or of all types. Sorted by `createdAt`, then by id. */
   groupsOf(user: string, type?: string): Promise<readonly Group[]>
-  /** The group with that id, whoever owns it; where a user is given, only if it is theirs. */
+  /** The group with this id. With `user`, only if this user owns it. */
   group(id: string, user?: string): Promise<Group | undefined>
-  /** Group of an asset that was created through the gateway; where a user is given, only if that group is theirs. */
+  /** The id of the group in which an asset was recorded. With `user`, only if this user owns the group. */
   groupOfAsset(asset: string, user?: string): Promise<string | undefined>
+  /** Records that an asset was created in a group. */
   recordAsset(asset: string, group: string): Promise<void>
-  /** Forgets a group and its assets: nobody owns them any more. Raises the revision. */
+  /** Deletes the records of a group and of its assets, so that they have no owner. Raises the revision. */
   removeGroup(group: Pick<Group, 'id' | 'user'>): Promise<void>
-  /** Replaces the description of a group's record. Raises the revision. */
+  /** Changes the description in a group's record. Raises the revision. */
   describeGroup(group: Pick<Group, 'id' | 'user'>, description: string): Promise<void>
-  /** Keeps the upstream's `CreateTime` of groups: with it, a page of them can be chosen from the records. */
+  /** Stores the upstream's `CreateTime` of groups. Once it is stored, the gateway can sort and page groups without the upstream. */
   dateGroups(groups: readonly Pick<Group, 'id' | 'createdAt'>[]): Promise<void>
   /**
-   * Rises with every change that makes remembered answers wrong: a token revoked, a user disabled, a group made, removed, adopted, renamed or described. The
-   * number is enough; a store that can also say what has changed since an earlier one (a group by its id, as a change of kind `group`; a user whose groups are
-   * other ones, as one of kind `groups`) spares everybody the rest.
+   * A number that rises with every change that invalidates cached results. Such a change revokes a token, disables a user, or creates, removes, adopts,
+   * renames or describes a group.
+   *
+   * A store may also return the changes since an earlier revision: kind `group` with the id of a changed group, and kind `groups` with the user whose
+   * list of groups changed. Then only those entries are invalidated, otherwise all.
    */
   revision: ReadRevision
   /**
-   * Tells whenever the revision was raised through this very store: so a process sees at once what it has changed itself. Without it, as late as what others
-   * have changed.
+   * Registers a listener that runs whenever this store object raises the revision.
+   *
+   * With it, a process sees its own changes at once. Without it, a process sees them as late as those of other processes.
    */
-  onRaise?(raised: () => void): void
+  onRaise?(listener: () => void): void
 }
 
 /**
- * A name taken before the upstream is asked to create or rename a group, so that a crash at any point leaves a trace.
+ * A claim on a name. The gateway stores it before the upstream call that creates or renames a group, so that a crash at any point leaves a record.
  *
- * `pending`: holds its name; the call may be under way until `dueAt`, after which anybody may settle the claim.
- * `unresolved`: no longer holds its name, but the upstream may have made a group for it; listed by `admin group pending`.
+ * `pending`: the claim reserves its name. The call may be in progress until `dueAt`; then any process may reconcile the claim.
+ * `unresolved`: the claim no longer reserves its name, but the upstream may have created a group for it. `admin group pending` lists it.
  */
 export interface Claim {
   readonly id: string
@@ -59,43 +65,45 @@ export interface Claim {
   readonly type: string
   readonly name: string
   readonly description?: string
-  /** Set when the claim is for a new name of this group, rather than for a new group. */
+  /** The id of the group to rename. Absent if the claim is for a new group. */
   readonly renames?: string
-  /** When the claim was made: no group older than this, give or take a clock, can be its own. Milliseconds since 1970. */
+  /** Time of the claim, in milliseconds since 1970. A group that is older than this, apart from clock skew, does not result from the claim. */
   readonly createdAt: number
-  /** From when on it may be settled by anybody. Milliseconds since 1970. */
+  /** From this time on any process may reconcile the claim. Milliseconds since 1970. */
   readonly dueAt: number
-  /** When its call ended without an answer that says what became of it; undefined while it may be under way. Milliseconds since 1970. */
+  /** When the upstream call ended with an unknown outcome, in milliseconds since 1970. Undefined while the call may be in progress. */
   readonly endedAt?: number
   readonly state: 'pending' | 'unresolved'
 }
 
+/** Store port: claims on group names. */
 export interface ClaimStore {
-  /** Takes the name. Undefined when the user has a group, or a pending claim, of that type and name. */
+  /** Claims a name. Undefined if the user already has a group or a pending claim with this type and name. */
   claim(wanted: Omit<Claim, 'id' | 'state' | 'endedAt'>): Promise<Claim | undefined>
-  /** Whether a claim whose call ended without an answer holds that name. */
+  /** Whether a pending claim whose call ended with an unknown outcome reserves this name. */
   hasUnresolved(wanted: Pick<Claim, 'user' | 'type' | 'name'>): Promise<boolean>
   /**
-   * Ends a claim well: the group is the user's, with `id` and `createdAt`; or, for a rename, its record carries the new name and, where the
-   * claim has one, the new description.
+   * Ends a claim with success. Records the new group for the user, or the new name and description of a renamed group.
    *
-   * Also when the claim was released meanwhile. False when the name or the group's id belongs to somebody by now; then the claim is kept
-   * as unresolved together with the group's id.
+   * Succeeds even if the claim was released before. Returns false if another group has the name, or if the group id already has an owner. Then the
+   * claim becomes unresolved and stores the group id.
    */
   confirm(claim: Claim, group: { id: string; createdAt: number }): Promise<boolean>
-  /** Ends a claim without a group. The name is free at once. */
+  /** Deletes a claim. Its name is free at once. */
   release(claim: Claim): Promise<void>
-  /** Keeps an open claim as it is, name and all: its call ended at `endedAt` without an answer, and it is to be looked at from `dueAt` on. */
+  /** Postpones the reconciliation of a claim to `dueAt`. Its call ended at `endedAt` with an unknown outcome. The name stays reserved. */
   keep(claim: Claim, endedAt: number, dueAt: number): Promise<void>
-  /** Frees the name but keeps the claim as unresolved, to be looked at again from `dueAt` on. */
+  /** Frees the name and marks the claim as unresolved. Reconciliation checks it again from `dueAt` on. */
   markUnresolved(claim: Claim, dueAt: number): Promise<void>
-  /** Claims that are due at `now`, moved to `until` so that of several processes one looks at each. Oldest first, at most 100. */
+  /** Leases the claims that are due at `now`: sets their `dueAt` to `until`, so that only one process reconciles each. Oldest first, at most 100. */
   lease(now: number, until: number): Promise<readonly Claim[]>
   /**
-   * `confirm`, if no other open claim could have made the same group: none of the same type and name, whosever. Answers `adopted`, `rival` (another
-   * claim is open), or `taken` (the group has an owner, or the name went to another group of the user). Changes nothing unless `adopted`.
+   * Confirms a claim only if no other open claim of any user has the same type and name, because that claim could have created the same group.
+   *
+   * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or another group of the user has the name). Changes
+   * nothing unless `adopted`.
    */
   adopt(claim: Claim, group: { id: string; createdAt: number }): Promise<'adopted' | 'rival' | 'taken'>
-  /** When the next claim falls due; undefined when none is open. */
+  /** When the next claim is due, in milliseconds since 1970; undefined if there is no open claim. */
   nextDue(): Promise<number | undefined>
 }

@@ -5,7 +5,13 @@ import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
 import { Cancellation } from './cancellation.ts'
-import { isReadOnly, type MediaKind, type Operation, rateLimitedAction, type UpstreamRequest } from './library/operation.ts'
+import {
+  isReadOnly,
+  type MediaKind,
+  type Operation,
+  rateLimitedAction,
+  type UpstreamRequest,
+} from './library/operation.ts'
 import { createRateLimiters, type RateLimitsOptions } from './rate-limit/by-action.ts'
 import type { RateLimiter } from './rate-limit/limiter.ts'
 import type { QueueTime } from './rate-limit/queue-time.ts'
@@ -73,7 +79,9 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
   const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, log })
-  const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>((reason) => new UpstreamUnreachableError(reason, true))
+  const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
+    (reason) => new UpstreamUnreachableError(reason, true),
+  )
   const deadlines = createCoarseTimers(Math.min(1_000, timeoutMs / 10))
   const containsSecret = createCredentialSearch(kind.secrets)
   const containsSecretOrAccountId = createCredentialSearch([...kind.secrets, ...(kind.accountIds ?? [])])
@@ -188,7 +196,11 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   }
 }
 
-/** The key of reads that may share a response: same asset and same values of the headers that the response may depend on. Header values contain no control characters. */
+/**
+ * The key of reads that may share a response: the asset and the headers that the response may depend on.
+ *
+ * The separators are unambiguous, because header values contain no control characters.
+ */
 const keyOf = (id: string, headers: Headers | undefined, forwardHeaders: readonly string[] = []): string => {
   let key = ''
   for (const name of negotiationHeaders) key += `${headers?.get(name) ?? '\0'}\n`

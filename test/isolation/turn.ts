@@ -62,7 +62,7 @@ export const messages = {
   groups: 'GroupIds contain asset groups not belonging to you',
   asset: 'asset not found in your asset group',
   taken: 'an asset group with the same Name and GroupType already exists',
-  pending: 'an earlier request for the same Name and GroupType is still being settled; try again shortly',
+  pending: 'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
   unavailable: 'Seedance upstream unavailable',
   invalid: 'upstream returned an invalid response',
 } as const

@@ -28,10 +28,10 @@ const open = (options: Partial<RateLimiterOptions> & { readonly perSecond?: numb
   const enter = async (
     user?: string,
     signal?: AbortSignal,
-    waited?: QueueTime,
+    queueTime?: QueueTime,
   ): Promise<RateLimitPermit | undefined> => {
     try {
-      const permit = await limiter.enter(user, signal, { waited })
+      const permit = await limiter.acquire(user, signal, { queueTime })
       log.push(`${user} enters`)
       return permit
     } catch (error) {
@@ -41,9 +41,9 @@ const open = (options: Partial<RateLimiterOptions> & { readonly perSecond?: numb
     }
   }
   /** A call without duration. */
-  const call = async (user?: string, signal?: AbortSignal, waited?: QueueTime): Promise<void> => {
-    const permit = await enter(user, signal, waited)
-    if (permit) limiter.leave(permit, true)
+  const call = async (user?: string, signal?: AbortSignal, queueTime?: QueueTime): Promise<void> => {
+    const permit = await enter(user, signal, queueTime)
+    if (permit) limiter.release(permit, true)
   }
   const takeLog = () => log.splice(0)
   return { clock, limiter, store, enter, call, takeLog }
@@ -61,8 +61,8 @@ describe('a rate limiter', () => {
 
   test('limits the total wait of the calls of one request', async () => {
     const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 2_500 })
-    const inARow = async (user: string, waited?: QueueTime) => {
-      for (let nth = 0; nth < 4; nth++) await call(user, undefined, waited)
+    const inARow = async (user: string, queueTime?: QueueTime) => {
+      for (let nth = 0; nth < 4; nth++) await call(user, undefined, queueTime)
     }
     void inARow('a', new QueueTime())
     await clock.pass(10_000)
@@ -75,14 +75,14 @@ describe('a rate limiter', () => {
 
   test('counts concurrent waits once, and lets a request with no wait left take a free permit', async () => {
     const { clock, call, takeLog } = open({ perSecond: 1, queueMs: 3_500 })
-    const waited = new QueueTime()
-    for (let nth = 0; nth < 4; nth++) void call('a', undefined, waited)
+    const queueTime = new QueueTime()
+    for (let nth = 0; nth < 4; nth++) void call('a', undefined, queueTime)
     await clock.pass(5_000)
     expect(takeLog()).toEqual(['a enters', 'a enters', 'a enters', 'a enters'])
-    expect(Math.round(waited.until(clock.now()) / 1_000)).toBe(3)
-    void call('a', undefined, waited)
+    expect(Math.round(queueTime.totalMs(clock.now()) / 1_000)).toBe(3)
+    void call('a', undefined, queueTime)
     await settled()
-    for (let nth = 0; nth < 2; nth++) void call('a', undefined, waited)
+    for (let nth = 0; nth < 2; nth++) void call('a', undefined, queueTime)
     await clock.pass(5_000)
     expect(takeLog()).toEqual(['a enters', 'a 429 after 1', 'a 429 after 2'])
   })
@@ -162,7 +162,7 @@ describe('a wait beyond the limit', () => {
   test('is an error in the gateway’s format', async () => {
     const { limiter, enter } = open({ queueMs: 0, perSecond: 0.25 })
     await enter('a')
-    const rejected = await limiter.enter('b').catch((error: unknown) => error as UpstreamBusyError)
+    const rejected = await limiter.acquire('b').catch((error: unknown) => error as UpstreamBusyError)
     if (!(rejected instanceof UpstreamBusyError)) throw new Error('not rejected')
     const response = rejected.toResponse()
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
@@ -246,9 +246,9 @@ describe('two rate limiters with one store', () => {
     const { limiter: other } = open({ perSecond: 1, store, clock: one.clock })
     const order: string[] = []
     const call = async (limiter: RateLimiter, user: string) => {
-      const permit = await limiter.enter(user)
+      const permit = await limiter.acquire(user)
       order.push(user)
-      limiter.leave(permit, true)
+      limiter.release(permit, true)
     }
     return { ...one, other, order, call }
   }
@@ -301,7 +301,7 @@ describe('when the store fails', () => {
     const warnings: string[] = []
     const log = { ...noLog, warn: (_: object, message: string) => void warnings.push(message) }
     const { limiter } = open({ store: failing, log })
-    limiter.leave({ action: 'A', number: 0, leaseUntil: 0 }, true)
+    limiter.release({ action: 'A', number: 0, leaseUntil: 0 }, true)
     await limiter.slow(5)
     expect(warnings).toHaveLength(2)
   })

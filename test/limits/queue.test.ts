@@ -84,13 +84,13 @@ describe('the fair queue', () => {
     )
   })
 
-  test('serves a light call in order, but does not count it', () => {
-    const queue = new FairQueue<Call & { readonly light?: boolean }>(1_000)
+  test('serves a shared call in order, but does not count it', () => {
+    const queue = new FairQueue<Call & { readonly shared?: boolean }>(1_000)
     queue.add({ user: 'a', nth: 0 })
-    const light = { user: 'a', nth: 1, light: true }
-    queue.add(light)
+    const shared = { user: 'a', nth: 1, shared: true }
+    queue.add(shared)
     expect([queue.ahead('a'), queue.ahead('b'), queue.size]).toEqual([1, 1, 2])
-    queue.remove(light)
+    queue.remove(shared)
     expect([queue.ahead('a'), queue.ahead('b'), queue.size]).toEqual([1, 1, 1])
   })
 

@@ -6,34 +6,34 @@ import { settled } from '../support/virtual-clock.ts'
 
 /** Calls that wait until the test resolves them. */
 const open = () => {
-  const sharing = new SingleFlight<string, string>((reason) => reason as Error)
+  const singleFlight = new SingleFlight<string, string>((reason) => reason as Error)
   const calls: (PromiseWithResolvers<string> & { permit: string | undefined; abandoned: boolean })[] = []
-  const ask = (key: string, asker: Partial<FlightRequest<string, string>> = {}): Promise<string> => {
-    const begin = (permit: string | undefined) => {
+  const ask = (key: string, request: Partial<FlightRequest<string, string>> = {}): Promise<string> => {
+    const start = (permit: string | undefined) => {
       const call = { ...Promise.withResolvers<string>(), permit, abandoned: false }
       calls.push(call)
       return {
-        answer: call.promise,
+        result: call.promise,
         abandon() {
           call.abandoned = true
         },
       }
     }
-    const answer = sharing.ask(key, { begin, ...asker })
+    const answer = singleFlight.run(key, { start, ...request })
     answer.catch(() => {})
     return answer
   }
-  return { sharing, calls, ask }
+  return { singleFlight, calls, ask }
 }
 
 /** A rate limit permit that the test grants. */
 const permit = () => {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const enter = (signal: AbortSignal): Promise<string> => {
+  const acquire = (signal: AbortSignal): Promise<string> => {
     signal.addEventListener('abort', () => reject(new Error('cancelled')))
     return promise
   }
-  return { enter, resolve, reject }
+  return { acquire, resolve, reject }
 }
 
 describe('concurrent calls with the same key', () => {
@@ -66,9 +66,9 @@ describe('concurrent calls with the same key', () => {
   })
 
   test('do not share a call that started before a change', async () => {
-    const { sharing, calls, ask } = open()
+    const { singleFlight, calls, ask } = open()
     const before = ask('a')
-    sharing.seal()
+    singleFlight.forgetStarted()
     const after = ask('a')
     expect(calls).toHaveLength(2)
     calls[0]?.resolve('old')
@@ -109,7 +109,7 @@ describe('a caller who disconnects', () => {
 
   test('before the call starts none', async () => {
     const { calls, ask } = open()
-    const rejected = ask('a', { signal: AbortSignal.abort(new Error('left')), enter: async () => 'entry' })
+    const rejected = ask('a', { signal: AbortSignal.abort(new Error('left')), acquire: async () => 'entry' })
     expect(rejected).rejects.toThrow('left')
     await settled()
     expect(calls).toHaveLength(0)
@@ -120,7 +120,7 @@ describe('with a rate limit', () => {
   test('the first granted permit is used for all callers', async () => {
     const { calls, ask } = open()
     const entries = [permit(), permit(), permit()]
-    const answers = entries.map(({ enter }) => ask('a', { enter }))
+    const answers = entries.map(({ acquire }) => ask('a', { acquire }))
     expect(calls).toHaveLength(0)
     entries[1]?.resolve('second')
     await settled()
@@ -132,10 +132,10 @@ describe('with a rate limit', () => {
   test('a permit that is granted too late is returned', async () => {
     const { calls, ask } = open()
     const given: string[] = []
-    const unused = (each: string) => void given.push(each)
+    const release = (each: string) => void given.push(each)
     const late = Promise.withResolvers<string>()
-    const first = ask('a', { enter: async () => 'first', unused })
-    const second = ask('a', { enter: () => late.promise, unused })
+    const first = ask('a', { acquire: async () => 'first', release })
+    const second = ask('a', { acquire: () => late.promise, release })
     await settled()
     late.resolve('late')
     await settled()
@@ -147,7 +147,7 @@ describe('with a rate limit', () => {
   test('a caller without a permit is rejected, and the others are not', async () => {
     const { calls, ask } = open()
     const [one, other] = [permit(), permit()]
-    const [rejected, served] = [ask('a', { enter: one.enter }), ask('a', { enter: other.enter })]
+    const [rejected, served] = [ask('a', { acquire: one.acquire }), ask('a', { acquire: other.acquire })]
     one.reject(new Error('too long'))
     expect(rejected).rejects.toThrow('too long')
     other.resolve('entry')

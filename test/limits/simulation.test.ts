@@ -33,7 +33,7 @@ const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario
 
   const ask = async (user: string, limiter: RateLimiter) => {
     while (clock.now() < end) {
-      const permit = await limiter.enter(user).catch(() => undefined)
+      const permit = await limiter.acquire(user).catch(() => undefined)
       if (!permit) {
         await clock.sleep(300)
         continue
@@ -42,7 +42,7 @@ const simulate = async ({ perSecond, users, atOnce, latency, seconds }: Scenario
       await clock.sleep(there)
       arrivals.push({ user, at: clock.now() })
       await clock.sleep(back)
-      limiter.leave(permit, true)
+      limiter.release(permit, true)
     }
   }
   for (const [nth, processes] of users.entries()) {

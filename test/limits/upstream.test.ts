@@ -55,11 +55,11 @@ describe('an action with a rate limit', () => {
     await using upstream = await scripted(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, queueMs: 5_000 } })
     await Promise.all(Array.from({ length: 5 }, (_, nth) => send(read(`warm ${nth}`))))
-    const waited = new QueueTime()
-    waited.begin(0)
-    waited.end(5_000)
+    const queueTime = new QueueTime()
+    queueTime.begin(0)
+    queueTime.end(5_000)
     const [impatient, patient] = await Promise.allSettled([
-      send(read('a'), { user: 'ann', queueTime: waited }),
+      send(read('a'), { user: 'ann', queueTime }),
       send(read('a'), { user: 'bob', queueTime: new QueueTime() }),
     ])
     expect(impatient).toMatchObject({ status: 'rejected', reason: { status: 429 } })

@@ -106,7 +106,7 @@ describe('a failure', () => {
     await rejectionOf(create(store, () => Promise.reject(new Failed('unknown'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 3000 }])
     expect(await rejectionOf(create(store, async () => 'g'))).toBe(
-      '400 an earlier request for the same Name and GroupType is still being settled; try again shortly',
+      '400 the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
     )
     expect(await rejectionOf(create(store, async () => 'g', { user: 'bob' }))).toBe('made')
   })

@@ -61,7 +61,7 @@ describe('the reconciliation of a due claim', () => {
     }
   })
 
-  test('a group with an owner keeps him', async () => {
+  test('a group with an owner keeps this owner', async () => {
     const { store, options, outcomes } = await openFixture([{}], [{ id: 'g', createdAt: 1_001_000 }])
     store.add({ id: 'g', user: 'bob' })
     await reconcile(options)

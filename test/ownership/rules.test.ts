@@ -129,21 +129,21 @@ describe('access to an asset', () => {
       expect(expected).toContain('asset not found in your asset group')
       for (const id of ['a-bob', 'a-bob-2', 'a-lost', ...hostile]) {
         expect(await response(owners.asset('ann', id))).toBe(expected)
-        expect(await response(owners.examine('ann', id))).toBe(expected)
+        expect(await response(owners.locateAsset('ann', id))).toBe(expected)
       }
     }
   })
 
   test('with `locatesAsset` always calls locate, whose result overrides the store', async () => {
     const { owners } = openFixture(async () => ({ group: 'g-bob', evidence: 'moved' }))
-    expect(await response(owners.examine('ann', 'a-ann'))).toStartWith('403')
-    expect(await owners.examine('bob', 'a-ann')).toMatchObject({ evidence: 'moved' })
+    expect(await response(owners.locateAsset('ann', 'a-ann'))).toStartWith('403')
+    expect(await owners.locateAsset('bob', 'a-ann')).toMatchObject({ evidence: 'moved' })
   })
 
   test('passes the upstream’s response for a deleted asset of the caller', async () => {
     const { owners } = openFixture(async () => ({ group: undefined, evidence: '404' }))
-    expect(await owners.examine('ann', 'a-ann')).toMatchObject({ evidence: '404' })
-    expect(await response(owners.examine('bob', 'a-ann'))).toStartWith('403')
+    expect(await owners.locateAsset('ann', 'a-ann')).toMatchObject({ evidence: '404' })
+    expect(await response(owners.locateAsset('bob', 'a-ann'))).toStartWith('403')
   })
 
   test('needs no store call after a list or a recording', async () => {

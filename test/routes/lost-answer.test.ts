@@ -10,7 +10,7 @@ import { errorReply, newGroup, openRoutes, type Routes, statusAndText, until } f
 const path = '/assets/groups'
 const pending = errorReply(
   400,
-  'an earlier request for the same Name and GroupType is still being settled; try again shortly',
+  'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
 )
 const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
 

@@ -79,7 +79,8 @@ async function* pages(readPage: (nextToken?: string) => Promise<UpstreamResponse
     if (emptyPages > maxEmptyPages) throw new UpstreamInvalidError('the list has too many pages without a new item')
     // On the last page the token is absent, or empty if the upstream is another gateway of this kind.
     token = response.json?.get('Result')?.get('NextToken')?.string() || undefined
-    if (token !== undefined && tokens.has(token)) throw new UpstreamInvalidError('the list returned the same NextToken twice')
+    if (token !== undefined && tokens.has(token))
+      throw new UpstreamInvalidError('the list returned the same NextToken twice')
     if (token !== undefined) tokens.add(token)
   } while (token !== undefined)
 }

@@ -114,4 +114,4 @@ export const pagingOf = (paging: PageMode | CursorMode): Paging =>
 
 /** The action under which the upstream counts an operation against its rate limits. */
 export const rateLimitedAction = ({ action }: Operation): string =>
-  (action === 'FindAssetGroups' ? 'ListAssetGroups' : action)
+  action === 'FindAssetGroups' ? 'ListAssetGroups' : action

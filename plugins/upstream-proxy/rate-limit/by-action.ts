@@ -37,7 +37,10 @@ export interface RateLimiterDefaults {
 export type RateLimiters = (action: string) => RateLimiter | undefined
 
 /** Creates the rate limiters of all limited actions. Throws RangeError for a limit that is not above 0. */
-export const createRateLimiters = (options: RateLimitsOptions | undefined, defaults: RateLimiterDefaults): RateLimiters => {
+export const createRateLimiters = (
+  options: RateLimitsOptions | undefined,
+  defaults: RateLimiterDefaults,
+): RateLimiters => {
   const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
   const { callMs, log = noLog, clock = systemClock } = defaults
   const limiters = new Map(

@@ -13,7 +13,8 @@ export interface RateLimit {
  * Throws RangeError unless `perSecond` is a finite number above 0.
  */
 export const rateLimitOf = (action: string, perSecond: number): RateLimit => {
-  if (!(perSecond > 0) || !Number.isFinite(perSecond)) throw new RangeError(`the rate limit of ${action} must be a number above 0`)
+  if (!(perSecond > 0) || !Number.isFinite(perSecond))
+    throw new RangeError(`the rate limit of ${action} must be a number above 0`)
   const count = Math.max(1, Math.floor(perSecond))
   return { action, count, periodMs: Math.ceil((count / perSecond) * 1000) }
 }
