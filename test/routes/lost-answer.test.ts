@@ -50,7 +50,7 @@ const openScene = async (store: Store): Promise<Scene> => {
   }
 }
 
-eachDatabase('a creation whose answer was lost', (database) => {
+eachDatabase('a creation without a received response', (database) => {
   let users = 0
   /** Two new users for one test. */
   const open = async () => {

@@ -42,7 +42,7 @@ const waysTo = (kind: 'asset' | 'group', group: string) => (id: string) =>
         ['POST', '/assets', { GroupId: id, URL: 'https://files.example/a.png', AssetType: 'Image' }],
       ] as const)
 
-eachDatabase('a foreign id costs what an unknown one costs', (database) => {
+eachDatabase('a foreign id causes the same work as an unknown one', (database) => {
   // One emulator for all: a second one would repeat the ids.
   let emulator: Emulator
   beforeAll(async () => {

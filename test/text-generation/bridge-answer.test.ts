@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
   },
   { name: 'text cut by a limit', message: { content: 'x' }, reason: 'length', chunks: [chunk({ content: 'x' })] },
   {
-    name: 'probabilities and sources',
+    name: 'logprobs and annotations',
     message: { content: 'ab', annotations: [annotation] },
     logprobs: { content: [token('a'), token('b')] },
     chunks: [

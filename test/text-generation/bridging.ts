@@ -139,7 +139,7 @@ export const streams: readonly Stream[] = [
     text: 'It is 4.',
   },
   {
-    name: 'reasoning by its other name, before a call',
+    name: 'reasoning under its other name, before a call',
     chunks: [
       chunk({ reasoning: 'hm' }),
       toolDelta(0, { name: 'weather', arguments: '{}' }, 'call_a'),
@@ -188,7 +188,7 @@ export const streams: readonly Stream[] = [
     text: 'Looking.',
   },
   {
-    name: 'calls without index, told apart by id',
+    name: 'calls without index, separated by id',
     chunks: [
       toolDelta(undefined, { name: 'weather', arguments: '{"city"' }, 'call_a'),
       toolDelta(undefined, { arguments: ':"Rome"}' }),
@@ -199,7 +199,7 @@ export const streams: readonly Stream[] = [
     items: ['function_call', 'function_call'],
   },
   {
-    name: 'whole calls that are all numbered 0',
+    name: 'complete calls that all have index 0',
     chunks: [
       toolDelta(0, { name: 'weather', arguments: '{"city":"Rome"}' }, 'call_a'),
       toolDelta(0, { name: 'time', arguments: '{"zone":"CET"}' }, 'call_b'),
@@ -218,7 +218,7 @@ export const streams: readonly Stream[] = [
     items: ['function_call', 'function_call', 'function_call'],
   },
   {
-    name: 'the older call of a function',
+    name: 'a deprecated function_call',
     chunks: [
       chunk({ function_call: { name: 'weather', arguments: '{"city":' } }),
       chunk({ function_call: { arguments: '"Rome"}' } }),
@@ -237,14 +237,14 @@ export const streams: readonly Stream[] = [
     items: ['custom_tool_call'],
   },
   {
-    name: 'text cut by a limit',
+    name: 'text truncated by a limit',
     chunks: [chunk({ content: 'Once upon' }), finish('length'), usageChunk],
     items: ['message'],
     status: 'incomplete',
     text: 'Once upon',
   },
   {
-    name: 'a call cut by a limit',
+    name: 'a call truncated by a limit',
     chunks: [
       chunk({ content: 'Looking.' }),
       toolDelta(0, { name: 'weather', arguments: '{"city":"Rome"}' }, 'call_a'),
@@ -256,7 +256,7 @@ export const streams: readonly Stream[] = [
     text: 'Looking.',
   },
   {
-    name: 'a thought cut by a limit',
+    name: 'reasoning truncated by a limit',
     chunks: [chunk({ reasoning_content: 'Let me' }), finish('length')],
     items: ['reasoning'],
     status: 'incomplete',
@@ -268,10 +268,15 @@ export const streams: readonly Stream[] = [
     status: 'incomplete',
     text: 'The way to',
   },
-  { name: 'nothing, stopped by a filter', chunks: [role, finish('content_filter')], items: [], status: 'incomplete' },
-  { name: 'an answer of nothing', chunks: [role, finish('stop'), usageChunk], items: ['message'], text: '' },
   {
-    name: 'probabilities and sources',
+    name: 'no content, stopped by a filter',
+    chunks: [role, finish('content_filter')],
+    items: [],
+    status: 'incomplete',
+  },
+  { name: 'an empty completion', chunks: [role, finish('stop'), usageChunk], items: ['message'], text: '' },
+  {
+    name: 'logprobs and annotations',
     chunks: [
       chunk({ content: '' }, { logprobs: { content: [token('')], refusal: null } }),
       chunk({ content: 'x' }, { logprobs: { content: [token('x')], refusal: null } }),

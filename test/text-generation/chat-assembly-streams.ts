@@ -79,8 +79,8 @@ export const streams: Readonly<Record<string, Recorded>> = {
     chunks: [say({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' })],
     response: completionWith({ content: 'Hi' }),
   },
-  'an empty answer': { chunks: [start, finish()], response: completionWith({ content: '' }) },
-  'an answer without content': {
+  'an empty completion': { chunks: [start, finish()], response: completionWith({ content: '' }) },
+  'a completion without content': {
     chunks: [say({ role: 'assistant' }), finish()],
     response: completionWith({ content: null }),
   },
@@ -187,7 +187,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ),
     official: noIndex,
   },
-  'a tool call without an index, whose every delta has another id': {
+  'a tool call without an index, with another id in each delta': {
     chunks: [
       say({ role: 'assistant', content: null }),
       calls({ id: 'call_a', type: 'function', function: { name: 'f', arguments: '{"a"' } }),
@@ -211,7 +211,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ),
     official: 'it makes one call of them, whose arguments are two objects',
   },
-  'a tool call whose name is in every delta, and braces in its text': {
+  'a tool call with its name in every delta, and braces in its text': {
     chunks: [
       say({ role: 'assistant', content: null }),
       calls({ index: 0, ...call('call_a', 'f', '{"a":"}') }),
@@ -220,7 +220,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ],
     response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":"}{"}')] }, 'tool_calls'),
   },
-  'a tool call whose arguments are an object': {
+  'a tool call with an object as arguments': {
     chunks: [
       say({ role: 'assistant', content: null }),
       calls({ index: 0, id: 'call_a', type: 'function', function: { name: 'f', arguments: { a: [1] } } }),
@@ -248,7 +248,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       'tool_calls',
     ),
   },
-  'a tool call with more than the protocol knows': {
+  'a tool call with unknown members': {
     chunks: [
       say({ role: 'assistant', content: null }),
       calls({ index: 0, ...call('call_a', 'f', '{}'), extra_content: { google: { thought_signature: 'c2ln' } } }),
@@ -263,7 +263,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ),
     official: 'it lets null erase what it does not know',
   },
-  'a function call of the old kind': {
+  'a deprecated function_call': {
     chunks: [
       say({ role: 'assistant', content: null, function_call: { name: 'f', arguments: '' } }),
       say({ function_call: { arguments: '{"a":' } }),
@@ -329,7 +329,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     chunks: [say({ role: 'assistant', reasoning_content: 'All.' }), say({ content: 'Yes' }), finish()],
     response: completionWith({ content: 'Yes', reasoning_content: 'All.' }),
   },
-  'audio cut at groups of four': {
+  'audio split at groups of four': {
     chunks: [
       say({ role: 'assistant', audio: { id: 'audio_1', transcript: '' } }),
       say({ audio: { data: 'AQID' } }),
@@ -342,7 +342,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       audio: { id: 'audio_1', data: 'AQIDBAUGBwgJCg==', transcript: 'Good day', expires_at: 1_700_003_600 },
     }),
   },
-  'audio cut anywhere': {
+  'audio split anywhere': {
     chunks: [
       say({ role: 'assistant', audio: { id: 'audio_1', data: 'A' } }),
       say({ audio: { data: 'QIDBA' } }),
@@ -367,7 +367,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     }),
     official: wholeText,
   },
-  'audio that ends with when it expires': {
+  'audio with expires_at at the end': {
     chunks: [
       say({ role: 'assistant', audio: { id: 'audio_1', data: 'AQID', transcript: 'Hm' } }),
       say({ audio: { expires_at: 1_700_003_600 } }),
@@ -418,13 +418,13 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ],
     response: completionWith({ content: 'Hi' }, 'stop', { usage }),
   },
-  'usage in every chunk, as it grows': {
+  'growing usage in every chunk': {
     chunks: [1, 2, 3]
       .map((count) => ({ ...say({ role: 'assistant', content: 'x' }), usage: { ...usage, completion_tokens: count } }))
       .concat({ ...finish(), usage: { ...usage, completion_tokens: 3 } }),
     response: completionWith({ content: 'xxx' }, 'stop', { usage: { ...usage, completion_tokens: 3 } }),
   },
-  'usage, and then chunks that say it is null': {
+  'usage, followed by chunks with null usage': {
     chunks: [start, { ...finish(), usage }, chunk([], { usage: null })],
     response: completionWith({ content: '' }, 'stop', { usage }),
     official: 'it lets null erase usage',
@@ -437,7 +437,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ],
     response: completionWith({ content: 'Hi' }, 'stop', { service_tier: 'default', system_fingerprint: 'fp_2' }),
   },
-  'a fingerprint that is null in the end': {
+  'a fingerprint that becomes null': {
     chunks: [
       { ...start, system_fingerprint: 'fp_1' },
       { ...finish(), system_fingerprint: null },
@@ -484,7 +484,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     }),
     official: lastWins,
   },
-  'members named like those that every object has': {
+  'members with names such as __proto__': {
     chunks: [
       `{"id":"chatcmpl-1","created":1700000000,"model":"doubao-1","__proto__":{"polluted":1},"toString":"top","choices":[{"index":0,"__proto__":{"polluted":2},"constructor":"choice","delta":{"role":"assistant","content":"Hi","__proto__":"mess","constructor":"con","hasOwnProperty":[1]}}]}`,
       `{"choices":[{"index":0,"delta":{"__proto__":"age","constructor":"structor","hasOwnProperty":[2],"tool_calls":[{"index":0,"id":"call_a","type":"function","__proto__":{"polluted":3},"function":{"name":"f","arguments":"{}","__proto__":"fn"}}]},"finish_reason":"stop"}]}`,
@@ -492,11 +492,11 @@ export const streams: Readonly<Record<string, Recorded>> = {
     response: `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"doubao-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"__proto__":"message","constructor":"constructor","hasOwnProperty":[1,2],"tool_calls":[{"id":"call_a","type":"function","function":{"name":"f","arguments":"{}","__proto__":"fn"},"__proto__":{"polluted":3}}]},"logprobs":null,"finish_reason":"stop","__proto__":{"polluted":2},"constructor":"choice"}],"__proto__":{"polluted":1},"toString":"top"}`,
     official: lastWins,
   },
-  'a character cut in two': {
+  'a split surrogate pair': {
     chunks: [start, say({ content: 'ok \ud83d' }), say({ content: '\ude00!' }), finish()],
     response: completionWith({ content: 'ok 😀!' }),
   },
-  'a character cut in two in arguments': {
+  'a split surrogate pair in arguments': {
     chunks: [
       say({ role: 'assistant', content: null }),
       calls({ index: 0, ...call('call_a', 'f', '{"a":"\ud83d') }),
@@ -505,7 +505,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ],
     response: completionWith({ tool_calls: [call('call_a', 'f', '{"a":"😀"}')] }, 'tool_calls'),
   },
-  'numbers beyond what JavaScript can hold': {
+  'numbers beyond the precision of JavaScript': {
     chunks: [
       '{"id":"chatcmpl-1","created":1700000000,"model":"doubao-1","seed":12345678901234567890,"choices":[{"index":0,"delta":{"role":"assistant","content":"Hi","scores":[1.0]},"logprobs":{"content":[{"token":"Hi","logprob":-1.50}],"refusal":null},"finish_reason":null,"weight":1e-400}]}',
       '{"id":"chatcmpl-1","choices":[{"index":0,"delta":{"scores":[-0,0.1000000000000000055511151231257827]},"finish_reason":"stop"}],"usage":{"prompt_tokens":98765432109876543210,"total_tokens":1.0}}',
@@ -514,7 +514,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       '{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"doubao-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"scores":[1.0,-0,0.1000000000000000055511151231257827]},"logprobs":{"content":[{"token":"Hi","logprob":-1.50}],"refusal":null},"finish_reason":"stop","weight":1e-400}],"usage":{"prompt_tokens":98765432109876543210,"total_tokens":1.0},"seed":12345678901234567890}',
     official: lastWins,
   },
-  'a filter before and behind the chunks': {
+  'filter results before and after the chunks': {
     chunks: [
       {
         id: '',
@@ -533,7 +533,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
     }),
   },
-  'nulls and gaps where there should be more': {
+  'nulls and gaps': {
     chunks: [
       { ...head, object: 'chat.completion.chunk' },
       { ...head, choices: null },
@@ -548,11 +548,11 @@ export const streams: Readonly<Record<string, Recorded>> = {
     response: completionWith({ content: 'Hi' }),
     official: 'it throws for a chunk without choices',
   },
-  'a reason that comes twice': {
+  'a repeated finish reason': {
     chunks: [start, finish('stop'), finish('length'), say({})],
     response: completionWith({ content: '' }, 'length'),
   },
-  'a reason that the protocol does not know': {
+  'an unknown finish reason': {
     chunks: [start, say({ content: 'Hi' }), finish('eos')],
     response: completionWith({ content: 'Hi' }, 'eos'),
   },
@@ -560,12 +560,12 @@ export const streams: Readonly<Record<string, Recorded>> = {
     chunks: [say({ role: 'assistant', content: 'H' }), say({ role: 'assistant', content: 'i' }), finish()],
     response: completionWith({ content: 'Hi' }),
   },
-  'no role at all': {
+  'no role': {
     chunks: [say({ content: 'Hi' }), finish()],
     response: completionWith({ content: 'Hi' }),
     official: 'it throws for a missing role',
   },
-  'no index at all': {
+  'no index': {
     chunks: [
       chunk([{ delta: { role: 'assistant', content: 'H' } }]),
       chunk([{ delta: { content: 'i' }, finish_reason: 'stop' }]),
@@ -573,7 +573,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     response: completionWith({ content: 'Hi' }),
     official: noIndex,
   },
-  'a whole completion in one event': {
+  'a complete completion in one event': {
     chunks: [
       response(
         [
@@ -597,7 +597,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
       { usage },
     ),
   },
-  'a whole completion after its deltas': {
+  'a complete completion after its deltas': {
     chunks: [
       start,
       say({ content: 'Hel' }),
@@ -607,7 +607,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     ],
     response: completionWith({ content: 'Hello' }, 'stop', { usage }),
   },
-  'messages where deltas should be': {
+  'messages in place of deltas': {
     chunks: [
       chunk([{ index: 0, message: { role: 'assistant', content: 'Hel' } }]),
       chunk([{ index: 0, message: { content: 'lo' }, finish_reason: 'stop' }]),
@@ -615,7 +615,7 @@ export const streams: Readonly<Record<string, Recorded>> = {
     response: completionWith({ content: 'Hello' }),
     official: 'it lets the last message win',
   },
-  'thoughts in parts, then text': {
+  'reasoning in parts, then text': {
     chunks: [
       say({ role: 'assistant', content: '' }),
       say({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),

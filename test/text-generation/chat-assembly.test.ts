@@ -56,7 +56,7 @@ describe('a stream is assembled to the non-streaming completion', () => {
   })
 
   test('no member of a chunk pollutes prototypes', () => {
-    const { chunks } = streams['members named like those that every object has'] ?? { chunks: [] }
+    const { chunks } = streams['members with names such as __proto__'] ?? { chunks: [] }
     resultOf(chunks)
     expect('polluted' in {}).toBe(false)
     expect(`${{}}`).toBe('[object Object]')

@@ -266,7 +266,7 @@ const odd: readonly Sample[] = [
   ),
   {
     ...sampleOf('a queue at the very beginning', [{ ...created, type: 'response.queued' }, working, ...rest], plain),
-    official: { outcome: 'throws', reason: 'the client wants response.created first' },
+    official: { outcome: 'throws', reason: 'the client requires response.created first' },
   },
   sampleOf(
     'audio and its transcript',
@@ -283,20 +283,20 @@ const odd: readonly Sample[] = [
   ),
   {
     ...sampleOf('an event of tomorrow', [created, { type: 'response.telepathy.delta', delta: '?' }, ...rest], plain),
-    official: { outcome: 'throws', reason: 'the client does not go on behind a type that it does not know' },
+    official: { outcome: 'throws', reason: 'the client stops at an unknown event type' },
   },
   {
     ...sampleOf('an item that was never announced', without('response.output_item.added'), plain),
-    official: { outcome: 'throws', reason: 'the client wants every item announced' },
+    official: { outcome: 'throws', reason: 'the client requires every item announced' },
   },
   {
     ...sampleOf('a part that was never announced', without('response.content_part.added'), plain),
-    official: { outcome: 'throws', reason: 'the client wants every part announced' },
+    official: { outcome: 'throws', reason: 'the client requires every part announced' },
   },
   sampleOf('nothing but the beginning and the end', [created, rest.at(-1) as Event], plain),
   {
     ...sampleOf('nothing but the end', [rest.at(-1) as Event], plain),
-    official: { outcome: 'throws', reason: 'the client wants response.created first' },
+    official: { outcome: 'throws', reason: 'the client requires response.created first' },
   },
   {
     ...sampleOf(
@@ -304,7 +304,7 @@ const odd: readonly Sample[] = [
       eventsOf(plain).map((event, at) => ('item_id' in event ? { ...event, item_id: `other_${at}` } : event)),
       plain,
     ),
-    official: { outcome: 'throws', reason: 'the client wants the id of the item that was announced' },
+    official: { outcome: 'throws', reason: 'the client requires the id of the item that was announced' },
   },
   sampleOf(
     'events without numbers',
@@ -320,7 +320,7 @@ const odd: readonly Sample[] = [
     text: eventsOf(plain)
       .map(({ type, ...event }) => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`)
       .join(''),
-    official: { outcome: 'throws', reason: 'the client looks for the type in the data alone' },
+    official: { outcome: 'throws', reason: 'the client reads the type from the data only' },
   },
 ]
 
