@@ -1,7 +1,7 @@
 import { type ChunkObject, elementsOf, isChunkObject, textOf } from '../chat/chunk.ts'
 import type { Citation, Logprob } from './events.ts'
 
-/** Probabilities as a response has them. Readers want the bytes too, where a chat completion may have null. */
+/** Translates `logprobs` of a chat completion. `bytes` may be null there, but clients of responses require an array. */
 export const toLogprobs = (logprobs: unknown): Logprob[] =>
   elementsOf(isChunkObject(logprobs) ? logprobs.content : undefined)
     .filter(isChunkObject)
@@ -16,17 +16,17 @@ const toLogprob = ({ token, logprob, bytes }: ChunkObject) => ({
   bytes: [...elementsOf(bytes)] as number[],
 })
 
-/** Sources as a response has them: chat completions nest what they say. Those of other kinds have no form there, and are left out. */
+/** Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both protocols; others are left out. */
 export const toCitations = (annotations: unknown): Citation[] =>
   elementsOf(annotations).flatMap((annotation) => {
     if (!isChunkObject(annotation) || annotation.type !== 'url_citation') return []
-    const said = isChunkObject(annotation.url_citation) ? annotation.url_citation : annotation
-    const { start_index = 0, end_index = 0 } = said
+    const members = isChunkObject(annotation.url_citation) ? annotation.url_citation : annotation
+    const { start_index = 0, end_index = 0 } = members
     return [
       {
         type: 'url_citation' as const,
-        url: textOf(said.url),
-        title: textOf(said.title),
+        url: textOf(members.url),
+        title: textOf(members.title),
         start_index: start_index as number,
         end_index: end_index as number,
       },

@@ -1,69 +1,70 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import type { Said } from './content.ts'
+import type { AssistantContent } from './content.ts'
 import { array, type Members, object } from './json-builder.ts'
 
-/** A message of the assistant, and members of it that nobody here knows. */
-export interface Spoken extends Said {
+/** The content of an assistant message, and its unknown members. */
+export interface AssistantFields extends AssistantContent {
   readonly others: Members
 }
 
 /**
- * What a model said in one turn. The Responses protocol has an item for each thought, message and call; chat completions have one message for all of
- * them, and tool messages must follow right after it.
+ * Collects the items of one turn of the model into one assistant message.
+ *
+ * The Responses protocol has an item for each reasoning, message and tool call. Chat completions have one message for
+ * all of them, and require the tool messages right after it.
  */
 export class AssistantMessage {
-  #spoken: Spoken | undefined
-  #thoughts: string[] = []
-  /** Thoughts after the message: those of the next one, unless the turn ends without one. */
-  #later: string[] = []
+  #fields: AssistantFields | undefined
+  #reasoning: string[] = []
+  /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
+  #laterReasoning: string[] = []
   #calls: Json[] = []
 
-  /** Adds what a model thought. */
-  think(thought: string): void {
-    if (thought !== '') (this.#spoken ? this.#later : this.#thoughts).push(thought)
+  addReasoning(text: string): void {
+    if (text !== '') (this.#fields ? this.#laterReasoning : this.#reasoning).push(text)
   }
 
   /**
-   * Adds a message. Gives the turn before it, where there was a message already; but one with calls that were not answered yet goes on, because their
-   * answers must follow it.
+   * Adds a message item. A second one begins a new turn: then returns the message of the turn before it. But a message
+   * after tool calls without outputs joins the same turn, because the outputs must follow it.
    */
-  say(spoken: Spoken): Json[] {
-    if (!this.#spoken || this.#calls.length > 0) {
-      this.#spoken = this.#spoken ? joined(this.#spoken, spoken) : spoken
+  addMessage(fields: AssistantFields): Json[] {
+    if (!this.#fields || this.#calls.length > 0) {
+      this.#fields = this.#fields ? joinFields(this.#fields, fields) : fields
       return []
     }
-    const later = this.#later
-    this.#later = []
+    const reasoning = this.#laterReasoning
+    this.#laterReasoning = []
     const before = this.end()
-    this.#spoken = spoken
-    this.#thoughts = later
+    this.#fields = fields
+    this.#reasoning = reasoning
     return before
   }
 
-  /** Adds a call, as chat completions have it. */
-  call(call: Json): void {
+  /** Adds a tool call in the form of chat completions. */
+  addToolCall(call: Json): void {
     this.#calls.push(call)
   }
 
-  /** Ends the turn. Gives its message, or none when nothing was said. */
+  /** Ends the turn. Returns its message; none for an empty turn. */
   end(): Json[] {
-    const { content, refusal, others } = this.#spoken ?? {}
-    const thoughts = [...this.#thoughts, ...this.#later]
+    const { content, refusal, others } = this.#fields ?? {}
+    const reasoning = [...this.#reasoning, ...this.#laterReasoning]
     const calls = this.#calls
-    const silent = !this.#spoken && thoughts.length === 0 && calls.length === 0
-    this.#spoken = undefined
-    this.#thoughts = []
-    this.#later = []
+    const isEmpty = !this.#fields && reasoning.length === 0 && calls.length === 0
+    this.#fields = undefined
+    this.#reasoning = []
+    this.#laterReasoning = []
     this.#calls = []
-    if (silent) return []
-    // Only beside a refusal or calls may a message have no content.
-    const nothing = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
+    if (isEmpty) return []
+    // Content may be null only beside a refusal or tool calls.
+    const noContent = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
     return [
       object({
         role: toJson('assistant'),
-        content: content ?? nothing,
+        content: content ?? noContent,
         refusal: refusal === undefined ? undefined : toJson(refusal),
-        reasoning_content: thoughts.length === 0 ? undefined : toJson(thoughts.join('\n\n')),
+        reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
         tool_calls: calls.length === 0 ? undefined : array(calls),
         ...others,
       }),
@@ -71,14 +72,14 @@ export class AssistantMessage {
   }
 }
 
-const joined = (one: Spoken, other: Spoken): Spoken => ({
-  content: one.content && other.content ? concatenated(one.content, other.content) : (one.content ?? other.content),
+const joinFields = (one: AssistantFields, other: AssistantFields): AssistantFields => ({
+  content: one.content && other.content ? joinContent(one.content, other.content) : (one.content ?? other.content),
   refusal:
     one.refusal === undefined && other.refusal === undefined ? undefined : `${one.refusal ?? ''}${other.refusal ?? ''}`,
   others: { ...one.others, ...other.others },
 })
 
-const concatenated = (one: Json, other: Json): Json => {
+const joinContent = (one: Json, other: Json): Json => {
   const [first, second] = [one.string(), other.string()]
   if (first !== undefined && second !== undefined) return toJson(first + second)
   return array([...partsOf(one), ...partsOf(other)])

@@ -8,7 +8,7 @@ import { jsonOf } from '../events/event.ts'
 import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
-import { refuseImpossible, toChatRequest } from './request.ts'
+import { rejectUnsupported, toChatRequest } from './request.ts'
 import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
 
 export interface BridgeOptions {
@@ -22,12 +22,12 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
   check(request, capabilities) {
     const checked = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
-    refuseImpossible(request)
+    rejectUnsupported(request)
     return { ...checked, bridged: true }
   },
   put(request) {
     const chatRequest = toChatRequest(request)
-    const open = () => createStreamTranslator({ request, now })
+    const createTranslator = () => createStreamTranslator({ request, now })
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
@@ -38,7 +38,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
       eventsOf: chatEvents,
       assemble: () =>
         assembleBridged(
-          open(),
+          createTranslator(),
           createResponsesAssembly({
             get request() {
               return parseLossless(request.without((key) => key === 'input').raw)
@@ -47,66 +47,66 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
             maxBytes: maxResponseBytes,
           }),
         ),
-      relay: () => relayBridged(open()),
+      relay: () => relayBridged(createTranslator()),
     }
   },
 })
 
-/** Feeds the assembly of responses with what the bridge makes of a chat stream, so that both ways to answer are one. */
-const assembleBridged = (bridge: StreamTranslator, responses: Assembly): Assembly => {
+/** Translates the chat stream and assembles the translated events, so that both kinds of responses take the same path. */
+const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Assembly => {
   const feed = (text: string) => {
-    for (const { event } of createFrames().push(encoder.encode(text))) if (event) responses.push(event)
+    for (const { event } of createFrames().push(encoder.encode(text))) if (event) assembly.push(event)
   }
   return {
     push(event) {
-      if (!isDone(event.data)) feed(bridge.push(event))
+      if (!isDone(event.data)) feed(translator.push(event))
     },
     get complete() {
-      return bridge.complete
+      return translator.complete
     },
     result() {
-      feed(bridge.end())
-      return responses.result()
+      feed(translator.end())
+      return assembly.result()
     },
-    partial: () => responses.partial(),
+    partial: () => assembly.partial(),
     get usage() {
-      return bridge.usage
+      return translator.usage
     },
   }
 }
 
-/** The stream of the one protocol made into one of the other, with the endings of `relayResponses`. */
-const relayBridged = (bridge: StreamTranslator): Relaying => {
-  let over = false
-  const finish = (whole: boolean): string => {
-    over = true
-    return whole ? bridge.end() + doneText : bridge.fail(brokenOff)
+/** Translates the chat stream event by event. The stream ends as those of `relayResponses` do. */
+const relayBridged = (translator: StreamTranslator): Relaying => {
+  let ended = false
+  const finish = (complete: boolean): string => {
+    ended = true
+    return complete ? translator.end() + doneText : translator.fail(brokenOff)
   }
   return {
     get complete() {
-      return bridge.complete
+      return translator.complete
     },
     get usage() {
-      return bridge.usage
+      return translator.usage
     },
     onFrame({ event }) {
       if (!event) return undefined
-      if (over) return null
-      if (isDone(event.data)) return encoder.encode(finish(bridge.complete))
+      if (ended) return null
+      if (isDone(event.data)) return encoder.encode(finish(translator.complete))
       const error = errorOf(event, jsonOf(event))
       if (error) {
-        over = true
-        return encoder.encode(bridge.fail(messageOf(error)))
+        ended = true
+        return encoder.encode(translator.fail(messageOf(error)))
       }
-      const text = bridge.push(event)
+      const text = translator.push(event)
       return text === '' ? null : encoder.encode(text)
     },
-    onEnd: (broken) => (over ? '' : finish(bridge.complete && !broken)),
+    onEnd: (broken) => (ended ? '' : finish(translator.complete && !broken)),
   }
 }
 
-const messageOf = (said: object): string => {
-  const { error = said } = said as { readonly error?: unknown }
+const messageOf = (details: object): string => {
+  const { error = details } = details as { readonly error?: unknown }
   const { message } = (typeof error === 'object' && error !== null ? error : {}) as { readonly message?: unknown }
   return typeof message === 'string' ? message : 'upstream error'
 }

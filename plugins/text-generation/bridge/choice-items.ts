@@ -2,72 +2,72 @@ import { StreamError } from '../assembly.ts'
 import { type ChunkObject, elementsOf, isChunkObject, textOf } from '../chat/chunk.ts'
 import { toCitations, toLogprobs } from './annotations.ts'
 import type { Logprob } from './events.ts'
-import { Message } from './message.ts'
-import type { Entry, Output } from './output.ts'
-import { Reasoning } from './reasoning.ts'
+import { MessageBuilder } from './message-builder.ts'
+import type { ItemBuilder, Output } from './output.ts'
+import { ReasoningBuilder } from './reasoning-builder.ts'
 import { createToolCallItems } from './tool-calls.ts'
 
-/** The choice of a chat stream, which becomes the items of a response. */
+/** Translates the one choice of a chat stream to the items of a response. */
 export interface ChoiceItems {
-  /** Takes an element of `choices`. Throws StreamError for what has no form in a response. */
+  /** Takes an element of `choices`. Throws StreamError for anything that a response cannot hold. */
   push(choice: unknown): void
-  /** Why the model stopped; undefined while it has not. */
+  /** Undefined while the choice has not finished. */
   readonly finishReason: string | undefined
-  /** Closes all items. @param cut whether something stopped the model before it was done */
+  /** Closes all items. @param cut whether a limit or a filter stopped the model early */
   end(cut: boolean): void
 }
 
 /**
- * A message and calls stay open until the end, because deltas of either may come late; they are closed in the order of their items. A thought ends where
- * something else begins, and may go on as another item.
+ * The message and the tool calls stay open until the end, because deltas of either may come late. Reasoning is closed
+ * when a message or a tool call begins; later reasoning is another item. Items are closed in the order of the output.
  */
 export const createChoiceItems = (output: Output): ChoiceItems => {
   const calls = createToolCallItems(output)
-  let reasoning: Reasoning | undefined
-  let message: Message | undefined
-  /** What was last added to, which is what a limit cuts short. */
-  let latest: Entry | undefined
-  /** Probabilities that came before the text they belong to. */
-  let early: Logprob[] = []
-  /** A response holds one choice only. */
+  let reasoning: ReasoningBuilder | undefined
+  let message: MessageBuilder | undefined
+  /** The item of the latest delta: it is the one that a limit cuts. */
+  let latest: ItemBuilder | undefined
+  /** Log probabilities that came before their text. */
+  let pendingLogprobs: Logprob[] = []
+  /** Index of the choice. A response holds only one. */
   let index: unknown
   let finishReason: string | undefined
 
-  const think = (thought: string): void => {
-    if (!reasoning?.isOpen) reasoning = new Reasoning(output)
+  const addReasoning = (text: string): void => {
+    if (!reasoning?.isOpen) reasoning = new ReasoningBuilder(output)
     latest = reasoning
-    reasoning.add(thought)
+    reasoning.append(text)
   }
 
-  const speak = (): Message => {
+  const openMessage = (): MessageBuilder => {
     reasoning?.close('completed')
-    message ??= new Message(output)
+    message ??= new MessageBuilder(output)
     latest = message
     return message
   }
 
-  const call = (entry: Entry | undefined): void => {
-    latest = entry ?? latest
+  const setLatest = (item: ItemBuilder | undefined): void => {
+    latest = item ?? latest
   }
 
-  const readDelta = (delta: ChunkObject, logprobs: unknown): void => {
-    const thought = textOf(delta.reasoning_content) || textOf(delta.reasoning)
-    if (thought !== '') think(thought)
-    if (Array.isArray(delta.content)) throw new StreamError('content of a kind that a response cannot hold')
+  const addDelta = (delta: ChunkObject, logprobs: unknown): void => {
+    const reasoningText = textOf(delta.reasoning_content) || textOf(delta.reasoning)
+    if (reasoningText !== '') addReasoning(reasoningText)
+    if (Array.isArray(delta.content)) throw new StreamError('the upstream sent content that a response cannot hold')
     const text = textOf(delta.content)
     const toolCalls = elementsOf(delta.tool_calls)
-    // Probabilities of what is not text have no place in a response.
-    if (text !== '' || (thought === '' && toolCalls.length === 0)) early.push(...toLogprobs(logprobs))
-    if (text !== '' || (message && early.length > 0)) {
-      speak().say(text, early)
-      early = []
+    // A response has log probabilities only of text, not of reasoning or tool calls.
+    if (text !== '' || (reasoningText === '' && toolCalls.length === 0)) pendingLogprobs.push(...toLogprobs(logprobs))
+    if (text !== '' || (message && pendingLogprobs.length > 0)) {
+      openMessage().appendText(text, pendingLogprobs)
+      pendingLogprobs = []
     }
     const refusal = textOf(delta.refusal)
-    if (refusal !== '') speak().refuse(refusal)
-    for (const citation of toCitations(delta.annotations)) speak().cite(citation)
+    if (refusal !== '') openMessage().appendRefusal(refusal)
+    for (const citation of toCitations(delta.annotations)) openMessage().addCitation(citation)
     if (toolCalls.length > 0 || isChunkObject(delta.function_call)) reasoning?.close('completed')
-    for (const toolCall of toolCalls) call(calls.push(toolCall))
-    if (isChunkObject(delta.function_call)) call(calls.pushLegacy(delta.function_call))
+    for (const toolCall of toolCalls) setLatest(calls.push(toolCall))
+    if (isChunkObject(delta.function_call)) setLatest(calls.pushFunctionCall(delta.function_call))
   }
 
   return {
@@ -75,10 +75,10 @@ export const createChoiceItems = (output: Output): ChoiceItems => {
       if (!isChunkObject(choice)) return
       const { index: at = 0, delta, error, finish_reason: reason } = choice
       index ??= at
-      if (at !== index) throw new StreamError('more than one choice')
-      if (isChunkObject(error)) throw new StreamError('an error from the upstream', { error })
-      if (isChunkObject(delta)) readDelta(delta, choice.logprobs)
-      if (reason === 'error') throw new StreamError('an answer that ended with an error')
+      if (at !== index) throw new StreamError('the upstream sent more than one choice')
+      if (isChunkObject(error)) throw new StreamError('the upstream reported an error', { error })
+      if (isChunkObject(delta)) addDelta(delta, choice.logprobs)
+      if (reason === 'error') throw new StreamError('the upstream ended its response with an error')
       if (typeof reason === 'string') finishReason = reason
     },
     get finishReason() {
@@ -86,10 +86,10 @@ export const createChoiceItems = (output: Output): ChoiceItems => {
     },
     end(cut) {
       calls.end()
-      // A whole answer is never without a message or a call: readers look for one of them.
-      if (!cut && output.entries.every((entry) => entry instanceof Reasoning)) speak()
-      for (const entry of output.entries)
-        entry.close(cut && (entry === latest || !entry.isWhole) ? 'incomplete' : 'completed')
+      // Clients look for a message or a call, so a complete response always has one, even if it is an empty message.
+      if (!cut && output.items.every((item) => item instanceof ReasoningBuilder)) openMessage()
+      for (const item of output.items)
+        item.close(cut && (item === latest || !item.looksComplete) ? 'incomplete' : 'completed')
     },
   }
 }

@@ -1,4 +1,4 @@
-/** A token of the answer, and how likely it was (natural logarithm). */
+/** A token of the response and its log probability (natural logarithm). */
 export interface Logprob {
   token: string
   logprob: number
@@ -7,7 +7,7 @@ export interface Logprob {
   top_logprobs: { token: string; logprob: number; bytes: number[] }[]
 }
 
-/** Where in the text a source is referred to. */
+/** A citation, and the range of the text that it supports. */
 export interface Citation {
   type: 'url_citation'
   url: string
@@ -28,7 +28,7 @@ export interface RefusalPart {
   refusal: string
 }
 
-export interface ThoughtPart {
+export interface ReasoningTextPart {
   type: 'reasoning_text'
   text: string
 }
@@ -48,57 +48,57 @@ export interface ReasoningItem {
   id: string
   status: ItemStatus
   summary: never[]
-  content: ThoughtPart[]
+  content: ReasoningTextPart[]
 }
 
-interface CallItem {
+interface ToolCallItem {
   id: string
   status: ItemStatus
   call_id: string
   name: string
 }
 
-export interface FunctionCallItem extends CallItem {
+export interface FunctionCallItem extends ToolCallItem {
   type: 'function_call'
   arguments: string
 }
 
-export interface CustomCallItem extends CallItem {
+export interface CustomCallItem extends ToolCallItem {
   type: 'custom_tool_call'
   input: string
 }
 
 export type Item = MessageItem | ReasoningItem | FunctionCallItem | CustomCallItem
 
-interface InItem {
+interface ItemPosition {
   item_id: string
   output_index: number
 }
 
-interface InPart extends InItem {
+interface PartPosition extends ItemPosition {
   content_index: number
 }
 
-/** What the bridge says of items, without sequence numbers (text-relay section 8). */
+/** The bridge's events about items, without sequence numbers. */
 export type ItemEvent =
   | { type: 'response.output_item.added' | 'response.output_item.done'; output_index: number; item: Item }
-  | (InPart & {
+  | (PartPosition & {
       type: 'response.content_part.added' | 'response.content_part.done'
-      part: TextPart | RefusalPart | ThoughtPart
+      part: TextPart | RefusalPart | ReasoningTextPart
     })
-  | (InPart & { type: 'response.output_text.delta'; delta: string; logprobs: Logprob[] })
-  | (InPart & { type: 'response.output_text.done'; text: string; logprobs: Logprob[] })
-  | (InPart & { type: 'response.output_text.annotation.added'; annotation_index: number; annotation: Citation })
-  | (InPart & { type: 'response.refusal.delta'; delta: string })
-  | (InPart & { type: 'response.refusal.done'; refusal: string })
-  | (InPart & { type: 'response.reasoning_text.delta'; delta: string })
-  | (InPart & { type: 'response.reasoning_text.done'; text: string })
-  | (InItem & { type: 'response.function_call_arguments.delta'; delta: string })
-  | (InItem & { type: 'response.function_call_arguments.done'; name: string; arguments: string })
-  | (InItem & { type: 'response.custom_tool_call_input.delta'; delta: string })
-  | (InItem & { type: 'response.custom_tool_call_input.done'; input: string })
+  | (PartPosition & { type: 'response.output_text.delta'; delta: string; logprobs: Logprob[] })
+  | (PartPosition & { type: 'response.output_text.done'; text: string; logprobs: Logprob[] })
+  | (PartPosition & { type: 'response.output_text.annotation.added'; annotation_index: number; annotation: Citation })
+  | (PartPosition & { type: 'response.refusal.delta'; delta: string })
+  | (PartPosition & { type: 'response.refusal.done'; refusal: string })
+  | (PartPosition & { type: 'response.reasoning_text.delta'; delta: string })
+  | (PartPosition & { type: 'response.reasoning_text.done'; text: string })
+  | (ItemPosition & { type: 'response.function_call_arguments.delta'; delta: string })
+  | (ItemPosition & { type: 'response.function_call_arguments.done'; name: string; arguments: string })
+  | (ItemPosition & { type: 'response.custom_tool_call_input.delta'; delta: string })
+  | (ItemPosition & { type: 'response.custom_tool_call_input.done'; input: string })
 
-/** What the bridge says of the response as a whole. */
+/** The bridge's events about the response as a whole. */
 export type LifecycleEvent =
   | {
       type:
@@ -111,14 +111,14 @@ export type LifecycleEvent =
     }
   | { type: 'error'; code: string; message: string; param: null }
 
-/** Events on their way out, numbered from 0. */
-export interface Events {
+/** Writes events as SSE text. Numbers them from 0. */
+export interface EventWriter {
   emit(event: ItemEvent | LifecycleEvent): void
-  /** Text of the events since it was last asked for. Empty when there were none. */
+  /** The text of the events since the last call. Empty when there were none. */
   take(): string
 }
 
-export const createEvents = (): Events => {
+export const createEventWriter = (): EventWriter => {
   let sequence = 0
   let text = ''
   return {

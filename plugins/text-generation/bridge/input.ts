@@ -1,132 +1,135 @@
 import { type Json, toJson } from '../../shared/json.ts'
 import { AssistantMessage } from './assistant-message.ts'
-import { toContent, toSaid, toToolContent } from './content.ts'
-import { given, object, others, refuse, stringAt } from './json-builder.ts'
+import { toAssistantContent, toContent, toToolContent } from './content.ts'
+import { object, optional, otherMembers, reject, requireString } from './json-builder.ts'
 import type { JsonPath } from './json-path.ts'
 
 /**
- * The input of a response as chat messages, `instructions` first, as a system message.
+ * Translates the input to chat messages. `instructions` become the first, a system message.
  *
- * `id` and `status` of an item are left behind: they say how the item came to be, not what it is. Members that nobody here knows are passed on.
- * Throws TextProblem 400 for an item that chat completions cannot hold.
+ * `id` and `status` of an item are left out, because a chat message has neither. Unknown members are passed on.
+ *
+ * Throws TextProblem 400 for an item that a chat completion cannot express.
  */
-export const toMessages = (request: Json, place: JsonPath): Json[] => {
-  const messages = given(request, 'instructions') ? [system(stringAt(request, 'instructions', place))] : []
-  const input = given(request, 'input')
-  const at = place.at('input')
+export const toMessages = (request: Json, path: JsonPath): Json[] => {
+  const messages = optional(request, 'instructions') ? [system(requireString(request, 'instructions', path))] : []
+  const input = optional(request, 'input')
+  const inputPath = path.at('input')
   if (input?.isString) return [...messages, object({ role: toJson('user'), content: input })]
-  if (!input?.isArray) throw at.invalid('must be a string or an array of items')
+  if (!input?.isArray) throw inputPath.invalid('must be a string or an array of items')
   const turn = new AssistantMessage()
-  input.elements().forEach((item, nth) => {
-    messages.push(...readItem(item, turn, at.at(nth)))
+  input.elements().forEach((item, index) => {
+    messages.push(...readItem(item, turn, inputPath.at(index)))
   })
   messages.push(...turn.end())
-  if (messages.length === 0) throw at.invalid('must not be empty')
+  if (messages.length === 0) throw inputPath.invalid('must not be empty')
   return messages
 }
 
 const system = (content: Json): Json => object({ role: toJson('system'), content })
 
-/** Messages that an item brings to an end or adds. What a model said gathers in the turn. */
-const readItem = (item: Json, turn: AssistantMessage, place: JsonPath): Json[] => {
-  if (!item.isObject) throw place.invalid('must be an object')
-  const type = given(item, 'type') ? stringAt(item, 'type', place).string() : undefined
-  // Items of the easy form have no type, or that of their text.
+/** Translates one item. Returns the messages that are complete now. Items of the model are collected in `turn`. */
+const readItem = (item: Json, turn: AssistantMessage, path: JsonPath): Json[] => {
+  if (!item.isObject) throw path.invalid('must be an object')
+  const type = optional(item, 'type') ? requireString(item, 'type', path).string() : undefined
+  // Items in the short form have no type, or the type of a text part.
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
-    return readMessage(item, turn, place)
+    return readMessage(item, turn, path)
   switch (type) {
     case 'reasoning':
-      turn.think(thoughtOf(item, place))
+      turn.addReasoning(reasoningOf(item, path))
       return []
     case 'function_call':
-      turn.call(toFunctionCall(item, place))
+      turn.addToolCall(toFunctionCall(item, path))
       return []
     case 'custom_tool_call':
-      turn.call(toCustomCall(item, place))
+      turn.addToolCall(toCustomCall(item, path))
       return []
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return [...turn.end(), toToolMessage(item, place)]
+      return [...turn.end(), toToolMessage(item, path)]
     default:
-      throw place.at('type').unsupported(type)
+      throw path.at('type').unsupported(type)
   }
 }
 
-const notes = ['type', 'id', 'status']
+const itemMembers = ['type', 'id', 'status']
 
-const readMessage = (item: Json, turn: AssistantMessage, place: JsonPath): Json[] => {
-  const role = stringAt(item, 'role', place).string() ?? ''
-  const key = given(item, 'content') ? 'content' : 'text'
-  const content = given(item, key)
-  if (!content) throw place.at('content').invalid('is required')
-  // Of the two kinds of messages that a model sends, chat completions know the one that is meant for the user.
-  refuse(item, ['phase'], place, ['"final_answer"'])
-  const rest = others(item, [...notes, 'role', 'phase', key])
-  if (role === 'assistant') return turn.say({ ...toSaid(content, place.at(key)), others: rest })
+const readMessage = (item: Json, turn: AssistantMessage, path: JsonPath): Json[] => {
+  const role = requireString(item, 'role', path).string() ?? ''
+  const key = optional(item, 'content') ? 'content' : 'text'
+  const content = optional(item, key)
+  if (!content) throw path.at('content').invalid('is required')
+  // A chat completion has only messages for the user, which is the phase `final_answer`.
+  reject(item, ['phase'], path, ['"final_answer"'])
+  const rest = otherMembers(item, [...itemMembers, 'role', 'phase', key])
+  if (role === 'assistant') return turn.addMessage({ ...toAssistantContent(content, path.at(key)), others: rest })
   const chatRole = chatRoles.get(role)
-  if (chatRole === undefined) throw place.at('role').unsupported(role)
-  return [...turn.end(), object({ role: toJson(chatRole), content: toContent(content, place.at(key)), ...rest })]
+  if (chatRole === undefined) throw path.at('role').unsupported(role)
+  return [...turn.end(), object({ role: toJson(chatRole), content: toContent(content, path.at(key)), ...rest })]
 }
 
-/** `developer` is what one vendor calls `system` today; an upstream of the documents knows only the latter. */
+/** `developer` is OpenAI's newer name of `system`. Other upstreams accept only `system`. */
 const chatRoles: ReadonlyMap<string, string> = new Map([
   ['system', 'system'],
   ['developer', 'system'],
   ['user', 'user'],
 ])
 
-/** What a model thought, in full where the item has it, else as a summary. Throws TextProblem 400 when that is encrypted. */
-const thoughtOf = (item: Json, place: JsonPath): string => {
-  refuse(item, ['encrypted_content'], place)
-  return textOf(item, 'content', place) || textOf(item, 'summary', place)
+/** The text of a reasoning item, else its summary. Throws TextProblem 400 for encrypted reasoning. */
+const reasoningOf = (item: Json, path: JsonPath): string => {
+  reject(item, ['encrypted_content'], path)
+  return textOf(item, 'content', path) || textOf(item, 'summary', path)
 }
 
-const textOf = (item: Json, key: string, place: JsonPath): string => {
-  const parts = given(item, key)
-  if (parts && !parts.isArray) throw place.at(key).invalid('must be an array')
-  const texts = parts?.elements().map((part, nth) => stringAt(part, 'text', place.at(key).at(nth)).string() ?? '')
-  return texts?.join('\n\n') ?? ''
+const textOf = (item: Json, key: string, path: JsonPath): string => {
+  const parts = optional(item, key)
+  if (parts && !parts.isArray) throw path.at(key).invalid('must be an array')
+  const textParts = parts
+    ?.elements()
+    .map((part, index) => requireString(part, 'text', path.at(key).at(index)).string() ?? '')
+  return textParts?.join('\n\n') ?? ''
 }
 
-const called = [...notes, 'call_id', 'name', 'namespace', 'async', 'caller']
+const callMembers = [...itemMembers, 'call_id', 'name', 'namespace', 'async', 'caller']
 
-/** Throws TextProblem 400 for a call that is more than a call by the model. */
-const refuseStrange = (item: Json, place: JsonPath): void => {
-  refuse(item, ['namespace'], place)
-  refuse(item, ['async'], place, ['false'])
-  const caller = given(item, 'caller')
-  if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw place.at('caller').unsupported()
+/** Throws TextProblem 400 for a call that chat completions do not have: with a namespace, asynchronous, or made by a program. */
+const rejectSpecialCall = (item: Json, path: JsonPath): void => {
+  reject(item, ['namespace'], path)
+  reject(item, ['async'], path, ['false'])
+  const caller = optional(item, 'caller')
+  if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw path.at('caller').unsupported()
 }
 
-const toFunctionCall = (item: Json, place: JsonPath): Json => {
-  refuseStrange(item, place)
+const toFunctionCall = (item: Json, path: JsonPath): Json => {
+  rejectSpecialCall(item, path)
   return object({
-    id: stringAt(item, 'call_id', place),
+    id: requireString(item, 'call_id', path),
     type: toJson('function'),
-    function: object({ name: stringAt(item, 'name', place), arguments: stringAt(item, 'arguments', place) }),
-    ...others(item, [...called, 'arguments']),
+    function: object({ name: requireString(item, 'name', path), arguments: requireString(item, 'arguments', path) }),
+    ...otherMembers(item, [...callMembers, 'arguments']),
   })
 }
 
-const toCustomCall = (item: Json, place: JsonPath): Json => {
-  refuseStrange(item, place)
+const toCustomCall = (item: Json, path: JsonPath): Json => {
+  rejectSpecialCall(item, path)
   return object({
-    id: stringAt(item, 'call_id', place),
+    id: requireString(item, 'call_id', path),
     type: toJson('custom'),
-    custom: object({ name: stringAt(item, 'name', place), input: stringAt(item, 'input', place) }),
-    ...others(item, [...called, 'input']),
+    custom: object({ name: requireString(item, 'name', path), input: requireString(item, 'input', path) }),
+    ...otherMembers(item, [...callMembers, 'input']),
   })
 }
 
-const toToolMessage = (item: Json, place: JsonPath): Json => {
-  refuseStrange(item, place)
-  const output = given(item, 'output')
-  if (!output) throw place.at('output').invalid('is required')
+const toToolMessage = (item: Json, path: JsonPath): Json => {
+  rejectSpecialCall(item, path)
+  const output = optional(item, 'output')
+  if (!output) throw path.at('output').invalid('is required')
   return object({
     role: toJson('tool'),
-    tool_call_id: stringAt(item, 'call_id', place),
-    content: toToolContent(output, place.at('output')),
-    name: given(item, 'name'),
-    ...others(item, [...called, 'output']),
+    tool_call_id: requireString(item, 'call_id', path),
+    content: toToolContent(output, path.at('output')),
+    name: optional(item, 'name'),
+    ...otherMembers(item, [...callMembers, 'output']),
   })
 }

@@ -1,10 +1,10 @@
 import { composeJson, type Json, type Piece } from '../../shared/json.ts'
 import type { JsonPath } from './json-path.ts'
 
-/** Members of an object by key; undefined ones are left out. */
+/** Members of an object by key. Undefined members are left out. */
 export type Members = Readonly<Record<string, Json | undefined>>
 
-/** An object of values that stay as they were written. */
+/** Builds an object. Its values keep their original text, so that no number loses digits. */
 export const object = (members: Members): Json => {
   const pieces: Piece[] = []
   for (const [key, value] of Object.entries(members)) {
@@ -14,34 +14,33 @@ export const object = (members: Members): Json => {
 }
 
 export const array = (elements: readonly Json[]): Json =>
-  composeJson(['[', ...elements.flatMap((element, nth) => (nth === 0 ? [element] : [',', element])), ']'])
+  composeJson(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']'])
 
-/** A member that says something: `null` counts as absent, which is what it means in both protocols. */
-export const given = (json: Json, key: string): Json | undefined => {
+/** The member; undefined when absent. `null` counts as absent, as in both protocols. */
+export const optional = (json: Json, key: string): Json | undefined => {
   const value = json.get(key)
   return value?.is('null') ? undefined : value
 }
 
-/** The members that nobody here knows, which are passed on as they are. */
-export const others = (json: Json, known: readonly string[]): Members =>
+/** The members whose keys are not in `known`. The bridge passes them on unchanged. */
+export const otherMembers = (json: Json, known: readonly string[]): Members =>
   Object.fromEntries(json.members().flatMap(({ key, value }) => (known.includes(key) ? [] : [[key, value]])))
 
-/** The string of a member. Throws TextProblem 400 when it is anything else. */
-export const stringAt = (json: Json, key: string, place: JsonPath): Json => {
-  const value = given(json, key)
-  if (!value?.isString) throw place.at(key).invalid('must be a string')
+/** The member, which must be a string. Throws TextProblem 400 otherwise. */
+export const requireString = (json: Json, key: string, path: JsonPath): Json => {
+  const value = optional(json, key)
+  if (!value?.isString) throw path.at(key).invalid('must be a string')
   return value
 }
 
-/** Throws TextProblem 400 for members that say something a chat completion cannot: all but `null`, and what `harmless` takes for no demand. */
-export const refuse = (
-  json: Json,
-  keys: readonly string[],
-  place: JsonPath,
-  harmless: readonly string[] = [],
-): void => {
+/**
+ * Throws TextProblem 400 for members that a chat completion cannot express. `null` passes.
+ *
+ * @param harmless values that pass, as JSON text, because they have no effect
+ */
+export const reject = (json: Json, keys: readonly string[], path: JsonPath, harmless: readonly string[] = []): void => {
   for (const key of keys) {
-    const value = given(json, key)
-    if (value && !harmless.includes(JSON.stringify(value.value()))) throw place.at(key).unsupported(value.string())
+    const value = optional(json, key)
+    if (value && !harmless.includes(JSON.stringify(value.value()))) throw path.at(key).unsupported(value.string())
   }
 }

@@ -1,10 +1,10 @@
 import { TextProblem } from '../problem.ts'
 
-/** Where in a Responses request something stands, so that a refusal can name it. */
+/** Path of a value in a Responses request. An error names it. */
 export class JsonPath {
-  /** Model that the request is for. */
+  /** Model of the request. */
   readonly model: string
-  /** For example `tools[0].type`. Empty: the request itself. */
+  /** For example `tools[0].type`. Empty for the request itself. */
   readonly path: string
 
   constructor(model: string, path = '') {
@@ -12,23 +12,23 @@ export class JsonPath {
     this.path = path
   }
 
-  /** A member or an element of what stands here. */
+  /** The path of a member or an element. */
   at(step: string | number): JsonPath {
     if (typeof step === 'number') return new JsonPath(this.model, `${this.path}[${step}]`)
     return new JsonPath(this.model, this.path === '' ? step : `${this.path}.${step}`)
   }
 
-  /** The refusal of something that a chat completion cannot do or say. @param value what stands here, where it says more than the path */
+  /** The error for a value that a chat completion cannot express. @param value the value, if the message should quote it */
   unsupported(value?: string): TextProblem {
-    const what = value === undefined ? this.path : `${this.path} '${value}'`
+    const subject = value === undefined ? this.path : `${this.path} '${value}'`
     return new TextProblem(
       400,
-      `${what} cannot be used with model ${this.model}, whose upstream offers chat completions only`,
+      `${subject} cannot be used with model ${this.model}, whose upstream offers chat completions only`,
       { param: this.path, code: 'unsupported_parameter' },
     )
   }
 
-  /** The refusal of something that is not as the protocol has it. @param rule for example `must be an object` */
+  /** The error for an invalid value. @param rule for example `must be an object` */
   invalid(rule: string): TextProblem {
     return new TextProblem(400, `${this.path} ${rule}`, { param: this.path })
   }

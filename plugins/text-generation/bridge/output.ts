@@ -1,31 +1,31 @@
-import type { Events, Item, ItemStatus } from './events.ts'
+import type { EventWriter, Item, ItemStatus } from './events.ts'
 
-/** The items of a response, in the order in which they began. */
+/** The output of a response: its items in the order in which they began. */
 export interface Output {
-  readonly emit: Events['emit']
+  readonly emit: EventWriter['emit']
   readonly newId: (prefix: string) => string
-  readonly entries: Entry[]
+  readonly items: ItemBuilder[]
 }
 
-/** An item while it comes into being. It announces itself when it is made. */
-export interface Entry {
-  /** Says all that is to be said at its end. Nothing when that was said before. */
+/** Builds an output item and emits its events. The constructor emits `response.output_item.added`. */
+export interface ItemBuilder {
+  /** Emits the final events of the item. A second call of a reasoning item does nothing. */
   close(status: 'completed' | 'incomplete'): void
-  /** The item as it is now. */
+  /** The item so far. */
   item(): Item
-  /** Whether nothing is seen to be missing from it. */
-  readonly isWhole: boolean
+  /** False if the item is certainly incomplete, such as half the arguments of a function. */
+  readonly looksComplete: boolean
 }
 
-/** Joins the output, and says so. Gives the item's place. */
-export const begin = (output: Output, entry: Entry): number => {
-  const index = output.entries.push(entry) - 1
-  output.emit({ type: 'response.output_item.added', output_index: index, item: entry.item() })
+/** Adds an item to the output and emits `response.output_item.added`. Returns its index. */
+export const addItem = (output: Output, builder: ItemBuilder): number => {
+  const index = output.items.push(builder) - 1
+  output.emit({ type: 'response.output_item.added', output_index: index, item: builder.item() })
   return index
 }
 
-/** An item's status as it is shown in a response that breaks off: what was not done never will be. */
-export const brokenOff = (item: Item): Item => {
+/** The item of a response that failed: an item in progress becomes incomplete. */
+export const withFinalStatus = (item: Item): Item => {
   const status: ItemStatus = item.status === 'in_progress' ? 'incomplete' : item.status
   return { ...item, status }
 }

@@ -1,49 +1,49 @@
 import type { Json } from '../../shared/json.ts'
 import { toMessages } from './input.ts'
-import { array, given, type Members, object, others, refuse } from './json-builder.ts'
+import { array, type Members, object, optional, otherMembers, reject } from './json-builder.ts'
 import { JsonPath } from './json-path.ts'
-import { toLogprobs, toReasoning, toStreamOptions, toText } from './settings.ts'
+import { toLogprobFields, toReasoningFields, toStreamOptions, toTextFields } from './settings.ts'
 import { toToolFields } from './tools.ts'
 
 /**
- * The chat completion request that asks for the same as a Responses request.
+ * Translates a Responses request to a chat completion request.
  *
- * What chat completions know under another name or in another form is translated; what they know by the same name, and what nobody here knows, is passed
- * on as it was written. `store` is left out, whichever its value: nothing is kept, and nothing can be fetched later. Whether the upstream is asked
- * for a stream, and for usage in it, is decided elsewhere.
+ * Fields with another name or form are translated. Fields with the same name and unknown fields pass unchanged. `store`
+ * is left out, because the upstream keeps no response. `withAdditions` adds the fields about streaming later.
  *
- * Throws TextProblem 400 whose `param` is the path of the first thing that a chat completion cannot do or say; nothing is dropped in silence.
+ * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field is
+ * dropped silently.
  */
 export const toChatRequest = (request: Json): Json => {
-  const place = refuseImpossible(request)
+  const path = rejectUnsupported(request)
   const translated: Members = {
     model: request.get('model'),
-    messages: array(toMessages(request, place)),
-    max_tokens: given(request, 'max_output_tokens'),
-    ...toToolFields(request, place),
-    ...toLogprobs(request, place),
-    ...toText(request, place),
-    ...toReasoning(request, place),
-    stream_options: toStreamOptions(request, place),
+    messages: array(toMessages(request, path)),
+    max_tokens: optional(request, 'max_output_tokens'),
+    ...toToolFields(request, path),
+    ...toLogprobFields(request, path),
+    ...toTextFields(request, path),
+    ...toReasoningFields(request, path),
+    stream_options: toStreamOptions(request, path),
   }
-  const same = Object.fromEntries(sameNames.map((key) => [key, given(request, key)]))
-  const unknown = others(request, [...responsesOnly, ...Object.keys(impossible), ...sameNames])
+  const shared = Object.fromEntries(sharedFields.map((key) => [key, optional(request, key)]))
+  const unknown = otherMembers(request, [...translatedFields, ...Object.keys(unsupportedFields), ...sharedFields])
   for (const key of Object.keys(unknown)) {
-    // Of two fields for one thing, one in the words of each protocol, the upstream would hear only one.
-    if (Object.hasOwn(translated, key) && translated[key]) throw place.at(key).unsupported()
+    // The request has the same setting twice, under the names of both protocols. Only one of them can be sent.
+    if (Object.hasOwn(translated, key) && translated[key]) throw path.at(key).unsupported()
   }
-  return object({ ...translated, ...same, ...unknown })
+  return object({ ...translated, ...shared, ...unknown })
 }
 
-/** Throws TextProblem 400 for what a chat completion cannot do. */
-export const refuseImpossible = (request: Json): JsonPath => {
-  const place = new JsonPath(request.get('model')?.string() ?? '')
-  for (const [key, harmless] of Object.entries(impossible)) refuse(request, [key], place, harmless)
-  return place
+/** Throws TextProblem 400 for a field that a chat completion does not support. Returns the path of the request. */
+export const rejectUnsupported = (request: Json): JsonPath => {
+  const path = new JsonPath(request.get('model')?.string() ?? '')
+  for (const [key, harmless] of Object.entries(unsupportedFields)) reject(request, [key], path, harmless)
+  return path
 }
 
-/** What a chat completion cannot do, and the values that do not ask for it. */
-const impossible: Readonly<Record<string, readonly string[]>> = {
+/** Fields that a chat completion does not support, and the values that have no effect, as JSON text. */
+const unsupportedFields: Readonly<Record<string, readonly string[]>> = {
   previous_response_id: [],
   conversation: [],
   prompt: [],
@@ -53,14 +53,14 @@ const impossible: Readonly<Record<string, readonly string[]>> = {
   truncation: ['"disabled"'],
   access_programs: [],
   image: [],
-  // Fields of chat completions whose answers a response could not hold.
+  // Fields of chat completions. A response cannot hold their results.
   n: ['1'],
   audio: [],
   modalities: ['["text"]'],
 }
 
-/** Fields that are translated, or left out because they ask for nothing that could be had. */
-const responsesOnly = [
+/** Fields that are translated or left out. */
+const translatedFields = [
   'model',
   'input',
   'instructions',
@@ -76,8 +76,8 @@ const responsesOnly = [
   'store',
 ]
 
-/** Fields that both protocols have, with one meaning. */
-const sameNames = [
+/** Fields with the same meaning in both protocols. */
+const sharedFields = [
   'stream',
   'temperature',
   'top_p',

@@ -1,27 +1,29 @@
 import type { Json } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
 import { type ChunkObject, elementsOf, isChunkObject } from '../chat/chunk.ts'
-import { given, object } from './json-builder.ts'
+import { object, optional } from './json-builder.ts'
 
-/** What is known of a response when it begins. */
+/** Values of a response that do not come from the request. */
 export interface ResponseStart {
   readonly id: string
   /** Seconds since 1970. */
   readonly createdAt: number
-  /** As the upstream names it, if it does. */
+  /** The upstream's name for the model. Undefined: the request's. */
   readonly model: string | undefined
 }
 
 /**
- * The response object at its beginning: it repeats the request, with the API's own defaults for what was not said, because strict readers want all of
- * it. `store` is false, whatever was asked: nothing is kept.
+ * The response object before any output.
+ *
+ * It repeats fields of the request. The others have the API's defaults, because strict clients require all of them.
+ * `store` is always false, because the upstream keeps no response.
  */
-export const beginResponse = (request: Json, { id, createdAt, model }: ResponseStart): object => {
-  // As one object, in which numbers are kept as they were written.
-  const known = parseLossless(
-    object(Object.fromEntries(repeated.map((key) => [key, given(request, key)]))).raw,
+export const initialResponse = (request: Json, { id, createdAt, model }: ResponseStart): object => {
+  // Parsed without loss, so that long numbers keep their digits.
+  const echoed = parseLossless(
+    object(Object.fromEntries(echoedFields.map((key) => [key, optional(request, key)]))).raw,
   ) as ChunkObject
-  const said = (key: Repeated, otherwise: unknown): unknown => known[key] ?? otherwise
+  const fieldOr = (key: EchoedField, fallback: unknown): unknown => echoed[key] ?? fallback
   return {
     id,
     object: 'response',
@@ -31,36 +33,36 @@ export const beginResponse = (request: Json, { id, createdAt, model }: ResponseS
     completed_at: null,
     error: null,
     incomplete_details: null,
-    instructions: said('instructions', null),
-    max_output_tokens: said('max_output_tokens', null),
+    instructions: fieldOr('instructions', null),
+    max_output_tokens: fieldOr('max_output_tokens', null),
     max_tool_calls: null,
-    metadata: said('metadata', {}),
-    model: model ?? said('model', ''),
+    metadata: fieldOr('metadata', {}),
+    model: model ?? fieldOr('model', ''),
     output: [],
-    parallel_tool_calls: said('parallel_tool_calls', true),
+    parallel_tool_calls: fieldOr('parallel_tool_calls', true),
     previous_response_id: null,
-    prompt_cache_key: said('prompt_cache_key', null),
-    reasoning: withDefaults({ effort: null, summary: null }, said('reasoning', {})),
-    safety_identifier: said('safety_identifier', null),
-    service_tier: said('service_tier', 'auto'),
+    prompt_cache_key: fieldOr('prompt_cache_key', null),
+    reasoning: withDefaults({ effort: null, summary: null }, fieldOr('reasoning', {})),
+    safety_identifier: fieldOr('safety_identifier', null),
+    service_tier: fieldOr('service_tier', 'auto'),
     store: false,
-    temperature: said('temperature', 1),
-    text: textWithDefaults(said('text', {})),
-    tool_choice: said('tool_choice', 'auto'),
-    tools: elementsOf(said('tools', [])).map(toolWithDefaults),
-    top_logprobs: said('top_logprobs', 0),
-    top_p: said('top_p', 1),
+    temperature: fieldOr('temperature', 1),
+    text: textWithDefaults(fieldOr('text', {})),
+    tool_choice: fieldOr('tool_choice', 'auto'),
+    tools: elementsOf(fieldOr('tools', [])).map(toolWithDefaults),
+    top_logprobs: fieldOr('top_logprobs', 0),
+    top_p: fieldOr('top_p', 1),
     truncation: 'disabled',
     usage: null,
-    // Without a default of their own.
-    user: known.user,
-    prompt_cache_options: known.prompt_cache_options,
-    prompt_cache_retention: known.prompt_cache_retention,
+    // These have no default.
+    user: echoed.user,
+    prompt_cache_options: echoed.prompt_cache_options,
+    prompt_cache_retention: echoed.prompt_cache_retention,
   }
 }
 
-/** What of a request its response repeats. */
-const repeated = [
+/** Fields of the request that the response repeats. */
+const echoedFields = [
   'instructions',
   'max_output_tokens',
   'metadata',
@@ -81,11 +83,11 @@ const repeated = [
   'user',
 ] as const
 
-type Repeated = (typeof repeated)[number]
+type EchoedField = (typeof echoedFields)[number]
 
-/** Defaults under what was said; `null` says nothing. */
-const withDefaults = (defaults: object, said: unknown): object => {
-  const entries = isChunkObject(said) ? Object.entries(said).filter(([, value]) => value !== null) : []
+/** The members of `value` over the defaults. `null` counts as absent. */
+const withDefaults = (defaults: object, value: unknown): object => {
+  const entries = isChunkObject(value) ? Object.entries(value).filter(([, value]) => value !== null) : []
   return { ...defaults, ...Object.fromEntries(entries) }
 }
 

@@ -3,26 +3,26 @@ import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { type ChunkObject, elementsOf, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
 import { createChoiceItems } from './choice-items.ts'
-import { createEvents } from './events.ts'
-import { brokenOff, type Output } from './output.ts'
-import { beginResponse } from './response.ts'
+import { createEventWriter } from './events.ts'
+import { type Output, withFinalStatus } from './output.ts'
+import { initialResponse } from './response.ts'
 import { toResponseUsage } from './usage.ts'
 
-/** Makes the events of a response from those of a chat completion. */
+/** Translates the events of a chat stream to the events of a Responses stream. */
 export interface StreamTranslator {
   /**
-   * Takes an event of the chat stream. Gives the text of the events that it brings about, empty for none.
+   * Takes an event of the chat stream. Returns the text of the resulting events; empty for none.
    *
-   * Throws StreamError for an error event of the upstream, and for one that cannot be understood or has no form in a response.
+   * Throws StreamError for an error event, and for an event that is malformed or that a response cannot hold.
    */
   push(event: SseEvent): string
-  /** Whether the choice has finished. `[DONE]` alone does not say so: it may have been added to a stream that broke. */
+  /** Whether the choice has finished. `[DONE]` alone proves nothing: a proxy may have added it to a broken stream. */
   readonly complete: boolean
-  /** The events that end a complete stream, the terminal event included, without `[DONE]`. Empty after an end. */
+  /** The events that end a complete stream, with the final event and without `[DONE]`. Empty after an end. */
   end(): string
-  /** The events that end a broken stream: `response.failed` with what there is, then an error. Empty after an end. */
+  /** The events that end a broken stream: `response.failed` with the response so far, then an error event. Empty after an end. */
   fail(message: string): string
-  /** As the upstream reported it last, in the words of a response. */
+  /** The upstream's latest usage, in the form of a response. */
   readonly usage: object | undefined
 }
 
@@ -31,35 +31,35 @@ export interface StreamTranslatorOptions {
   readonly request: Json
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Makes an id that begins with the prefix. Default: random. */
+  /** Makes an id with the prefix. Default: random. */
   readonly newId?: (prefix: string) => string
-  /** Characters of all events together beyond which push throws StreamError. Default 64 Mi. */
+  /** Most characters of all events together; above it, `push` throws StreamError. Default 64 Mi. */
   readonly maxCharacters?: number
 }
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
   const { request, now, newId = randomId, maxCharacters = 2 ** 26 } = options
-  const events = createEvents()
-  const output: Output = { emit: events.emit, newId, entries: [] }
+  const events = createEventWriter()
+  const output: Output = { emit: events.emit, newId, items: [] }
   const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */
   let response: object | undefined
   let usage: object | undefined
   let characters = 0
-  let over = false
+  let ended = false
 
   const seconds = () => Math.floor(now() / 1000)
 
-  const begin = (chunk: ChunkObject = {}): void => {
+  const start = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
-    response = beginResponse(request, { id: newId('resp_'), createdAt: seconds(), model })
+    response = initialResponse(request, { id: newId('resp_'), createdAt: seconds(), model })
     events.emit({ type: 'response.created', response })
     events.emit({ type: 'response.in_progress', response })
   }
 
-  /** The response as it is now. */
-  const known = (items = output.entries.map((entry) => entry.item())): object => ({
+  /** The response so far. */
+  const responseSoFar = (items = output.items.map((builder) => builder.item())): object => ({
     ...response,
     output: items,
     usage: usage ?? null,
@@ -68,40 +68,40 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   return {
     push(event) {
       characters += event.data.length
-      if (characters > maxCharacters) throw new StreamError(`an answer of more than ${maxCharacters} characters`)
-      const chunk = over ? undefined : readChunk(event)
+      if (characters > maxCharacters) throw new StreamError(`the response is larger than ${maxCharacters} characters`)
+      const chunk = ended ? undefined : readChunk(event)
       if (!chunk) return ''
-      begin(chunk)
-      for (const key of ['service_tier', 'moderation']) response = { ...response, ...told(chunk, key) }
+      start(chunk)
+      for (const key of ['service_tier', 'moderation']) response = { ...response, ...nonEmptyMember(chunk, key) }
       if (isChunkObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
-      for (const each of elementsOf(chunk.choices)) choice.push(each)
+      for (const value of elementsOf(chunk.choices)) choice.push(value)
       return events.take()
     },
     get complete() {
       return choice.finishReason !== undefined
     },
     end() {
-      if (over) return ''
-      over = true
-      begin()
+      if (ended) return ''
+      ended = true
+      start()
       const reason = incompleteReasons.get(choice.finishReason ?? '')
       choice.end(reason !== undefined)
-      const ending = reason
+      const final = reason
         ? { status: 'incomplete', incomplete_details: { reason } }
         : { status: 'completed', completed_at: seconds() }
       events.emit({
         type: reason ? 'response.incomplete' : 'response.completed',
-        response: { ...known(), ...ending },
+        response: { ...responseSoFar(), ...final },
       })
       return events.take()
     },
     fail(message) {
-      if (over) return ''
-      over = true
-      begin()
+      if (ended) return ''
+      ended = true
+      start()
       const error = { code: 'server_error', message }
-      const items = output.entries.map((entry) => brokenOff(entry.item()))
-      events.emit({ type: 'response.failed', response: { ...known(items), status: 'failed', error } })
+      const items = output.items.map((builder) => withFinalStatus(builder.item()))
+      events.emit({ type: 'response.failed', response: { ...responseSoFar(items), status: 'failed', error } })
       events.emit({ type: 'error', ...error, param: null })
       return events.take()
     },
@@ -113,11 +113,12 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 
 const randomId = (prefix: string): string => `${prefix}${crypto.randomUUID().replaceAll('-', '')}`
 
-/** Why a response is incomplete, by what a chat completion says of it. With any other reason it is complete. */
+/** The reason why a response is incomplete, by finish reason. With any other finish reason it is complete. */
 const incompleteReasons: ReadonlyMap<string, string> = new Map([
   ['length', 'max_output_tokens'],
   ['content_filter', 'content_filter'],
 ])
 
-/** A member of a chunk, where it says something. */
-const told = (chunk: ChunkObject, key: string): ChunkObject => (textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] })
+/** The member of a chunk, unless it is absent, null or empty. */
+const nonEmptyMember = (chunk: ChunkObject, key: string): ChunkObject =>
+  textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] }

@@ -1,103 +1,104 @@
 import { StreamError } from '../assembly.ts'
 import { type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
-import type { Entry, Output } from './output.ts'
-import { CallEntry } from './tool-call.ts'
+import type { ItemBuilder, Output } from './output.ts'
+import { ToolCallBuilder } from './tool-call-builder.ts'
 
-/** More calls than that in one answer are not believed. */
+/** Maximum of calls in one response. OpenAI's client has the same bound. */
 const maxCalls = 128
 
-/** A call as far as the stream has told of it. */
-interface Told {
+/** A tool call, as far as the stream has sent it. */
+interface PartialCall {
   index: number | undefined
   id: string
   name: string
   kind: 'function' | 'custom'
-  /** What came before its item could begin. */
-  held: string
-  entry: CallEntry | undefined
+  /** Arguments that came before the item could begin. */
+  buffered: string
+  builder: ToolCallBuilder | undefined
 }
 
-/** The calls of a chat stream, kept apart however their deltas come (text-relay section 7). */
+/** Translates the tool calls of a chat stream. It keeps them apart also where an upstream sends no index, or one index for all. */
 export interface ToolCallItems {
-  /** Takes an element of `tool_calls`. Gives the item that it added to, if that has begun. */
-  push(delta: unknown): Entry | undefined
-  /** Takes the older `function_call`, of which there is one. */
-  pushLegacy(delta: ChunkObject): Entry | undefined
-  /** Begins what has not begun yet. */
+  /** Takes an element of `tool_calls`. Returns its item; undefined while that has not begun. */
+  push(delta: unknown): ItemBuilder | undefined
+  /** Takes the deprecated `function_call`, of which a choice has one. */
+  pushFunctionCall(delta: ChunkObject): ItemBuilder | undefined
+  /** Begins the items that have not begun. */
   end(): void
 }
 
 export const createToolCallItems = (output: Output): ToolCallItems => {
-  const told: Told[] = []
-  const taken = new Set<string>()
+  const calls: PartialCall[] = []
+  const usedIds = new Set<string>()
 
-  /** The call that a delta without index goes on with: that of its id, which may come late, or the last. */
-  const unnumbered = (id: string): Told | undefined => {
-    const last = told.at(-1)
-    return id === '' ? last : (told.find((call) => call.id === id) ?? (last?.id === '' ? last : undefined))
+  /** The call of a delta without index: the call with its id, which may come late, else the last call. */
+  const findWithoutIndex = (id: string): PartialCall | undefined => {
+    const last = calls.at(-1)
+    return id === '' ? last : (calls.find((call) => call.id === id) ?? (last?.id === '' ? last : undefined))
   }
 
-  const find = (delta: ChunkObject): Told => {
+  const findOrCreate = (delta: ChunkObject): PartialCall => {
     const index = typeof delta.index === 'number' ? delta.index : undefined
     const id = textOf(delta.id)
-    const known = index === undefined ? unnumbered(id) : told.findLast((call) => call.index === index)
-    if (known && !isAnother(known, id, delta)) return known
-    if (told.length >= maxCalls) throw new StreamError(`more than ${maxCalls} calls in one answer`)
-    const call: Told = { index, id: '', name: '', kind: 'function', held: '', entry: undefined }
-    told.push(call)
+    const known = index === undefined ? findWithoutIndex(id) : calls.findLast((call) => call.index === index)
+    if (known && !beginsAnother(known, id, delta)) return known
+    if (calls.length >= maxCalls) throw new StreamError(`the response has more than ${maxCalls} tool calls`)
+    const call: PartialCall = { index, id: '', name: '', kind: 'function', buffered: '', builder: undefined }
+    calls.push(call)
     return call
   }
 
-  const start = (call: Told): CallEntry => {
-    // Two calls of one id could not be told apart by their answers.
-    const callId = call.id !== '' && !taken.has(call.id) ? call.id : output.newId('call_')
-    taken.add(callId)
-    call.entry = new CallEntry(output, { kind: call.kind, name: call.name, callId })
-    return call.entry
+  const begin = (call: PartialCall): ToolCallBuilder => {
+    // The outputs of two calls with one id could not be distinguished.
+    const callId = call.id !== '' && !usedIds.has(call.id) ? call.id : output.newId('call_')
+    usedIds.add(callId)
+    call.builder = new ToolCallBuilder(output, { kind: call.kind, name: call.name, callId })
+    return call.builder
   }
 
-  const add = (call: Told, delta: ChunkObject): Entry | undefined => {
+  const add = (call: PartialCall, delta: ChunkObject): ItemBuilder | undefined => {
     const custom = isChunkObject(delta.custom) ? delta.custom : undefined
     const body = custom ?? (isChunkObject(delta.function) ? delta.function : {})
     const text = textOf(custom ? custom.input : body.arguments)
-    if (!call.entry) {
+    if (!call.builder) {
       if (custom || delta.type === 'custom') call.kind = 'custom'
-      // A later empty string does not erase what was said.
+      // A later empty string does not replace a value.
       call.id = textOf(delta.id) || call.id
       call.name = textOf(body.name) || call.name
-      call.held += text
-      // Without an id a call waits for one until its arguments come.
-      if (call.name === '' || (call.id === '' && call.held === '')) return undefined
-      const entry = start(call)
-      if (call.held !== '') entry.add(call.held)
+      call.buffered += text
+      // A call without an id waits for one until its arguments begin.
+      if (call.name === '' || (call.id === '' && call.buffered === '')) return undefined
+      const builder = begin(call)
+      if (call.buffered !== '') builder.append(call.buffered)
     } else if (text !== '') {
-      call.entry.add(text)
+      call.builder.append(text)
     }
-    return call.entry
+    return call.builder
   }
 
   return {
     push(delta) {
-      if (!isChunkObject(delta)) throw new StreamError('a call that is not an object')
-      return add(find(delta), delta)
+      if (!isChunkObject(delta)) throw new StreamError('the upstream sent a tool call that is not an object')
+      return add(findOrCreate(delta), delta)
     },
-    pushLegacy: (delta) => add(find({ index: -1 }), { function: delta }),
+    pushFunctionCall: (delta) => add(findOrCreate({ index: -1 }), { function: delta }),
     end() {
-      for (const call of told) {
-        if (call.entry) continue
-        const entry = start(call)
-        if (call.held !== '') entry.add(call.held)
+      for (const call of calls) {
+        if (call.builder) continue
+        const builder = begin(call)
+        if (call.buffered !== '') builder.append(call.buffered)
       }
     },
   }
 }
 
 /**
- * Whether a delta tells of another call than the one that its number or its lack of one leads to. Some upstreams number all calls 0, or none: after arguments
- * that are whole, a name makes another call, if it comes with another id, or with neither id nor number.
+ * Whether a delta begins another call than the one that its index leads to. Some upstreams send index 0 for all calls,
+ * or none. There a name after complete arguments begins another call, if the delta has another id, or neither an id nor
+ * an index.
  */
-const isAnother = (call: Told, id: string, delta: ChunkObject): boolean => {
+const beginsAnother = (call: PartialCall, id: string, delta: ChunkObject): boolean => {
   const name = isChunkObject(delta.function) ? textOf(delta.function.name) : ''
-  if (name === '' || call.entry?.isWhole !== true) return false
+  if (name === '' || call.builder?.looksComplete !== true) return false
   return id === '' ? typeof delta.index !== 'number' : id !== call.id
 }

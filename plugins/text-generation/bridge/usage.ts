@@ -2,8 +2,9 @@ import { numberOf } from '../../shared/lossless-json.ts'
 import { type ChunkObject, isChunkObject } from '../chat/chunk.ts'
 
 /**
- * Usage of a chat completion in the words of a response. What the upstream does not tell is 0, because strict readers want every count. Undefined when it
- * counts neither input nor output.
+ * Translates the usage of a chat completion. Undefined if it counts neither input nor output tokens.
+ *
+ * Other missing counts become 0, because strict clients require all of them.
  */
 export const toResponseUsage = (usage: ChunkObject): object | undefined => {
   const { prompt_tokens: input, completion_tokens: output } = usage
@@ -15,10 +16,10 @@ export const toResponseUsage = (usage: ChunkObject): object | undefined => {
     input_tokens_details: { cached_tokens: cached_tokens ?? 0, cache_write_tokens: cache_write_tokens ?? 0 },
     output_tokens: output ?? 0,
     output_tokens_details: { reasoning_tokens: reasoning_tokens ?? 0 },
-    total_tokens: usage.total_tokens ?? plain(input) + plain(output),
+    total_tokens: usage.total_tokens ?? countOf(input) + countOf(output),
   }
 }
 
 const detailsOf = (details: unknown): ChunkObject => (isChunkObject(details) ? details : {})
 
-const plain = (count: unknown): number => numberOf(count) || 0
+const countOf = (count: unknown): number => numberOf(count) || 0

@@ -2,40 +2,42 @@ import { Buffer } from 'node:buffer'
 import { numberOf } from '../../shared/lossless-json.ts'
 import { StreamError } from '../assembly.ts'
 
-/** Takes note of bytes that are kept from now on, or no longer (negative). Throws StreamError when they become too many. */
-export type CountKept = (bytes: number) => void
+/** Adds to the number of bytes that are kept; a negative number releases bytes. Throws StreamError above the limit. */
+export type CountBytes = (bytes: number) => void
 
-export const createKeptCounter = (maxBytes: number): CountKept => {
+export const createByteCounter = (maxBytes: number): CountBytes => {
   let kept = 0
   return (bytes) => {
     kept += bytes
-    if (kept > maxBytes) throw new StreamError(`the answer is larger than ${maxBytes} bytes`)
+    if (kept > maxBytes) throw new StreamError(`the response is larger than ${maxBytes} bytes`)
   }
 }
 
 /**
- * A text that comes in pieces. They are joined in blocks, and the blocks only when the text is asked for: every character is copied twice, however
- * many pieces there are, and a million small pieces do not stay a million strings.
+ * A text that grows by pieces.
+ *
+ * Pieces are joined in blocks, and the blocks only on reading. So each character is copied twice however many pieces
+ * there are, and a million small pieces do not stay a million strings.
  */
 export class TextBuffer {
-  readonly #keep: CountKept
+  readonly #countBytes: CountBytes
   readonly #blocks: string[] = []
   #pieces: string[] = []
 
-  constructor(keep: CountKept, first = '') {
-    this.#keep = keep
+  constructor(countBytes: CountBytes, first = '') {
+    this.#countBytes = countBytes
     this.append(first)
   }
 
   append(piece: string): void {
     if (piece === '') return
-    this.#keep(Buffer.byteLength(piece))
-    if (this.#pieces.push(piece) < piecesOfBlock) return
+    this.#countBytes(Buffer.byteLength(piece))
+    if (this.#pieces.push(piece) < piecesPerBlock) return
     this.#blocks.push(this.#pieces.join(''))
     this.#pieces = []
   }
 
-  /** Something not empty that it ends with; empty when the text is. */
+  /** Some characters at the end of the text, at least one. Empty when the text is. */
   get end(): string {
     return this.#pieces.at(-1) ?? this.#blocks.at(-1) ?? ''
   }
@@ -49,15 +51,15 @@ export class TextBuffer {
   }
 }
 
-const piecesOfBlock = 4096
+const piecesPerBlock = 4096
 
-/** Members of an object that comes in parts, in the order in which they first came. A `__proto__` among them is a member like any other. */
+/** Members of an object that grows by deltas, in the order of their first appearance. `__proto__` is an ordinary member. */
 export class MemberBuffer {
-  readonly #keep: CountKept
+  readonly #countBytes: CountBytes
   readonly #values: Map<string, unknown>
 
-  constructor(keep: CountKept, initial: Readonly<Record<string, unknown>> = {}) {
-    this.#keep = keep
+  constructor(countBytes: CountBytes, initial: Readonly<Record<string, unknown>> = {}) {
+    this.#countBytes = countBytes
     this.#values = new Map(Object.entries(initial))
   }
 
@@ -65,25 +67,25 @@ export class MemberBuffer {
     return this.#values.get(key)
   }
 
-  /** The last value wins, but null and an empty text do not erase what is there. */
+  /** Sets a member. The last value wins, but null and an empty text do not replace an earlier value. */
   set(key: string, value: unknown): void {
     const old = this.#values.get(key)
-    // Most of a chunk is what the one before it said.
+    // Most members of a chunk are the same as in the chunk before it.
     if (old === value && value !== undefined) return
     if (value === null ? this.#values.has(key) : value === '' && old !== null && old !== undefined) return
-    this.#keep(weigh(value) - (this.#values.has(key) ? weigh(old) : -weigh(key)))
+    this.#countBytes(sizeOf(value) - (this.#values.has(key) ? sizeOf(old) : -sizeOf(key)))
     this.#values.set(key, value)
   }
 
-  /** Text is joined to the text, and an array to the array, that is there; anything else is set. */
+  /** Appends text to a text, and an array to an array. Sets any other value. */
   join(key: string, value: unknown): void {
     const old = this.#values.get(key)
     if (typeof value === 'string' && old instanceof TextBuffer) old.append(value)
     else if (Array.isArray(value) && Array.isArray(old)) {
-      this.#keep(weigh(value))
+      this.#countBytes(sizeOf(value))
       for (const element of value) old.push(element)
     } else if (typeof value === 'string' && (value !== '' || (old ?? null) === null)) {
-      this.set(key, new TextBuffer(this.#keep, value))
+      this.set(key, new TextBuffer(this.#countBytes, value))
     } else this.set(key, value)
   }
 
@@ -92,25 +94,25 @@ export class MemberBuffer {
   }
 }
 
-/** About as many bytes as a value takes; a text that grows has its own account. */
-const weigh = (value: unknown): number => {
+/** Estimated bytes of a value. A TextBuffer counts its own text. */
+const sizeOf = (value: unknown): number => {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value !== 'object' || value === null || value instanceof TextBuffer) return 8
-  let weight = 8
-  for (const [key, inner] of Object.entries(value)) weight += key.length + weigh(inner)
-  return weight
+  let size = 8
+  for (const [key, inner] of Object.entries(value)) size += key.length + sizeOf(inner)
+  return size
 }
 
-/** The members of a JSON object; none for anything else. */
+/** The members of a JSON object; none for any other value. */
 export const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** A place in a list of choices or tool calls. Throws StreamError unless it is a whole number from 0 to 127. */
-export const indexOf = (value: unknown): number => {
-  const place = numberOf(value)
-  if (Number.isInteger(place) && place >= 0 && place < maxIndexes) return place
-  throw new StreamError(`the upstream sent an index that is no whole number from 0 to ${maxIndexes - 1}`)
+/** Reads the index of a choice or a tool call. Throws StreamError unless it is a whole number from 0 to 127. */
+export const readIndex = (value: unknown): number => {
+  const index = numberOf(value)
+  if (Number.isInteger(index) && index >= 0 && index < maxIndexes) return index
+  throw new StreamError(`the upstream sent an index that is not a whole number from 0 to ${maxIndexes - 1}`)
 }
 
-/** The protocol's bound for choices, and the official client's for tool calls. */
+/** The API's maximum of choices (`n`), and of tool calls in OpenAI's client. */
 export const maxIndexes = 128

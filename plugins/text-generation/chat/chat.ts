@@ -10,7 +10,7 @@ import { checkChatRequest, withAdditions } from './request.ts'
 import { toChunks } from './to-chunks.ts'
 
 export interface ChatOptions {
-  /** Put into requests that name no maximum. Undefined: they stay as they are. */
+  /** Tokens. Added to requests that set no maximum. Undefined: nothing is added. */
   readonly defaultMaxTokens: number | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -35,26 +35,30 @@ export const chat = ({ defaultMaxTokens, now, maxResponseBytes }: ChatOptions): 
   },
 })
 
-/** Whether an object is a completion. */
+/** Whether an object is a chat completion. */
 export const isCompletion = ({ choices }: JsonObject): boolean => Array.isArray(choices)
 
-/** A completion as the stream that it would have been. */
+/** The event stream of a whole chat completion, `[DONE]` included. */
 export const chatEvents = (completion: unknown): string =>
   [...toChunks(completion).map((chunk) => eventText(JSON.stringify(chunk))), doneText].join('')
 
 /**
- * Passes a chat stream on as it comes. `[DONE]` comes exactly once, after a complete stream; a broken one ends with an error. A stream is complete
- * when every choice that appeared has finished. Where the caller did not ask for usage, what the gateway's own asking brought about is taken out.
+ * Passes a chat stream on to the caller, event by event.
+ *
+ * `[DONE]` comes exactly once, after a complete stream; a broken stream ends with an error event. A stream is complete
+ * when it has at least one choice and every choice has finished. The gateway always requests usage from the upstream:
+ * where the caller did not, the events pass without it.
  */
 export const relayChat = (wantsUsage: boolean): Relaying => new ChatRelay(wantsUsage)
 
 class ChatRelay implements Relaying {
   readonly #wantsUsage: boolean
+  /** By the index of the choice. */
   readonly #finished = new Map<number, boolean>()
-  /** What becomes of events that say no more than was known, by what they are like: undefined where they pass as they came. */
+  /** Templates of events that change no state. Value: the template of the replacement; undefined where the event passes unchanged. */
   readonly #known = new Map<EventTemplate, EventTemplate | undefined>()
-  /** Nothing may follow: `[DONE]`, or an error. */
-  #over = false
+  /** After `[DONE]` or an error, all further events are dropped. */
+  #ended = false
   usage: object | undefined
 
   constructor(wantsUsage: boolean) {
@@ -70,71 +74,70 @@ class ChatRelay implements Relaying {
   onFrame(frame: Frame): Uint8Array | null | undefined {
     const { event } = frame
     if (!event) return undefined
-    if (this.#over) return null
-    const { likeness, pieces } = event instanceof TextEvent ? event : first
+    if (this.#ended) return null
+    const { likeness, pieces } = event instanceof TextEvent ? event : withoutTemplate
     if (likeness && this.#known.has(likeness)) {
-      // What the first of them has said need not be heard again.
-      const changed = this.#known.get(likeness)
-      if (!changed) return undefined
-      if (changed.isJson(pieces)) return encoder.encode(changed.fill(pieces))
+      // The first event with this template has changed the state already, so that this one need not be parsed.
+      const replacement = this.#known.get(likeness)
+      if (!replacement) return undefined
+      if (replacement.isJson(pieces)) return encoder.encode(replacement.fill(pieces))
     }
     const json = jsonOf(event)
     if (json === undefined && isDone(event.data)) {
-      this.#over = true
+      this.#ended = true
       return this.complete ? undefined : encoder.encode(chatFailure)
     }
     if (errorOf(event, json)) {
-      this.#over = true
+      this.#ended = true
       return undefined
     }
     if (typeof json !== 'object' || json === null) return undefined
     const chunk: Chunk = json
-    this.#note(chunk)
-    const instead = this.#wantsUsage ? undefined : withoutUsage(frame, chunk)
-    if (likeness) this.#remember(likeness, chunk, instead)
-    return instead
+    this.#update(chunk)
+    const replacement = this.#wantsUsage ? undefined : withoutUsage(frame, chunk)
+    if (likeness) this.#remember(likeness, chunk, replacement)
+    return replacement
   }
 
   onEnd(broken: boolean): string {
-    if (this.#over) return ''
-    this.#over = true
+    if (this.#ended) return ''
+    this.#ended = true
     return this.complete && !broken ? doneText : chatFailure
   }
 
-  #note({ usage, choices }: Chunk): void {
+  #update({ usage, choices }: Chunk): void {
     if (typeof usage === 'object' && usage !== null) this.usage = usage
     const finished = this.#finished
     for (const choice of Array.isArray(choices) ? choices : []) {
-      const { finish_reason: reason, delta, ...place } = (choice ?? {}) as Choice
-      const index = place.index ?? 0
+      const { finish_reason: reason, delta, ...rest } = (choice ?? {}) as Choice
+      const index = rest.index ?? 0
       if (typeof index !== 'number' || (!finished.has(index) && finished.size >= maxChoices)) continue
-      // Speech may end with the word of how long it is kept, instead of a reason.
+      // A choice with audio may end with `expires_at` instead of a finish reason.
       const ends = (typeof reason === 'string' && reason !== '') || typeof delta?.audio?.expires_at === 'number'
       finished.set(index, finished.get(index) === true || ends)
     }
   }
 
-  #remember(likeness: EventTemplate, { usage }: Chunk, instead: Uint8Array | null | undefined): void {
+  #remember(template: EventTemplate, { usage }: Chunk, replacement: Uint8Array | null | undefined): void {
     if (this.#known.size === maxKnown) this.#known.clear()
-    if (usage === undefined || (usage === null && this.#wantsUsage)) this.#known.set(likeness, undefined)
-    const changed = usage === null && instead ? likenessOf(instead) : undefined
-    if (changed?.hasHolesOf(likeness)) this.#known.set(likeness, changed)
+    if (usage === undefined || (usage === null && this.#wantsUsage)) this.#known.set(template, undefined)
+    const changed = usage === null && replacement ? templateOf(replacement) : undefined
+    if (changed?.hasHolesOf(template)) this.#known.set(template, changed)
   }
 }
 
-const likenessOf = (bytes: Uint8Array): EventTemplate | undefined => {
+const templateOf = (bytes: Uint8Array): EventTemplate | undefined => {
   const text = new TextDecoder().decode(bytes)
   const event = parseEvent(text)
   return event && EventTemplate.of(text, event.data)
 }
 
-/** Of an event that is like none before it. */
-const first: Pick<TextEvent, 'likeness' | 'pieces'> = { likeness: undefined, pieces: [] }
+const withoutTemplate: Pick<TextEvent, 'likeness' | 'pieces'> = { likeness: undefined, pieces: [] }
 
-/** As many as there are kinds of event that are known again. */
+/** Equal to the number of templates that an EventReader knows. */
 const maxKnown = 8
 
-/** As many choices as the protocol allows. */
+/** The API's maximum of `n`. */
 const maxChoices = 128
 const encoder = new TextEncoder()
 
@@ -149,14 +152,14 @@ interface Chunk {
   readonly usage?: unknown
 }
 
-/** Without what only the asking for usage adds: the last chunk, which has no choices, and `"usage":null` in all others. */
+/** Removes what `include_usage` adds: the last chunk, which has no choices, and `"usage":null` in all others. */
 const withoutUsage = (frame: Frame, { choices, usage }: Chunk): Uint8Array | null | undefined => {
   if (usage === undefined) return undefined
   if (usage === null) return withData(frame, (json) => json.without((key) => key === 'usage'))
   return Array.isArray(choices) && choices.length === 0 ? null : undefined
 }
 
-/** What the official client raises as an error. */
+/** An event that OpenAI's client raises as an error. */
 const chatFailure = eventText(
   JSON.stringify({
     error: { message: brokenOff, type: 'server_error', param: null, code: 'upstream_error' },

@@ -1,49 +1,49 @@
 import { Buffer } from 'node:buffer'
-import { type CountKept, MemberBuffer, membersOf } from './buffers.ts'
-import { grow, isCallable, ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
+import { type CountBytes, MemberBuffer, membersOf } from './buffers.ts'
+import { appendDelta, isCallable, ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
 
-/** One choice of a chat completion, from what chunks say of it. */
+/** One choice of a chat completion, assembled from chunks. */
 export class Choice {
   readonly index: number
-  readonly #keep: CountKept
+  readonly #countBytes: CountBytes
   readonly #message: MemberBuffer
   readonly #toolCalls: ToolCalls
-  readonly #more: MemberBuffer
+  readonly #rest: MemberBuffer
   #functionCall: MemberBuffer | undefined
   #audio: MemberBuffer | undefined
   #logprobs: MemberBuffer | undefined
   #finishReason: string | undefined
-  /** Whether the last thing said was when the audio expires, which ends an answer of audio. */
+  /** Whether the last delta held only the audio's `expires_at`, which ends a response with audio. */
   #audioEnded = false
 
   constructor(index: number, options: ToolCallsOptions) {
     this.index = index
-    this.#keep = options.keep
-    this.#message = new MemberBuffer(options.keep, { role: 'assistant', content: null, refusal: null })
+    this.#countBytes = options.countBytes
+    this.#message = new MemberBuffer(options.countBytes, { role: 'assistant', content: null, refusal: null })
     this.#toolCalls = new ToolCalls(options)
-    this.#more = new MemberBuffer(options.keep)
+    this.#rest = new MemberBuffer(options.countBytes)
   }
 
-  /** Undefined as long as there may be more of it. */
+  /** Undefined while the choice has not finished. */
   get finishReason(): string | undefined {
-    return this.#finishReason ?? (this.#audioEnded && this.#isAudioWhole() ? 'stop' : undefined)
+    return this.#finishReason ?? (this.#audioEnded && this.#isAudioComplete() ? 'stop' : undefined)
   }
 
-  /** Takes an element of a chunk's `choices`. */
-  take(choice: Readonly<Record<string, unknown>>): void {
+  /** Adds an element of a chunk's `choices`. */
+  add(choice: Readonly<Record<string, unknown>>): void {
     const { delta, message, logprobs, finish_reason: reason } = choice
-    if (delta ?? message) this.#grow(membersOf(delta ?? message), !delta)
-    if (logprobs) this.#growLogprobs(membersOf(logprobs))
+    if (delta ?? message) this.#addDelta(membersOf(delta ?? message), !delta)
+    if (logprobs) this.#addLogprobs(membersOf(logprobs))
     if (typeof reason === 'string' && reason !== '') this.#finishReason = reason
-    for (const key in choice) if (!ofChoices.has(key)) this.#more.set(key, choice[key])
+    for (const key in choice) if (!handledMembers.has(key)) this.#rest.set(key, choice[key])
   }
 
-  /** As it stands in a completion. `cutOff`: as much of it as can be used, for there will be no more. */
+  /** The choice of a completion. @param cutOff whether the stream was cut off: then without unusable parts, such as half a tool call */
   render(cutOff: boolean): object {
     const finished = this.finishReason !== undefined
     const message = this.#message.toJSON()
-    const called = this.#functionCall
-    if (called && (!cutOff || isCallable(called))) message.function_call = called
+    const functionCall = this.#functionCall
+    if (functionCall && (!cutOff || isCallable(functionCall))) message.function_call = functionCall
     const calls = this.#toolCalls.list(cutOff, finished)
     if (calls.length > 0) message.tool_calls = calls
     else if (cutOff && !message.function_call) message.content ??= ''
@@ -53,75 +53,78 @@ export class Choice {
       message,
       logprobs: this.#logprobs ?? null,
       finish_reason: this.finishReason ?? (cutOff ? 'length' : null),
-      ...this.#more.toJSON(),
+      ...this.#rest.toJSON(),
     }
   }
 
-  #growLogprobs(logprobs: Readonly<Record<string, unknown>>): void {
+  #addLogprobs(logprobs: Readonly<Record<string, unknown>>): void {
     for (const [key, value] of Object.entries(logprobs)) {
-      this.#logprobs ??= new MemberBuffer(this.#keep, { content: null, refusal: null })
+      this.#logprobs ??= new MemberBuffer(this.#countBytes, { content: null, refusal: null })
       if (Array.isArray(value)) this.#logprobs.join(key, value)
       else this.#logprobs.set(key, value)
     }
   }
 
-  #grow(delta: Readonly<Record<string, unknown>>, whole: boolean): void {
+  #addDelta(delta: Readonly<Record<string, unknown>>, isMessage: boolean): void {
     this.#audioEnded = isExpiry(delta)
     for (const key in delta) {
       const value = delta[key]
-      if (key === 'tool_calls') this.#toolCalls.take(Array.isArray(value) ? value : [], whole)
-      else if (key === 'function_call') this.#functionCall = grow(this.#functionCall, 'arguments', value, this.#keep)
-      else if (key === 'audio') this.#growAudio(value)
+      if (key === 'tool_calls') this.#toolCalls.add(Array.isArray(value) ? value : [], isMessage)
+      else if (key === 'function_call')
+        this.#functionCall = appendDelta(this.#functionCall, 'arguments', value, this.#countBytes)
+      else if (key === 'audio') this.#addAudio(value)
       else if (key === 'role') this.#message.set(key, value)
-      else if (key === 'content') this.#growContent(value)
-      // An empty refusal is none.
+      else if (key === 'content') this.#addContent(value)
+      // An empty refusal means no refusal.
       else if (key !== 'obfuscation' && !(key === 'refusal' && value === '')) this.#message.join(key, value)
     }
   }
 
-  /** Some upstreams think in parts and then speak in text. */
-  #growContent(value: unknown): void {
+  /** Appends content. Some upstreams send reasoning as an array of parts, and then the response as text. */
+  #addContent(value: unknown): void {
     const old = this.#message.get('content')
     if (Array.isArray(value) && old !== null && !Array.isArray(old)) this.#message.set('content', partsOf(String(old)))
     this.#message.join('content', Array.isArray(old) && typeof value === 'string' ? partsOf(value) : value)
   }
 
-  #growAudio(delta: unknown): void {
+  #addAudio(delta: unknown): void {
     for (const [key, value] of Object.entries(membersOf(delta))) {
-      this.#audio ??= new MemberBuffer(this.#keep)
+      this.#audio ??= new MemberBuffer(this.#countBytes)
       if (key === 'data' || key === 'transcript') this.#audio.join(key, value)
       else this.#audio.set(key, value)
     }
   }
 
-  #isAudioWhole(): boolean {
+  #isAudioComplete(): boolean {
     return ['id', 'data', 'transcript', 'expires_at'].every((key) => (this.#audio?.get(key) ?? null) !== null)
   }
 }
 
-/** Members of a choice that are taken each in its own way. */
-const ofChoices: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason'])
+/** Members of a choice that have a rule of their own. */
+const handledMembers: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason'])
 
 const partsOf = (text: string): readonly object[] => (text === '' ? [] : [{ type: 'text', text }])
 
-/** Whether a delta says nothing but when audio expires. */
+/** Whether a delta holds only the `expires_at` of the audio. */
 const isExpiry = (delta: Readonly<Record<string, unknown>>): boolean =>
-  delta.audio !== undefined && namesIn(delta) === 'audio' && namesIn(membersOf(delta.audio)) === 'expires_at'
+  delta.audio !== undefined && keysOf(delta) === 'audio' && keysOf(membersOf(delta.audio)) === 'expires_at'
 
-/** Names of the members that are not null. */
-const namesIn = (members: Readonly<Record<string, unknown>>): string =>
+/** Keys of the members that are not null. */
+const keysOf = (members: Readonly<Record<string, unknown>>): string =>
   Object.keys(members)
     .filter((key) => members[key] !== null)
     .join()
 
 const renderAudio = (audio: MemberBuffer): object => {
-  const { data, ...more } = audio.toJSON()
-  return { ...more, ...(data === undefined ? {} : { data: data === null ? null : joinBase64(String(data)) }) }
+  const { data, ...rest } = audio.toJSON()
+  return { ...rest, ...(data === undefined ? {} : { data: data === null ? null : joinBase64(String(data)) }) }
 }
 
 /**
- * Base64 (RFC 4648, section 4) of the bytes in pieces of base64 that were written one after another. Where a piece was padded the next begins a new group of
- * four; where it was not, it may have been cut anywhere.
+ * Joins concatenated pieces of base64 (RFC 4648, section 4) to one base64 text.
+ *
+ * After padding, the next piece starts a new group of four characters. Without padding, the upstream may have cut the
+ * text anywhere.
  */
 const joinBase64 = (pieces: string): string => {
   if (!/=[^=]/.test(pieces)) return pieces

@@ -19,7 +19,7 @@ import {
   wordOf,
 } from '../validation.ts'
 
-/** What a relay has to know of a chat request. */
+/** The fields of a chat request that the gateway itself uses. */
 export interface ChatRequest {
   /** Not empty. */
   readonly model: string
@@ -29,10 +29,12 @@ export interface ChatRequest {
 }
 
 /**
- * Checks what the document names of `POST /v1/chat/completions`, in the order of its tables. `null` counts as absent; what the document does
- * not name passes, unknown block types too.
+ * Checks the fields of `POST /v1/chat/completions` that the gateway knows. Other fields and unknown block types pass.
  *
- * Throws TextProblem 400 whose `param` is the first offending field, for example `messages[2].role`; also for a field that stands twice.
+ * `null` counts as absent.
+ *
+ * Throws TextProblem 400 for the first invalid field, and for a field that occurs twice. `param` is its path, for
+ * example `messages[2].role`.
  */
 export const checkChatRequest = (
   request: Json,
@@ -40,12 +42,12 @@ export const checkChatRequest = (
 ): ChatRequest => {
   const model = readModel(request)
   const messages = requireField(fieldOf(request, 'messages'))
-  const all = elementsOf(messages)
-  if (all.length === 0) refuseField(messages.param, 'must be a non-empty array')
-  for (const message of all) checkMessage(message)
+  const elements = elementsOf(messages)
+  if (elements.length === 0) refuseField(messages.param, 'must be a non-empty array')
+  for (const message of elements) checkMessage(message)
   const stream = readBoolean(fieldOf(request, 'stream'))
   checkInteger(fieldOf(request, 'max_tokens'), 1)
-  // Its newer name is the upstream's to check, but decides whether there is a maximum.
+  // The upstream checks its value. The gateway reads whether the request sets a maximum, so it may occur only once.
   fieldOf(request, 'max_completion_tokens')
   checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
@@ -55,11 +57,11 @@ export const checkChatRequest = (
   if (isPresent(format)) checkString(requireField(fieldOf(format.json, 'type', format.param)))
   const options = fieldOf(request, 'stream_options')
   checkObject(options)
-  const usage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
-  return { model, stream, includeUsage: usage?.is('true') ?? false }
+  const includeUsage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
+  return { model, stream, includeUsage: includeUsage?.is('true') ?? false }
 }
 
-/** The document's four roles, and two more that client libraries send. */
+/** The last two are the roles that some client libraries send besides the usual four. */
 const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'developer', 'function']
 
 const checkMessage = ({ param, json }: Present): void => {
@@ -69,24 +71,24 @@ const checkMessage = ({ param, json }: Present): void => {
   if (!roles.includes(role)) refuseField(field.param, `must be one of ${roles.join(', ')}`)
   checkContent({ param, json }, role)
   if (role !== 'tool') return
-  const call = requireField(fieldOf(json, 'tool_call_id', param))
-  if (!call.json.isString || call.json.byteLength === 2) refuseField(call.param, 'must be a non-empty string')
+  const callId = requireField(fieldOf(json, 'tool_call_id', param))
+  if (!callId.json.isString || callId.json.byteLength === 2) refuseField(callId.param, 'must be a non-empty string')
 }
 
 const checkContent = (message: Present, role: string | undefined): void => {
   const content = fieldOf(message.json, 'content', message.param)
-  if (role === 'assistant' && !isPresent(content) && saysOtherwise(message)) return
+  if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return
   const { param, json } = requireField(content)
   if (json.isString) return
   if (!json.isArray) refuseField(param, 'must be a string or an array of content blocks')
   for (const block of elementsOf({ param, json })) checkBlock(block)
 }
 
-/** Whether an assistant message holds something that client libraries send in place of content. */
-const saysOtherwise = ({ param, json }: Present): boolean =>
+/** Whether an assistant message has one of the members that client libraries send without content. */
+const hasContentSubstitute = ({ param, json }: Present): boolean =>
   ['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => {
-    const instead = fieldOf(json, key, param)
-    return isPresent(instead) && (!instead.json.isArray || instead.json.elements().length > 0)
+    const substitute = fieldOf(json, key, param)
+    return isPresent(substitute) && (!substitute.json.isArray || substitute.json.elements().length > 0)
   })
 
 const checkBlock = ({ param, json }: Present): void => {
@@ -94,7 +96,7 @@ const checkBlock = ({ param, json }: Present): void => {
   const type = requireField(fieldOf(json, 'type', param))
   checkString(type)
   const name = wordOf(type.json) ?? ''
-  blocks.get(name)?.(requireField(fieldOf(json, name, param)))
+  blockChecks.get(name)?.(requireField(fieldOf(json, name, param)))
 }
 
 const checkAddress = ({ param, json }: Present): void => {
@@ -103,41 +105,44 @@ const checkAddress = ({ param, json }: Present): void => {
 }
 
 const checkFrames = (frames: Present): void => {
-  const all = elementsOf(frames)
-  if (all.length === 0) refuseField(frames.param, 'must be a non-empty array of image addresses')
-  for (const frame of all) checkString(frame)
+  const elements = elementsOf(frames)
+  if (elements.length === 0) refuseField(frames.param, 'must be a non-empty array of image addresses')
+  for (const address of elements) checkString(address)
 }
 
-/** The document's four blocks. Each has a field named after its type. */
-const blocks: ReadonlyMap<string, (field: Present) => void> = new Map([
+/** The blocks that the gateway checks, by type. Each has a field named after its type. */
+const blockChecks: ReadonlyMap<string, (field: Present) => void> = new Map([
   ['text', checkString],
   ['image_url', checkAddress],
   ['video_url', checkAddress],
   ['video', checkFrames],
 ])
 
-const yes = toJson(true)
+const jsonTrue = toJson(true)
 
 /**
- * The request with what the gateway puts in, in one edit: a stream that reports its usage, whatever the caller asked for, and `maxTokens` where it names no
- * maximum of its own, under its old or its new name. Less what is in `without`; without `stream` it says nothing of streams at all.
+ * The request with the gateway's additions, in one edit.
+ *
+ * It always requests a stream that reports usage, whatever the caller requested. `maxTokens` is added unless the request
+ * sets `max_tokens` or `max_completion_tokens`. Additions in `without` are left out; without `stream`, all fields about
+ * streaming are removed.
  */
 export const withAdditions = (request: Json, without: ReadonlySet<Addition>, maxTokens?: number): Json => {
   const changes: MemberChange[] = []
-  if (maxTokens !== undefined && !without.has('max_tokens') && !maxima.some((key) => isNamed(request, key)))
+  if (maxTokens !== undefined && !without.has('max_tokens') && !maxTokensFields.some((key) => isSet(request, key)))
     changes.push(['max_tokens', toJson(maxTokens)])
   if (without.has('stream')) return request.edit([...changes, ...withoutStreamFields])
-  changes.push(['stream', yes])
-  if (!without.has('stream_options')) changes.push(['stream_options', reportingUsage(request.get('stream_options'))])
+  changes.push(['stream', jsonTrue])
+  if (!without.has('stream_options')) changes.push(['stream_options', withUsage(request.get('stream_options'))])
   return request.edit(changes)
 }
 
-const maxima = ['max_tokens', 'max_completion_tokens']
+const maxTokensFields = ['max_tokens', 'max_completion_tokens']
 
-const isNamed = (request: Json, key: string): boolean => !(request.get(key)?.is('null') ?? true)
+const isSet = (request: Json, key: string): boolean => !(request.get(key)?.is('null') ?? true)
 
-/** Stream options that ask for usage; others stay. */
-const reportingUsage = (options: Json | undefined): Json =>
-  options?.isObject ? options.with('include_usage', yes) : onlyUsage
+/** The stream options with `include_usage`. Other options stay. */
+const withUsage = (options: Json | undefined): Json =>
+  options?.isObject ? options.with('include_usage', jsonTrue) : usageOnly
 
-const onlyUsage = toJson({ include_usage: true })
+const usageOnly = toJson({ include_usage: true })

@@ -1,41 +1,40 @@
 import { isMutableObject, type MutableObject } from './mutable-json.ts'
 
 /**
- * A response that nothing has been generated for: what the request said of it, and otherwise the API's defaults. All members that strict clients require are
- * there.
+ * A response without output: the fields of the request, and the API's defaults for the others. It has every member that strict clients require.
  *
- * @param created when, in milliseconds since 1970
+ * @param createdAt milliseconds since 1970
  */
-export const emptyResponse = (request: unknown, id: string, created: number): MutableObject => {
-  const asked = isMutableObject(request) ? request : {}
+export const emptyResponse = (request: unknown, id: string, createdAt: number): MutableObject => {
+  const fields = isMutableObject(request) ? request : {}
   return {
     id,
     object: 'response',
-    created_at: Math.floor(created / 1000),
+    created_at: Math.floor(createdAt / 1000),
     status: 'in_progress',
     background: false,
     completed_at: null,
     error: null,
     incomplete_details: null,
-    instructions: asked.instructions ?? null,
-    max_output_tokens: asked.max_output_tokens ?? null,
-    max_tool_calls: asked.max_tool_calls ?? null,
-    metadata: asked.metadata ?? {},
-    model: typeof asked.model === 'string' ? asked.model : '',
+    instructions: fields.instructions ?? null,
+    max_output_tokens: fields.max_output_tokens ?? null,
+    max_tool_calls: fields.max_tool_calls ?? null,
+    metadata: fields.metadata ?? {},
+    model: typeof fields.model === 'string' ? fields.model : '',
     output: [],
-    parallel_tool_calls: asked.parallel_tool_calls ?? true,
-    previous_response_id: asked.previous_response_id ?? null,
-    reasoning: { effort: null, summary: null, ...(isMutableObject(asked.reasoning) ? asked.reasoning : {}) },
-    service_tier: asked.service_tier ?? 'default',
-    store: asked.store ?? true,
-    temperature: asked.temperature ?? 1,
-    text: { format: { type: 'text' }, ...(isMutableObject(asked.text) ? asked.text : {}) },
-    tool_choice: asked.tool_choice ?? 'auto',
-    tools: asked.tools ?? [],
-    top_logprobs: asked.top_logprobs ?? 0,
-    top_p: asked.top_p ?? 1,
-    truncation: asked.truncation ?? 'disabled',
+    parallel_tool_calls: fields.parallel_tool_calls ?? true,
+    previous_response_id: fields.previous_response_id ?? null,
+    reasoning: { effort: null, summary: null, ...(isMutableObject(fields.reasoning) ? fields.reasoning : {}) },
+    service_tier: fields.service_tier ?? 'default',
+    store: fields.store ?? true,
+    temperature: fields.temperature ?? 1,
+    text: { format: { type: 'text' }, ...(isMutableObject(fields.text) ? fields.text : {}) },
+    tool_choice: fields.tool_choice ?? 'auto',
+    tools: fields.tools ?? [],
+    top_logprobs: fields.top_logprobs ?? 0,
+    top_p: fields.top_p ?? 1,
+    truncation: fields.truncation ?? 'disabled',
     usage: null,
-    user: asked.user ?? null,
+    user: fields.user ?? null,
   }
 }

@@ -1,67 +1,68 @@
 import {
-  annotate,
-  describe,
-  end,
-  grow,
-  growCommand,
-  growPart,
-  growShellOutput,
-  nothing,
+  addAnnotation,
+  appendCommand,
+  appendMember,
+  appendPartText,
+  appendShellOutput,
+  endResponse,
+  ignore,
   outputText,
-  place,
-  placeSummary,
   type Reducer,
   reasoningText,
   refusal,
   setCommand,
+  setMembers,
+  setPart,
+  setPartText,
   setShellOutput,
   setStatus,
-  settle,
-  settlePart,
+  setSummaryPart,
   summaryText,
+  updateResponse,
 } from './reducers.ts'
 
-/** The events that end a stream, and what they say of the response. */
-export const endings: ReadonlyMap<string, string> = new Map([
+/** The final events of a stream, and the status of the response after each. */
+export const finalStatuses: ReadonlyMap<string, string> = new Map([
   ['response.completed', 'completed'],
   ['response.failed', 'failed'],
   ['response.incomplete', 'incomplete'],
 ])
 
 /**
- * What each event of the protocol does, by its type. An event that is not in it does nothing either, but is not known to do so: the list is held against the
- * official client's.
+ * The reducer of each event type. The assembly ignores types that are not in it.
+ *
+ * A test compares the list with the types of OpenAI's client, so types that are ignored on purpose are in it too.
  */
 export const reducers: ReadonlyMap<string, Reducer> = new Map<string, Reducer>([
-  ['response.created', describe],
-  ['response.queued', describe],
-  ['response.in_progress', describe],
-  ...[...endings].map(([type, status]): [string, Reducer] => [type, end(status)]),
+  ['response.created', updateResponse],
+  ['response.queued', updateResponse],
+  ['response.in_progress', updateResponse],
+  ...[...finalStatuses].map(([type, status]): [string, Reducer] => [type, endResponse(status)]),
 
-  ['response.output_item.added', (event, { items }) => items.announce(event)],
+  ['response.output_item.added', (event, { items }) => items.add(event)],
   ['response.output_item.done', (event, { items }) => items.finish(event)],
-  ['response.content_part.added', place(false)],
-  ['response.content_part.done', place(true)],
+  ['response.content_part.added', setPart(false)],
+  ['response.content_part.done', setPart(true)],
 
-  ['response.output_text.delta', growPart(outputText)],
-  ['response.output_text.done', settlePart(outputText)],
-  ['response.output_text.annotation.added', annotate],
-  ['response.refusal.delta', growPart(refusal)],
-  ['response.refusal.done', settlePart(refusal)],
+  ['response.output_text.delta', appendPartText(outputText)],
+  ['response.output_text.done', setPartText(outputText)],
+  ['response.output_text.annotation.added', addAnnotation],
+  ['response.refusal.delta', appendPartText(refusal)],
+  ['response.refusal.done', setPartText(refusal)],
 
-  ['response.reasoning_text.delta', growPart(reasoningText)],
-  ['response.reasoning_text.done', settlePart(reasoningText)],
-  ['response.reasoning_summary_part.added', placeSummary(false)],
-  ['response.reasoning_summary_part.done', placeSummary(true)],
-  ['response.reasoning_summary_text.delta', growPart(summaryText)],
-  ['response.reasoning_summary_text.done', settlePart(summaryText)],
+  ['response.reasoning_text.delta', appendPartText(reasoningText)],
+  ['response.reasoning_text.done', setPartText(reasoningText)],
+  ['response.reasoning_summary_part.added', setSummaryPart(false)],
+  ['response.reasoning_summary_part.done', setSummaryPart(true)],
+  ['response.reasoning_summary_text.delta', appendPartText(summaryText)],
+  ['response.reasoning_summary_text.done', setPartText(summaryText)],
 
-  ['response.function_call_arguments.delta', grow('function_call', 'arguments')],
-  ['response.function_call_arguments.done', settle('function_call', 'arguments', 'name')],
-  ['response.custom_tool_call_input.delta', grow('custom_tool_call', 'input')],
-  ['response.custom_tool_call_input.done', settle('custom_tool_call', 'input')],
-  ['response.mcp_call_arguments.delta', grow('mcp_call', 'arguments')],
-  ['response.mcp_call_arguments.done', settle('mcp_call', 'arguments')],
+  ['response.function_call_arguments.delta', appendMember('function_call', 'arguments')],
+  ['response.function_call_arguments.done', setMembers('function_call', 'arguments', 'name')],
+  ['response.custom_tool_call_input.delta', appendMember('custom_tool_call', 'input')],
+  ['response.custom_tool_call_input.done', setMembers('custom_tool_call', 'input')],
+  ['response.mcp_call_arguments.delta', appendMember('mcp_call', 'arguments')],
+  ['response.mcp_call_arguments.done', setMembers('mcp_call', 'arguments')],
   ['response.mcp_call.in_progress', setStatus('mcp_call', 'in_progress')],
   ['response.mcp_call.completed', setStatus('mcp_call', 'completed')],
   ['response.mcp_call.failed', setStatus('mcp_call', 'failed')],
@@ -75,31 +76,31 @@ export const reducers: ReadonlyMap<string, Reducer> = new Map<string, Reducer>([
   ['response.code_interpreter_call.in_progress', setStatus('code_interpreter_call', 'in_progress')],
   ['response.code_interpreter_call.interpreting', setStatus('code_interpreter_call', 'interpreting')],
   ['response.code_interpreter_call.completed', setStatus('code_interpreter_call', 'completed')],
-  ['response.code_interpreter_call_code.delta', grow('code_interpreter_call', 'code')],
-  ['response.code_interpreter_call_code.done', settle('code_interpreter_call', 'code')],
+  ['response.code_interpreter_call_code.delta', appendMember('code_interpreter_call', 'code')],
+  ['response.code_interpreter_call_code.done', setMembers('code_interpreter_call', 'code')],
   ['response.image_generation_call.in_progress', setStatus('image_generation_call', 'in_progress')],
   ['response.image_generation_call.generating', setStatus('image_generation_call', 'generating')],
   ['response.image_generation_call.completed', setStatus('image_generation_call', 'completed')],
 
   ['response.shell_call_command.added', setCommand],
-  ['response.shell_call_command.delta', growCommand],
+  ['response.shell_call_command.delta', appendCommand],
   ['response.shell_call_command.done', setCommand],
-  ['response.shell_call_output_content.delta', growShellOutput],
+  ['response.shell_call_output_content.delta', appendShellOutput],
   ['response.shell_call_output_content.done', setShellOutput],
 
-  // Previews of what the finished item has.
-  ['response.image_generation_call.partial_image', nothing],
-  // Items of these kinds have no status.
-  ['response.mcp_list_tools.in_progress', nothing],
-  ['response.mcp_list_tools.completed', nothing],
-  ['response.mcp_list_tools.failed', nothing],
-  ['response.compaction.compacting', nothing],
-  // These belong to no item, and a response has no member for them.
-  ['response.audio.delta', nothing],
-  ['response.audio.done', nothing],
-  ['response.audio.transcript.delta', nothing],
-  ['response.audio.transcript.done', nothing],
-  ['keepalive', nothing],
-  // Never gets this far.
-  ['error', nothing],
+  // Previews. The finished item has the whole image.
+  ['response.image_generation_call.partial_image', ignore],
+  // Items of these types have no status.
+  ['response.mcp_list_tools.in_progress', ignore],
+  ['response.mcp_list_tools.completed', ignore],
+  ['response.mcp_list_tools.failed', ignore],
+  ['response.compaction.compacting', ignore],
+  // A response has no member for audio.
+  ['response.audio.delta', ignore],
+  ['response.audio.done', ignore],
+  ['response.audio.transcript.delta', ignore],
+  ['response.audio.transcript.done', ignore],
+  ['keepalive', ignore],
+  // The assembly throws StreamError for it earlier.
+  ['error', ignore],
 ])

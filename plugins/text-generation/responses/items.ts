@@ -1,88 +1,98 @@
-import { announced, isMutableObject, isText, listIn, type MutableObject, positionIn, within } from './mutable-json.ts'
+import {
+  arrayIn,
+  isMutableObject,
+  isNonEmptyString,
+  type MutableObject,
+  mergeBuilt,
+  readPosition,
+  requireBounded,
+} from './mutable-json.ts'
 
-/** The items of an answer, while events put them together. */
+/** The output items of a response, assembled from events. */
 export interface Items {
-  /** `response.output_item.added`. */
-  announce(event: MutableObject): void
-  /** `response.output_item.done`: replaces whatever the deltas have built. */
+  /** Handles `response.output_item.added`. */
+  add(event: MutableObject): void
+  /** Handles `response.output_item.done`: its item replaces what the deltas have built. */
   finish(event: MutableObject): void
-  /** Takes over items from a snapshot that nothing has been heard of yet. */
-  adopt(output: unknown): void
-  /** The item that an event is about; one of that type is made up where the upstream never announced it. */
-  of(event: MutableObject, type: string): MutableObject
-  /** In their order. */
+  /** Adds the items of a response's `output` that are still unknown. */
+  addMissing(output: unknown): void
+  /** The item that an event is about. Created with that type where the upstream never added it. */
+  itemOf(event: MutableObject, type: string): MutableObject
+  /** In the order of the output. */
   all(): readonly Slot[]
 }
 
 export interface Slot {
   readonly item: MutableObject
-  /** Whether the upstream has said that nothing is missing from it. */
+  /** Whether the item is final. */
   readonly done: boolean
 }
 
 interface OpenSlot extends Slot {
   item: MutableObject
   done: boolean
-  /** Not announced so far. */
-  madeUp: boolean
+  /** Whether the item was created for an event, and the upstream has not added it yet. */
+  implicit: boolean
 }
 
-/** @param newId the part of an id behind its prefix, for items that have to be made up without one */
+/** @param newId makes the part of an id after `item_`, for created items */
 export const createItems = (newId: () => string): Items => {
-  // By output_index, with holes. Some upstreams give each event another item_id, others all items one index: one of the two always helps.
+  // By output_index, with holes. Some upstreams change the item_id with each event, others give all items one index. So
+  // an item is found by either.
   const slots: (OpenSlot | undefined)[] = []
   const byId = new Map<string, OpenSlot>()
 
   const find = (event: MutableObject, id: unknown): OpenSlot | undefined => {
-    const position = positionIn(event, 'output_index')
-    const known = isText(id) ? byId.get(id) : undefined
+    const position = readPosition(event, 'output_index')
+    const known = isNonEmptyString(id) ? byId.get(id) : undefined
     return known ?? (position === undefined ? undefined : slots[position])
   }
 
-  /** The last one, for an event that does not say which it is about. */
+  /** The last slot, for an event that names no item. */
   const last = (event: MutableObject): OpenSlot | undefined =>
-    isText(event.item_id) || positionIn(event, 'output_index') !== undefined ? undefined : slots.at(-1)
+    isNonEmptyString(event.item_id) || readPosition(event, 'output_index') !== undefined ? undefined : slots.at(-1)
 
-  const put = (event: MutableObject, slot: OpenSlot): OpenSlot => {
-    const wanted = positionIn(event, 'output_index') ?? slots.length
-    slots[within(slots[wanted] ? slots.length : wanted)] = slot
-    return name(slot)
+  const insert = (event: MutableObject, slot: OpenSlot): OpenSlot => {
+    const wanted = readPosition(event, 'output_index') ?? slots.length
+    slots[requireBounded(slots[wanted] ? slots.length : wanted)] = slot
+    return register(slot)
   }
 
-  const name = (slot: OpenSlot): OpenSlot => {
-    if (isText(slot.item.id)) byId.set(slot.item.id, slot)
+  const register = (slot: OpenSlot): OpenSlot => {
+    if (isNonEmptyString(slot.item.id)) byId.set(slot.item.id, slot)
     return slot
   }
 
   return {
-    announce(event) {
+    add(event) {
       const { item } = event
       if (!isMutableObject(item)) return
       const slot = find(event, item.id)
-      if (!slot || (!slot.madeUp && isOther(slot.item, item))) put(event, { item, done: false, madeUp: false })
-      else if (!slot.done) name(Object.assign(slot, { item: announced(item, slot.item), madeUp: false }))
+      if (!slot || (!slot.implicit && isOther(slot.item, item))) insert(event, { item, done: false, implicit: false })
+      else if (!slot.done) register(Object.assign(slot, { item: mergeBuilt(item, slot.item), implicit: false }))
     },
     finish(event) {
       const { item } = event
       if (!isMutableObject(item)) return
       const slot = find(event, item.id) ?? unfinished(last(event))
-      if (!slot || (slot.done && isOther(slot.item, item))) put(event, { item, done: true, madeUp: false })
-      else name(Object.assign(slot, { item, done: true, madeUp: false }))
+      if (!slot || (slot.done && isOther(slot.item, item))) insert(event, { item, done: true, implicit: false })
+      else register(Object.assign(slot, { item, done: true, implicit: false }))
     },
-    adopt(output) {
+    addMissing(output) {
       if (!Array.isArray(output)) return
       for (const [position, item] of output.entries()) {
-        if (!isMutableObject(item) || slots[within(position)] || (isText(item.id) && byId.has(item.id))) continue
-        put({ output_index: position }, { item, done: item.status === 'completed', madeUp: false })
+        if (!isMutableObject(item) || slots[requireBounded(position)]) continue
+        if (isNonEmptyString(item.id) && byId.has(item.id)) continue
+        insert({ output_index: position }, { item, done: item.status === 'completed', implicit: false })
       }
     },
-    of(event, type) {
+    itemOf(event, type) {
       const slot = find(event, event.item_id) ?? last(event)
-      // Nothing is said of an item that is done, so that one must be another with the same index.
+      // No event follows for an item that is done: another id means another item with the same index.
       if (slot && !(slot.done && isOther(slot.item, { id: event.item_id }))) return slot.item
-      const id = isText(event.item_id) ? event.item_id : `item_${newId()}`
-      return put(event, { item: { id, type, status: 'in_progress', ...blank(type, id) }, done: false, madeUp: true })
-        .item
+      const id = isNonEmptyString(event.item_id) ? event.item_id : `item_${newId()}`
+      const item = { id, type, status: 'in_progress', ...defaultsOf(type, id) }
+      return insert(event, { item, done: false, implicit: true }).item
     },
     all: () => slots.flatMap((slot) => (slot ? [{ ...slot, item: withoutHoles(slot.item) }] : [])),
   }
@@ -91,10 +101,12 @@ export const createItems = (newId: () => string): Items => {
 const unfinished = (slot: OpenSlot | undefined): OpenSlot | undefined => (slot?.done ? undefined : slot)
 
 const isOther = (one: MutableObject, other: MutableObject): boolean =>
-  ['id', 'call_id'].some((name) => isText(one[name]) && isText(other[name]) && one[name] !== other[name])
+  ['id', 'call_id'].some(
+    (name) => isNonEmptyString(one[name]) && isNonEmptyString(other[name]) && one[name] !== other[name],
+  )
 
-/** What clients rely on in an item of the type. */
-const blank = (type: string, id: string): MutableObject =>
+/** Members that clients require of an item. */
+const defaultsOf = (type: string, id: string): MutableObject =>
   ({
     message: { role: 'assistant', content: [] },
     reasoning: { summary: [] },
@@ -108,39 +120,40 @@ const blank = (type: string, id: string): MutableObject =>
     shell_call_output: { call_id: id, max_output_length: null, output: [] },
   })[type] ?? {}
 
-/** The part of an item that an event is about; one is made up where the upstream never announced it. */
+/** The part of an item that an event is about. Created where the upstream never added it. */
 export const partOf = (
   event: MutableObject,
   item: MutableObject,
   list: PartList,
-  madeUp: () => MutableObject,
+  create: () => MutableObject,
 ): MutableObject => {
-  const parts = listIn(item, list)
-  const position = positionIn(event, positions[list]) ?? Math.max(0, parts.length - 1)
+  const parts = arrayIn(item, list)
+  const position = readPosition(event, indexFields[list]) ?? Math.max(0, parts.length - 1)
   const part = parts[position]
   if (isMutableObject(part)) return part
-  const first = madeUp()
-  parts[position] = first
-  return first
+  const created = create()
+  parts[position] = created
+  return created
 }
 
-/** Puts a part in its place; `finished`: replaces whatever the deltas have built. */
-export const placePart = (event: MutableObject, item: MutableObject, list: PartList, finished: boolean): void => {
+/** Puts the event's part into its item. @param finished whether it replaces what the deltas have built */
+export const putPart = (event: MutableObject, item: MutableObject, list: PartList, finished: boolean): void => {
   if (!isMutableObject(event.part)) return
-  const parts = listIn(item, list)
-  const position = positionIn(event, positions[list]) ?? (finished ? Math.max(0, parts.length - 1) : parts.length)
+  const parts = arrayIn(item, list)
+  const position = readPosition(event, indexFields[list]) ?? (finished ? Math.max(0, parts.length - 1) : parts.length)
   const built = parts[position]
-  parts[within(position)] = finished || !isMutableObject(built) ? event.part : announced(event.part, built)
+  parts[requireBounded(position)] = finished || !isMutableObject(built) ? event.part : mergeBuilt(event.part, built)
 }
 
-export type PartList = keyof typeof positions
+/** The members of an item that are arrays of parts. */
+export type PartList = keyof typeof indexFields
 
-const positions = { content: 'content_index', summary: 'summary_index' } as const
+const indexFields = { content: 'content_index', summary: 'summary_index' } as const
 
-/** Parts that the upstream left out of its count would be nulls in JSON. */
+/** Removes the holes of the part arrays: the upstream skipped those indexes, and JSON would have nulls there. */
 const withoutHoles = (item: MutableObject): MutableObject => {
   const whole = { ...item }
-  for (const list of Object.keys(positions)) {
+  for (const list of Object.keys(indexFields)) {
     const parts = whole[list]
     if (Array.isArray(parts)) whole[list] = parts.filter(() => true)
   }

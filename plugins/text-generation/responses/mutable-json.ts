@@ -1,55 +1,55 @@
 import { StreamError } from '../assembly.ts'
 
-/** A JSON object of the Responses protocol. Members that nobody here knows stay in it. */
+/** A JSON object of the Responses protocol. Unknown members stay in it. */
 export type MutableObject = Record<string, unknown>
 
-/** Numbers that are kept as they were written are objects as well, but frozen: nothing can be put together in one. */
+/** Whether a value is a JSON object. Frozen objects are none: `parseLossless` represents long numbers so. */
 export const isMutableObject = (value: unknown): value is MutableObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.isFrozen(value)
 
-export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** How many items an answer may have, parts an item, commands a call. */
+/** Maximum of items in a response, of parts in an item, and of commands in a call. */
 export const maxEntries = 1024
 
-/** A position that an event names; undefined when it names none. Throws StreamError for one that cannot be, or lies beyond the bound. */
-export const positionIn = (event: MutableObject, name: string): number | undefined => {
+/** Reads an index of an event; undefined when absent. Throws StreamError unless it is a whole number from 0 to 1023. */
+export const readPosition = (event: MutableObject, name: string): number | undefined => {
   const value = event[name]
   if (value === undefined || value === null) return undefined
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return within(value)
-  throw new StreamError(`upstream sent an event whose ${name} is no position`)
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return requireBounded(value)
+  throw new StreamError(`upstream sent an event whose ${name} is not an index`)
 }
 
-/** The position itself. Throws StreamError beyond the bound. */
-export const within = (position: number): number => {
+/** Returns the position. Throws StreamError above 1023. */
+export const requireBounded = (position: number): number => {
   if (position < maxEntries) return position
   throw new StreamError(`upstream sent more than ${maxEntries} items, or parts of one`)
 }
 
-/** The list in a member, put there when there is none. */
-export const listIn = (fields: MutableObject, name: string): unknown[] => {
-  const value = fields[name]
+/** The array in a member. Created when there is none. */
+export const arrayIn = (object: MutableObject, name: string): unknown[] => {
+  const value = object[name]
   if (Array.isArray(value)) return value
-  const list: unknown[] = []
-  fields[name] = list
-  return list
+  const array: unknown[] = []
+  object[name] = array
+  return array
 }
 
-/** Adds a delta to what a member has come to. A rope in every engine, so that the whole is linear. */
-export const append = (fields: MutableObject, name: string, delta: unknown): void => {
+/** Appends a delta to a text member. Engines represent the result as a rope, so that many deltas take linear time. */
+export const append = (object: MutableObject, name: string, delta: unknown): void => {
   if (typeof delta !== 'string') return
-  const value = fields[name]
-  fields[name] = typeof value === 'string' ? value + delta : delta
+  const value = object[name]
+  object[name] = typeof value === 'string' ? value + delta : delta
 }
 
-/** What has been put together by deltas that came before their item, or part, was announced stays where the announcement is empty. */
-export const announced = (announcement: MutableObject, built: MutableObject): MutableObject => {
-  const whole = { ...announcement }
-  for (const name of builtUp) if (isEmpty(whole[name]) && !isEmpty(built[name])) whole[name] = built[name]
-  return whole
+/** Merges an added item or part with what deltas have built before it came. An empty member does not replace a built one. */
+export const mergeBuilt = (added: MutableObject, built: MutableObject): MutableObject => {
+  const merged = { ...added }
+  for (const name of builtMembers) if (isEmpty(merged[name]) && !isEmpty(built[name])) merged[name] = built[name]
+  return merged
 }
 
-const builtUp = ['text', 'refusal', 'annotations', 'logprobs', 'content', 'summary', 'arguments', 'input', 'code']
+const builtMembers = ['text', 'refusal', 'annotations', 'logprobs', 'content', 'summary', 'arguments', 'input', 'code']
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

@@ -1,171 +1,174 @@
-import { type Items, type PartList, partOf, placePart } from './items.ts'
-import { append, isMutableObject, listIn, type MutableObject, positionIn } from './mutable-json.ts'
+import { type Items, type PartList, partOf, putPart } from './items.ts'
+import { append, arrayIn, isMutableObject, type MutableObject, readPosition } from './mutable-json.ts'
 
-/** An answer while events put it together. */
+/** State of the assembly of a response. */
 export interface ResponseState {
   readonly items: Items
-  /** As the upstream last described the response, apart from its output. */
+  /** The upstream's latest response object, without its output. */
   response: MutableObject | undefined
-  /** Status that the upstream has ended with, and the response that it ended with. */
+  /** The final status, and the response of the final event. */
   end: { readonly status: string; readonly response: MutableObject } | undefined
 }
 
-/** What an event does to an answer. */
-export type Reducer = (event: MutableObject, answer: ResponseState) => void
+/** Applies an event to the state. */
+export type Reducer = (event: MutableObject, state: ResponseState) => void
 
-/** `response.created` and its like: the response so far. */
-export const describe: Reducer = ({ response }, answer) => {
+/** `response.created` and other events with the response so far. */
+export const updateResponse: Reducer = ({ response }, state) => {
   if (!isMutableObject(response)) return
-  // The text of an output to come would be a wrong one: it is what clients make of the output themselves.
-  const { output, output_text: _, ...described } = response
-  answer.response = { ...answer.response, ...described }
-  answer.items.adopt(output)
+  // `output_text` would be out of date at the end. Client libraries derive it from the output.
+  const { output, output_text: _, ...rest } = response
+  state.response = { ...state.response, ...rest }
+  state.items.addMissing(output)
 }
 
-export const end =
+/** A final event. */
+export const endResponse =
   (status: string): Reducer =>
-  ({ response }, answer) => {
-    answer.end = { status, response: isMutableObject(response) ? response : {} }
+  ({ response }, state) => {
+    state.end = { status, response: isMutableObject(response) ? response : {} }
   }
 
-/** A member of an item grows. */
-export const grow =
+/** A delta of a text member of an item. */
+export const appendMember =
   (type: string, member: string): Reducer =>
   (event, { items }) =>
-    append(items.of(event, type), member, event.delta)
+    append(items.itemOf(event, type), member, event.delta)
 
-/** A member of an item is said in full, which settles it whatever the deltas were. */
-export const settle =
+/** The final value of members of an item. It replaces what the deltas have built. */
+export const setMembers =
   (type: string, ...members: readonly string[]): Reducer =>
   (event, { items }) => {
-    const item = items.of(event, type)
+    const item = items.itemOf(event, type)
     for (const member of members) if (typeof event[member] === 'string') item[member] = event[member]
   }
 
 export const setStatus =
   (type: string, status: string): Reducer =>
   (event, { items }) => {
-    items.of(event, type).status = status
+    items.itemOf(event, type).status = status
   }
 
 interface PartKind {
   readonly item: string
   readonly list: PartList
-  /** Where its text is. */
+  /** The member with the text. */
   readonly member: string
-  readonly madeUp: () => MutableObject
+  readonly create: () => MutableObject
 }
 
 export const outputText: PartKind = {
   item: 'message',
   list: 'content',
   member: 'text',
-  madeUp: () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }),
+  create: () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }),
 }
 export const refusal: PartKind = {
   item: 'message',
   list: 'content',
   member: 'refusal',
-  madeUp: () => ({ type: 'refusal', refusal: '' }),
+  create: () => ({ type: 'refusal', refusal: '' }),
 }
 export const reasoningText: PartKind = {
   item: 'reasoning',
   list: 'content',
   member: 'text',
-  madeUp: () => ({ type: 'reasoning_text', text: '' }),
+  create: () => ({ type: 'reasoning_text', text: '' }),
 }
 export const summaryText: PartKind = {
   item: 'reasoning',
   list: 'summary',
   member: 'text',
-  madeUp: () => ({ type: 'summary_text', text: '' }),
+  create: () => ({ type: 'summary_text', text: '' }),
 }
 
 const find = (event: MutableObject, { items }: ResponseState, kind: PartKind): MutableObject =>
-  partOf(event, items.of(event, kind.item), kind.list, kind.madeUp)
+  partOf(event, items.itemOf(event, kind.item), kind.list, kind.create)
 
-export const growPart =
+/** A delta of the text of a part. */
+export const appendPartText =
   (kind: PartKind): Reducer =>
-  (event, answer) => {
-    const part = find(event, answer, kind)
+  (event, state) => {
+    const part = find(event, state, kind)
     append(part, kind.member, event.delta)
-    if (Array.isArray(event.logprobs)) for (const logprob of event.logprobs) listIn(part, 'logprobs').push(logprob)
+    if (Array.isArray(event.logprobs)) for (const logprob of event.logprobs) arrayIn(part, 'logprobs').push(logprob)
   }
 
-export const settlePart =
+/** The final text of a part. */
+export const setPartText =
   (kind: PartKind): Reducer =>
-  (event, answer) => {
-    const part = find(event, answer, kind)
+  (event, state) => {
+    const part = find(event, state, kind)
     if (typeof event[kind.member] === 'string') part[kind.member] = event[kind.member]
-    // The list is required here, so an empty one does not say that there were none.
+    // The API requires `logprobs` in this event, so that an empty array does not mean that there were none.
     if (Array.isArray(event.logprobs) && event.logprobs.length > 0) part.logprobs = event.logprobs
   }
 
-export const place =
+export const setPart =
   (finished: boolean): Reducer =>
   (event, { items }) => {
-    const inReasoning = isMutableObject(event.part) && event.part.type === 'reasoning_text'
-    placePart(event, items.of(event, inReasoning ? 'reasoning' : 'message'), 'content', finished)
+    const isReasoning = isMutableObject(event.part) && event.part.type === 'reasoning_text'
+    putPart(event, items.itemOf(event, isReasoning ? 'reasoning' : 'message'), 'content', finished)
   }
 
-export const placeSummary =
+export const setSummaryPart =
   (finished: boolean): Reducer =>
   (event, { items }) =>
-    placePart(event, items.of(event, 'reasoning'), 'summary', finished)
+    putPart(event, items.itemOf(event, 'reasoning'), 'summary', finished)
 
-export const annotate: Reducer = (event, answer) => {
+export const addAnnotation: Reducer = (event, state) => {
   if (event.annotation === undefined || event.annotation === null) return
-  const annotations = listIn(find(event, answer, outputText), 'annotations')
+  const annotations = arrayIn(find(event, state, outputText), 'annotations')
   const position = event.annotation_index
-  const isThere = typeof position === 'number' && position in annotations
-  if (isThere) annotations[position] = event.annotation
+  const exists = typeof position === 'number' && position in annotations
+  if (exists) annotations[position] = event.annotation
   else annotations.push(event.annotation)
 }
 
-/** The commands of a call, at least as many as the event needs, and the one that it is about. */
+/** The commands of a shell call, filled up to the event's index, and that index. */
 const commandsFor = (event: MutableObject, { items }: ResponseState): [commands: unknown[], position: number] => {
-  const item = items.of(event, 'shell_call')
+  const item = items.itemOf(event, 'shell_call')
   if (!isMutableObject(item.action)) item.action = { commands: [] }
-  const commands = listIn(item.action as MutableObject, 'commands')
-  const position = positionIn(event, 'command_index') ?? Math.max(0, commands.length - 1)
+  const commands = arrayIn(item.action as MutableObject, 'commands')
+  const position = readPosition(event, 'command_index') ?? Math.max(0, commands.length - 1)
   while (commands.length <= position) commands.push('')
   return [commands, position]
 }
 
-export const setCommand: Reducer = (event, answer) => {
-  const [commands, position] = commandsFor(event, answer)
+export const setCommand: Reducer = (event, state) => {
+  const [commands, position] = commandsFor(event, state)
   if (typeof event.command === 'string') commands[position] = event.command
 }
 
-export const growCommand: Reducer = (event, answer) => {
-  const [commands, position] = commandsFor(event, answer)
+export const appendCommand: Reducer = (event, state) => {
+  const [commands, position] = commandsFor(event, state)
   if (typeof event.delta === 'string') commands[position] = `${commands[position]}${event.delta}`
 }
 
-/** What the commands have written, at least as many as the event needs, and the one that it is about. */
+/** The outputs of a shell call's commands, filled up to the event's index, and that index. */
 const outputsFor = (event: MutableObject, { items }: ResponseState): [outputs: unknown[], position: number] => {
-  const outputs = listIn(items.of(event, 'shell_call_output'), 'output')
-  const position = positionIn(event, 'command_index') ?? Math.max(0, outputs.length - 1)
+  const outputs = arrayIn(items.itemOf(event, 'shell_call_output'), 'output')
+  const position = readPosition(event, 'command_index') ?? Math.max(0, outputs.length - 1)
   while (outputs.length <= position) {
     outputs.push({ stdout: '', stderr: '', outcome: { type: 'exit', exit_code: 0 } })
   }
   return [outputs, position]
 }
 
-export const growShellOutput: Reducer = (event, answer) => {
-  const [outputs, position] = outputsFor(event, answer)
+export const appendShellOutput: Reducer = (event, state) => {
+  const [outputs, position] = outputsFor(event, state)
   const output = outputs[position]
   if (!isMutableObject(event.delta) || !isMutableObject(output)) return
   append(output, 'stdout', event.delta.stdout)
   append(output, 'stderr', event.delta.stderr)
 }
 
-export const setShellOutput: Reducer = (event, answer) => {
-  const [outputs, position] = outputsFor(event, answer)
-  // A list, although the event is about one command.
-  const said = Array.isArray(event.output) ? event.output[0] : undefined
-  if (isMutableObject(said)) outputs[position] = said
+export const setShellOutput: Reducer = (event, state) => {
+  const [outputs, position] = outputsFor(event, state)
+  // The API sends an array, although the event is about one command.
+  const output = Array.isArray(event.output) ? event.output[0] : undefined
+  if (isMutableObject(output)) outputs[position] = output
 }
 
-/** Says nothing that an answer has a place for. */
-export const nothing: Reducer = () => {}
+/** An event without effect on the response. */
+export const ignore: Reducer = () => {}

@@ -1,20 +1,20 @@
 type Members = Readonly<Record<string, unknown>>
 
-/** A whole response as the stream that it would have been: text of a whole event stream, without `[DONE]`. */
-export const replayResponse = (answer: unknown): string => {
-  const response = membersOf(answer)
+/** The event stream that the upstream would have sent for a whole response, without `[DONE]`. */
+export const replayResponse = (value: unknown): string => {
+  const response = membersOf(value)
   const events: readonly Members[] = [
-    { type: 'response.created', response: begun(response) },
-    { type: 'response.in_progress', response: begun(response) },
+    { type: 'response.created', response: inProgress(response) },
+    { type: 'response.in_progress', response: inProgress(response) },
     ...list(response.output).flatMap((item, index) => itemEvents(membersOf(item), index)),
-    { type: `response.${terminal(response.status)}`, response },
+    { type: `response.${finalStatus(response.status)}`, response },
   ]
   return events
     .map((event, number) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}\n\n`)
     .join('')
 }
 
-const begun = (response: Members): Members => ({
+const inProgress = (response: Members): Members => ({
   ...response,
   status: 'in_progress',
   output: [],
@@ -23,53 +23,55 @@ const begun = (response: Members): Members => ({
   incomplete_details: null,
 })
 
-const terminal = (status: unknown): string => (status === 'incomplete' || status === 'failed' ? status : 'completed')
+const finalStatus = (status: unknown): string => (status === 'incomplete' || status === 'failed' ? status : 'completed')
 
 const itemEvents = (item: Members, index: number): readonly Members[] => {
-  const place = { output_index: index, item_id: item.id }
-  const argumentsOf = item.type === 'function_call' ? item.arguments : undefined
-  const emptied = {
+  const position = { output_index: index, item_id: item.id }
+  const callArguments = item.type === 'function_call' ? item.arguments : undefined
+  const empty = {
     ...item,
     ...(item.status !== undefined && { status: 'in_progress' }),
     ...(item.content !== undefined && { content: [] }),
-    ...(argumentsOf !== undefined && { arguments: '' }),
+    ...(callArguments !== undefined && { arguments: '' }),
   }
   return [
-    { type: 'response.output_item.added', output_index: index, item: emptied },
-    ...list(item.content).flatMap((part, at) => partEvents(membersOf(part), { ...place, content_index: at })),
-    ...(argumentsOf === undefined
+    { type: 'response.output_item.added', output_index: index, item: empty },
+    ...list(item.content).flatMap((part, contentIndex) =>
+      partEvents(membersOf(part), { ...position, content_index: contentIndex }),
+    ),
+    ...(callArguments === undefined
       ? []
       : [
-          { type: 'response.function_call_arguments.delta', ...place, delta: argumentsOf },
-          { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: argumentsOf },
+          { type: 'response.function_call_arguments.delta', ...position, delta: callArguments },
+          { type: 'response.function_call_arguments.done', ...position, name: item.name, arguments: callArguments },
         ]),
     { type: 'response.output_item.done', output_index: index, item },
   ]
 }
 
-/** Parts whose text comes in deltas: the member that holds it. Their events are named after the part. */
-const textual: Readonly<Partial<Record<string, string>>> = {
+/** The text member of each part type that comes in deltas. The events have the type of the part in their names. */
+const textMembers: Readonly<Partial<Record<string, string>>> = {
   output_text: 'text',
   refusal: 'refusal',
   reasoning_text: 'text',
 }
 
-const partEvents = (part: Members, place: Members): readonly Members[] => {
-  const kind = String(part.type)
-  const member = textual[kind]
+const partEvents = (part: Members, position: Members): readonly Members[] => {
+  const type = String(part.type)
+  const member = textMembers[type]
   if (member === undefined) {
     return [
-      { type: 'response.content_part.added', ...place, part },
-      { type: 'response.content_part.done', ...place, part },
+      { type: 'response.content_part.added', ...position, part },
+      { type: 'response.content_part.done', ...position, part },
     ]
   }
-  const more = kind === 'output_text' ? { logprobs: part.logprobs ?? [] } : {}
-  const emptied = { ...part, [member]: '', ...(part.annotations !== undefined && { annotations: [] }) }
+  const logprobs = type === 'output_text' ? { logprobs: part.logprobs ?? [] } : {}
+  const empty = { ...part, [member]: '', ...(part.annotations !== undefined && { annotations: [] }) }
   return [
-    { type: 'response.content_part.added', ...place, part: emptied },
-    { type: `response.${kind}.delta`, ...place, delta: part[member], ...more },
-    { type: `response.${kind}.done`, ...place, [member]: part[member], ...more },
-    { type: 'response.content_part.done', ...place, part },
+    { type: 'response.content_part.added', ...position, part: empty },
+    { type: `response.${type}.delta`, ...position, delta: part[member], ...logprobs },
+    { type: `response.${type}.done`, ...position, [member]: part[member], ...logprobs },
+    { type: 'response.content_part.done', ...position, part },
   ]
 }
 

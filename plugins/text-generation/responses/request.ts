@@ -17,22 +17,24 @@ import {
   wordOf,
 } from '../validation.ts'
 
-/** What a relay has to know of a responses request. */
+/** The fields of a Responses request that the gateway itself uses. */
 export interface ResponsesRequest {
   /** Not empty. */
   readonly model: string
   readonly stream: boolean
-  /** Whether the caller wants to fetch the answer later. */
+  /** Whether the upstream generates in the background, and the caller fetches the response later. */
   readonly background: boolean
-  /** Whether the upstream is to keep the answer: it does unless it is told not to. */
+  /** Whether the upstream keeps the response. It does unless `store` is false. */
   readonly stores: boolean
 }
 
 /**
- * Checks what the document names of `POST /v1/responses`, in the order of its table, and then what both protocols share. `null` counts as
- * absent; what the document does not name passes, unknown items and parts too. `input` may be empty.
+ * Checks the fields of `POST /v1/responses` that the gateway knows. Other fields, items and parts pass.
  *
- * Throws TextProblem 400 whose `param` is the first offending field, for example `input[0].content[1].text`; also for a field that stands twice.
+ * `null` counts as absent. `input` may be empty.
+ *
+ * Throws TextProblem 400 for the first invalid field, and for a field that occurs twice. `param` is its path, for
+ * example `input[0].content[1].text`.
  */
 export const checkResponsesRequest = (
   request: Json,
@@ -65,7 +67,7 @@ const checkItem = ({ param, json }: Present): void => {
   checkObject({ param, json })
   const type = fieldOf(json, 'type', param)
   checkString(type)
-  // An item without a type is a message; what is in items of other types is the upstream's to check.
+  // An item without a type is a message. The upstream checks items of other types.
   if (isPresent(type) && wordOf(type.json) !== 'message') return
   checkString(fieldOf(json, 'role', param))
   checkString(fieldOf(json, 'text', param))
@@ -75,12 +77,12 @@ const checkItem = ({ param, json }: Present): void => {
   for (const part of elementsOf(content)) checkPart(part)
 }
 
-const texts: readonly unknown[] = ['text', 'input_text', 'output_text']
+const textTypes: readonly unknown[] = ['text', 'input_text', 'output_text']
 
 const checkPart = ({ param, json }: Present): void => {
   const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && texts.includes(wordOf(type.json))) checkString(requireField(fieldOf(json, 'text', param)))
+  if (isPresent(type) && textTypes.includes(wordOf(type.json))) checkString(requireField(fieldOf(json, 'text', param)))
 }
 
-/** The request as a streaming one, whatever the caller asked for. */
+/** The request with `stream: true`. */
 export const asResponsesStream = (request: Json): Json => request.with('stream', toJson(true))

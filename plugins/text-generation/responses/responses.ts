@@ -24,28 +24,28 @@ export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol
       action: 'CreateResponse',
       path: '/responses',
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
-      // What runs in the background answers at once that it does.
+      // The upstream returns a background response at once, before it has generated anything.
       atOnce: background,
-      ...answers(() => echoOf(request), { now, maxResponseBytes }),
+      ...responseHandling(() => withoutInput(request), { now, maxResponseBytes }),
     }
   },
 })
 
-/** Fetches a response that the upstream keeps, as the stream that it was, or still is. */
+/** `GET /v1/responses/{id}?stream=true`: streams a stored response. */
 export const retrieval =
   (options: ResponsesOptions) =>
   (path: string): Exchange => ({
     action: 'GetResponse',
     path,
     body: () => undefined,
-    ...answers(() => ({}), options),
+    ...responseHandling(() => ({}), options),
   })
 
-/** What a response repeats of its request: its input is not among it, which may be large. */
-const echoOf = (request: Json): unknown => parseLossless(request.without((key) => key === 'input').raw)
+/** The fields of the request that a response may repeat: all but the input, which may be large. */
+const withoutInput = (request: Json): unknown => parseLossless(request.without((key) => key === 'input').raw)
 
-/** What answers mean. `request`: the request's body, parsed, for a response that has to be made up. */
-const answers = (request: () => unknown, { now, maxResponseBytes }: ResponsesOptions) => {
+/** How the gateway reads responses. @param request the parsed request body, for a response that the gateway has to create */
+const responseHandling = (request: () => unknown, { now, maxResponseBytes }: ResponsesOptions) => {
   const assemble = () =>
     createResponsesAssembly({
       get request() {
@@ -65,44 +65,46 @@ const answers = (request: () => unknown, { now, maxResponseBytes }: ResponsesOpt
 }
 
 /**
- * Passes a Responses stream on as it comes. `[DONE]` follows the terminal event, exactly once; a broken stream ends with `response.failed`, which holds the response
- * as far as it is known, and an error.
+ * Passes a Responses stream on to the caller unchanged, event by event.
+ *
+ * `[DONE]` follows the final event, exactly once. A broken stream ends with `response.failed`, which holds the response
+ * so far, and an error event.
  */
-export const relayResponses = (known: ResponsesAssembly): Relaying => {
-  /** Nothing may follow: `[DONE]`, or an error. */
-  let over = false
-  const failure = () => failedEvents(known, brokenOff)
+export const relayResponses = (assembly: ResponsesAssembly): Relaying => {
+  /** After `[DONE]` or an error, all further events are dropped. */
+  let ended = false
+  const failure = () => failedEvents(assembly, brokenOff)
   return {
     get complete() {
-      return known.complete
+      return assembly.complete
     },
     get usage() {
-      return known.usage
+      return assembly.usage
     },
     onFrame({ event }) {
       if (!event) return undefined
-      if (over) return null
+      if (ended) return null
       const json = jsonOf(event)
       if (json === undefined && isDone(event.data)) {
-        over = true
-        return known.complete ? undefined : encoder.encode(failure())
+        ended = true
+        return assembly.complete ? undefined : encoder.encode(failure())
       }
       if (errorOf(event, json)) {
-        over = true
+        ended = true
         return undefined
       }
       try {
-        known.push(event)
+        assembly.push(event)
       } catch (error) {
-        // What cannot be understood passes all the same: the caller may understand it.
+        // The event passes all the same: the caller's library may understand it.
         if (!(error instanceof StreamError)) throw error
       }
       return undefined
     },
     onEnd() {
-      if (over) return ''
-      over = true
-      return known.complete ? doneText : failure()
+      if (ended) return ''
+      ended = true
+      return assembly.complete ? doneText : failure()
     },
   }
 }
