@@ -43,7 +43,11 @@ export interface ConsoleTokenStore {
 /** Options of `consoleTokens`. */
 export interface ConsoleTokensOptions {
   readonly store: ConsoleTokenStore
-  /** Authenticates by session: `identifyBySession` or a function of the host app. Not `identifyByToken`: a token must not create tokens that outlive it. */
+  /**
+   * Authenticates by session: `identifyBySession` or a function of the host app.
+   *
+   * Do not use `identifyByToken`: a token must not create tokens that outlive it.
+   */
   readonly identify: Identify
   /** The URL that browsers use. Requests that change something must come from a page of its origin. */
   readonly publicUrl: PublicUrl

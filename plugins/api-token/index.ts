@@ -33,7 +33,7 @@ export interface ApiTokenOptions {
 /**
  * Creates a function that authenticates callers by `Authorization: Bearer sk-…`. It throws Problem 500 if the store is unavailable.
  *
- * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops isValid within a second, and its streams end.
+ * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
  */
 export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...options }: ApiTokenOptions): Identify => {
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))

@@ -56,11 +56,11 @@ export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): Concu
         throw error
       }
       const onResponse = (response: Response): Response => {
-        counted.answered()
+        counted.responded()
         return response
       }
       const onError = (error: unknown): never => {
-        counted.answered()
+        counted.responded()
         throw error
       }
       try {

@@ -55,7 +55,7 @@ export class CountedRequest implements InFlight {
   #user: Counts | undefined
   #bodyBytes = 0
   #unsentBytes = 0
-  #answered = false
+  #responded = false
   #unauthenticated = false
   #streams = false
 
@@ -64,7 +64,7 @@ export class CountedRequest implements InFlight {
   }
 
   identified(name: string): void {
-    if (this.#user || this.#answered) return
+    if (this.#user || this.#responded) return
     const { limits, users } = this.#counts
     const user = users.get(name) ?? noCounts()
     if (user.requests >= limits.user.maxRequests) throw tooMany('requests')
@@ -84,8 +84,8 @@ export class CountedRequest implements InFlight {
     if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
     if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy()
     // The counts of this request have been released already, so nothing would release these bytes.
-    if (this.#answered && !this.#streams) return
-    if (!user && !this.#unauthenticated && !this.#answered) {
+    if (this.#responded && !this.#streams) return
+    if (!user && !this.#unauthenticated && !this.#responded) {
       // Unauthenticated clients that send slowly must not use all requests of the process.
       if (this.#counts.unauthenticated >= limits.process.maxRequests / 4) throw busy()
       this.#counts.unauthenticated++
@@ -97,7 +97,7 @@ export class CountedRequest implements InFlight {
   }
 
   streaming(): void {
-    if (this.#streams || this.#answered) return
+    if (this.#streams || this.#responded) return
     const { limits, all } = this.#counts
     const user = this.#user
     if (user && user.streams >= limits.user.maxStreams) throw tooMany('streams')
@@ -116,9 +116,9 @@ export class CountedRequest implements InFlight {
   }
 
   /** The handler has returned a response, or has failed. */
-  answered(): void {
-    if (this.#answered) return
-    this.#answered = true
+  responded(): void {
+    if (this.#responded) return
+    this.#responded = true
     this.#counts.all.requests--
     if (this.#unauthenticated) this.#counts.unauthenticated--
     if (this.#user) this.#user.requests--
@@ -126,7 +126,7 @@ export class CountedRequest implements InFlight {
   }
 
   sending(bytes: number): void {
-    if (!this.#answered) return
+    if (!this.#responded) return
     const { limits, all, users } = this.#counts
     // The request may have been released, and the counts of its user deleted.
     const user = this.#user && (users.get(this.#userName) ?? this.#user)
@@ -148,7 +148,7 @@ export class CountedRequest implements InFlight {
   }
 
   #release(): void {
-    if (!this.#answered || this.#streams) return
+    if (!this.#responded || this.#streams) return
     this.#counts.all.bodyBytes -= this.#bodyBytes
     if (this.#user) this.#user.bodyBytes -= this.#bodyBytes
     this.#deleteIdleUser()

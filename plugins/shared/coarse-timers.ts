@@ -14,7 +14,11 @@ export interface CoarseTimers {
   delete(timeout: CoarseTimer): void
 }
 
-/** @param everyMs milliseconds between two checks. A timeout can expire late by this time. */
+/**
+ * Creates a set of coarse timers.
+ *
+ * @param everyMs milliseconds between two checks. A timeout can expire late by this time.
+ */
 export const createCoarseTimers = (everyMs: number): CoarseTimers => {
   const open = new Set<CoarseTimer>()
   let interval: NodeJS.Timeout | undefined

@@ -27,6 +27,7 @@ export interface JsonLimits {
   readonly maxKeyBytes?: number
 }
 
+/** The limits with their defaults. */
 export const limitsOf = ({ maxDepth = 64, maxValues = 100_000, maxKeyBytes = 2 ** 22 }: JsonLimits = {}) => ({
   maxDepth,
   maxValues,

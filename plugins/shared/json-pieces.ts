@@ -47,14 +47,14 @@ export const rewrite = (
 ): readonly Piece[] => {
   const pieces: Piece[] = []
   /** The entry of the last member with each changed key. */
-  const last = new Map<string, number>()
+  const lastEntries = new Map<string, number>()
   const changed = new Map<number, string>()
   const keys = document.keys(entry)
   for (const key of keys) {
     const name = document.string(key)
     if (!changes.has(name)) continue
     changed.set(key, name)
-    last.set(name, key)
+    lastEntries.set(name, key)
   }
   let members = 0
   /** Range of unchanged text that is not a piece yet: at first the opening brace. */
@@ -66,7 +66,7 @@ export const rewrite = (
   }
   for (const key of keys) {
     const name = changed.get(key)
-    const value = name !== undefined && last.get(name) === key ? changes.get(name) : undefined
+    const value = name !== undefined && lastEntries.get(name) === key ? changes.get(name) : undefined
     if (name !== undefined && !value) {
       flush()
       continue

@@ -21,6 +21,7 @@ export const plain = new Uint8Array(256)
 plain.fill(1, 0x20, 0x80)
 plain[quote] = plain[backslash] = 0
 
+/** Whether a byte is JSON white space. */
 export const isSpace = (code: number): boolean =>
   code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
 

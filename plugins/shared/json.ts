@@ -83,18 +83,18 @@ export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
   const parts = partsOf(json.pieces)
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
-  let left = bytesInTurn
+  let bytesLeft = bytesInTurn
   for (const part of parts) {
     for (let from = 0; from < part.length; ) {
-      if (left === 0) {
+      if (bytesLeft === 0) {
         await nextTurn()
-        left = bytesInTurn
+        bytesLeft = bytesInTurn
       }
-      const piece = part.subarray(from, from + left)
+      const piece = part.subarray(from, from + bytesLeft)
       bytes.set(piece, at)
       at += piece.length
       from += piece.length
-      left -= piece.length
+      bytesLeft -= piece.length
     }
   }
   return bytes
@@ -112,7 +112,7 @@ export const bytesInTurn = 2 ** 20
 /** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
 export const turns = { count: 0 }
 
-/** What the answers of upstreams may be made of: a list of a hundred items is long, an answer with the probabilities of all its words much longer. */
+/** Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has very many values. */
 export const answerLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
 
 const notUtf8 = () => new JsonError('not valid UTF-8')

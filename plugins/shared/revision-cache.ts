@@ -106,20 +106,21 @@ export class RevisionClock {
   }
 }
 
+/** Options of `RevisionCache`. */
 export interface RevisionCacheOptions<Value> {
   /** The kind of changes that invalidate values of this cache. Default: each change clears the cache. */
   readonly kind?: string
   /** Returns the key that a change uses for a value. Default: the cache key. */
   readonly namedBy?: (value: Value) => string
   /** Maximum number of values, or maximum total of their sizes. Default 100,000. */
-  readonly limit?: number
+  readonly maxSize?: number
   /**
    * Minimum lifetime in milliseconds of negative entries, for keys without a value; the maximum is twice as long. Default: no negative caching.
    *
    * At most 20,000 negative entries are cached, separately from the values, so that invented keys evict no value.
    */
   readonly negativeTtlMs?: number
-  /** Size of a value, at least 1. A value above `limit` is not cached. Default 1. */
+  /** Size of a value, at least 1. A value above `maxSize` is not cached. Default 1. */
   readonly sizeOf?: (value: Value) => number
 }
 
@@ -128,14 +129,14 @@ export class RevisionCache<Value> {
   #values = new Map<string, Value>()
   #negative: NegativeCache | undefined
   #revisionClock: RevisionClock
-  #limit: number
+  #maxSize: number
   #sizeOf: (value: Value) => number
   #size = 0
 
   constructor(revisionClock: RevisionClock, options: RevisionCacheOptions<Value> = {}) {
-    const { kind, namedBy, limit = 100_000, sizeOf = () => 1, negativeTtlMs } = options
+    const { kind, namedBy, maxSize = 100_000, sizeOf = () => 1, negativeTtlMs } = options
     this.#revisionClock = revisionClock
-    this.#limit = limit
+    this.#maxSize = maxSize
     this.#sizeOf = sizeOf
     this.#negative = negativeTtlMs === undefined ? undefined : new NegativeCache(negativeTtlMs, maxNegative)
     revisionClock.onChange((changes) => {
@@ -213,8 +214,9 @@ export class RevisionCache<Value> {
     this.#size += size - (before === undefined ? 0 : this.#sizeOf(before))
     this.#values.set(before === undefined ? copyText(key) : key, value)
     this.#negative?.delete(key)
-    if (size > this.#limit) this.#delete(key)
-    if (this.#size > this.#limit) this.#evictOldest(this.#limit - Math.max(0, Math.ceil(this.#limit / 1_000) - size))
+    if (size > this.#maxSize) this.#delete(key)
+    if (this.#size > this.#maxSize)
+      this.#evictOldest(this.#maxSize - Math.max(0, Math.ceil(this.#maxSize / 1_000) - size))
   }
 
   /** Evicts several entries at once: the iterator skips all entries deleted before, which takes up to 40 microseconds in a large map. */

@@ -3,6 +3,7 @@ import type { SseEvent } from './event.ts'
 import { EventTooLargeError, type Frame } from './frames.ts'
 import type { FrameReader } from './reader.ts'
 
+/** Options of `readFirstEvent`. */
 export interface FirstEventOptions {
   /** Maximum wait in milliseconds for the next bytes before the first event. Default: no limit. */
   readonly patienceMs?: number

@@ -17,7 +17,11 @@ export class FrameTransform {
     this.#options = options
   }
 
-  /** Returns the bytes to send for some frames; undefined for none. Throws the error of `onFrame`, but sends the frames before it first: see `check`. */
+  /**
+   * Returns the bytes to send for some frames; undefined for none.
+   *
+   * Throws the error of `onFrame`. If bytes of earlier frames remain to be sent, it returns them, and `check` throws the error.
+   */
   pass(frames: readonly Frame[]): Uint8Array | undefined {
     let only: Uint8Array | undefined
     let parts: Uint8Array[] | undefined

@@ -21,6 +21,7 @@ export class EventTooLargeError extends Error {
   }
 }
 
+/** Options of `createFrames`. */
 export interface FramesOptions {
   /** Maximum number of bytes of a frame, complete or not. Default 16 MiB. */
   readonly maxEventBytes?: number

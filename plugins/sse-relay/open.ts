@@ -11,7 +11,7 @@ export interface OpenedStream {
   /** Reads the body frame by frame. Undefined if the response is not a successful event stream: then the response's body is unread. */
   readonly reader: FrameReader | undefined
   /** Aborts the request and cancels the reader. Has no effect after the end. Never rejects. */
-  leave(reason?: unknown): Promise<void>
+  abort(reason?: unknown): Promise<void>
 }
 
 /** Options of `openStream`. */
@@ -32,12 +32,12 @@ export const openStream = async (
 ): Promise<OpenedStream> => {
   const call = new AbortController()
   let reader: FrameReader | undefined
-  const leave = async (reason: unknown = new Error('the client has disconnected')) => {
+  const abort = async (reason: unknown = new Error('the client has disconnected')) => {
     signal?.removeEventListener('abort', onAbort)
     call.abort(reason)
     await reader?.cancel(reason)
   }
-  const onAbort = () => void leave(signal?.reason)
+  const onAbort = () => void abort(signal?.reason)
   if (signal?.aborted) onAbort()
   else signal?.addEventListener('abort', onAbort, { once: true })
   try {
@@ -45,9 +45,9 @@ export const openStream = async (
     // `Response.error()` has status 0: it is not a response of the upstream.
     if (response.status < 200) throw new Error(`status ${response.status}`)
     if (isEventStream(response)) reader = readFrames(response.body, options)
-    return { response, reader: reader && withCancel(reader, leave), leave }
+    return { response, reader: reader && withCancel(reader, abort), abort }
   } catch (cause) {
-    await leave(cause)
+    await abort(cause)
     throw upstreamProblem(cause)
   }
 }

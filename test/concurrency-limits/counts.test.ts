@@ -10,7 +10,7 @@ const limits = {
 const nothing = { requests: 0, streams: 0, bodyBytes: 0 }
 
 /** Events of requests, in any order and number. */
-const steps = ['enter', 'identified', 'reading', 'streaming', 'streamed', 'answered', 'sending', 'sent'] as const
+const steps = ['enter', 'identified', 'reading', 'streaming', 'streamed', 'responded', 'sending', 'sent'] as const
 const stories = fc.array(
   fc.record({
     step: fc.constantFrom(...steps),
@@ -65,7 +65,7 @@ test('with any sequence of events no limit is exceeded, a user’s load rejects 
         }
       }
       for (const request of open) {
-        request.answered()
+        request.responded()
         request.streamed()
         request.sent()
       }

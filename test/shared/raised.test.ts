@@ -77,7 +77,7 @@ describe('the cache is limited by the sizes of its entries', () => {
   const openFixture = async () => {
     const revisionClock = new RevisionClock(async () => 1)
     await revisionClock.check()
-    const memory = new RevisionCache<string>(revisionClock, { limit: 10, sizeOf: ({ length }) => length })
+    const memory = new RevisionCache<string>(revisionClock, { maxSize: 10, sizeOf: ({ length }) => length })
     const pending: string[] = []
     const get = (key: string) =>
       memory.get(key, async () => {

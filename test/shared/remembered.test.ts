@@ -15,7 +15,7 @@ const openFixture = (limit?: number) => {
     },
     { now: () => now },
   )
-  const memory = new RevisionCache<string>(revisionClock, { limit })
+  const memory = new RevisionCache<string>(revisionClock, { maxSize: limit })
   return {
     counts,
     values,

@@ -228,13 +228,13 @@ describe('openStream', () => {
   test('can be cancelled repeatedly', async () => {
     const body = new ControlledBody()
     let signal: AbortSignal | undefined
-    const { reader, leave } = await openStream(async (given) => {
+    const { reader, abort } = await openStream(async (given) => {
       signal = given
       return new Response(body.body, { headers: { 'content-type': 'text/event-stream' } })
     })
     const next = reader?.next()
-    await leave('enough')
-    await leave()
+    await abort('enough')
+    await abort()
     await reader?.cancel()
     expect([await next, signal?.aborted, body.cancelled]).toEqual([undefined, true, ['enough']])
   })
