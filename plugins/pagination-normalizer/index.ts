@@ -29,19 +29,23 @@ export { type Fingerprint, ListChangedError, type Source, type SourcePage, type 
 export { WalkCache } from './walk-cache.ts'
 
 export interface PaginationOptions {
-  /** Sign the tokens: the first signs, all verify. Give the same ones to every process. */
+  /** Keys that sign the page tokens: the first signs, all verify. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
-  /** Bytes of a JSON body on GET beyond which it is refused with 413. Default 1 MiB. */
+  /** Maximum length of a JSON body on GET, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Who is calling: a body is read only of callers that this knows, whatever else guards a route and in whatever order. Default: of everybody. */
+  /** When set, the plugin reads a body only for callers that this identifies, whatever other guards the route has. Default: for every caller. */
   readonly identify?: Identify
 }
 
-/** A list request that was read, and the page that answers it. */
+/** A list request in normal form, and the functions that build its page. */
 export interface Listing extends ListRequest {
-  /** @param caller whose list it is: a token works for nobody else */
+  /**
+   * Cuts the page out of all matching items.
+   *
+   * @param caller the user who sees the list; a token is valid only for this caller
+   */
   page<Item extends Position>(items: readonly Item[] | Ordered<Item>, caller: string): Page<Item>
-  /** The same, out of upstream lists that can only be paged: see `listPage`. */
+  /** Reads the page from upstream lists that have their own paging: see `listPage`. */
   pageOf<Row extends Position>(
     sources: readonly Source<Row>[],
     caller: string,
@@ -50,14 +54,14 @@ export interface Listing extends ListRequest {
 }
 
 /**
- * Macro `lists: rules`: reads the parameters from the query, and from a JSON body where the server delivers it (`deliverBody`), into one normal form,
- * `listing`, whose `page` cuts the page out of what matches.
+ * The plugin with the macro `lists: rules`, which parses the list parameters and adds `listing` to the context.
  *
- * Throws Problem 400 for a bad parameter, or a body that is announced and cannot be read; 413 for one that is too large; 401 for one of somebody unknown.
+ * Parameters come from the query, and from a JSON body on GET where the server delivers it (`deliverBody`). Throws Problem 400 for an invalid
+ * parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from an unknown caller when `identify` is set.
  */
 export const paginationNormalizer = (options: PaginationOptions) => {
   const cursors = createCursors(options.secrets)
-  const trails = new WalkCache()
+  const walkCache = new WalkCache()
   const { identify, maxBodyBytes = 2 ** 20 } = options
   const bodyOf = async (request: Request) => {
     if (identify) await requireIdentity(identify, request)
@@ -67,11 +71,12 @@ export const paginationNormalizer = (options: PaginationOptions) => {
     lists: (rules: ListRules) => ({
       resolve: async ({ request }) => {
         const body = hasQueryBody(request) ? await bodyOf(request) : undefined
-        const read = readListRequest(rules, queryOf(request.url), body)
+        const parsed = readListRequest(rules, queryOf(request.url), body)
         const listing: Listing = {
-          ...read,
-          page: (items, caller) => cutPage(items, read, caller, cursors),
-          pageOf: (sources, caller, matches) => listPage({ sources, request: read, caller, cursors, trails, matches }),
+          ...parsed,
+          page: (items, caller) => cutPage(items, parsed, caller, cursors),
+          pageOf: (sources, caller, matches) =>
+            listPage({ sources, request: parsed, caller, cursors, walkCache, matches }),
         }
         return { listing }
       },

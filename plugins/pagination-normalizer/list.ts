@@ -1,45 +1,48 @@
-import { bindingOf, type Cursors } from './cursor.ts'
+import { bindingOf, type Cursors, type SourceOffset } from './cursor.ts'
 import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { createPageReader } from './page-reader.ts'
 import type { ListRequest } from './parameters.ts'
-import { behind, from, type RowRange, readRange, readRangeAt, type Start } from './range.ts'
+import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './range.ts'
 import { scanAll, scanRange } from './scan.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
-import { type Bookmark, remember, type WalkCache } from './walk-cache.ts'
+import { addMark, type Bookmark, type WalkCache } from './walk-cache.ts'
 
 export interface ListOptions<Row extends Position> {
-  /** What the list is made of, each row in one of them. Their number and order is the same for every page. */
+  /** The sources that together make up the list; no row is in two of them. Their number and order are the same for every page. */
   readonly sources: readonly Source<Row>[]
   readonly request: ListRequest
-  /** Whose list it is: a token works for nobody else. */
+  /** The user who sees the list. A token is valid only for this caller. */
   readonly caller: string
   readonly cursors: Cursors
-  readonly trails: WalkCache
+  readonly walkCache: WalkCache
   /**
-   * What the sources' own filters let through too much; undefined when they are exact. With it everything has to be read for every page: how many rows
-   * match, and which comes first, nobody else knows.
+   * A filter that the upstream applies only loosely or not at all. Undefined: the sources filter exactly.
+   *
+   * With it, every page reads all rows, because the upstream knows neither the number nor the order of the matching rows.
    */
   readonly matches?: (row: Row) => boolean
 }
 
-/** How often a page is begun anew when the list changes under it, before everything is read. */
-const attempts = 3
+/** How often `listPage` starts again when the list changes during a read. After that it reads everything. */
+const maxAttempts = 3
 
 /**
- * The page that a request asks for, exact in order and total, out of sources that can only page in an order of their own and not very deep.
+ * Reads one page, exact in order and total, from upstream lists that have their own paging (`Source`).
  *
- * One call for a page by token or by number out of one source that page mode reaches, two where a page is as large as the source's or the total has
- * to be asked for; one a source where there are several. Where keys are equal at its edge, a page of up to 20 takes two calls, as long as no more than 40 rows
- * are equal (the first page of a list, and larger pages, may take a third). Where more are, they are read once for several pages, each of which takes one call
- * more: a walk by 10 then takes less than two calls a page.
+ * Upstream calls for a page, by token or by number, within the depth of page mode:
+ * - One for each source. For a single source, two when the page is as large as the upstream's maximum or when the total must be verified.
+ * - Where rows at the edge of a page of up to 20 rows have equal keys: two, if at most 40 rows have the same key. The first page of a list, and
+ *   larger pages, may take a third.
+ * - Where more rows have the same key: they are read once and cached for the next pages, each of which then takes one call more. A walk in
+ *   pages of 10 takes fewer than two calls a page on average.
  *
- * Rejects with whatever a source rejects with.
+ * Rejects with the error of a source.
  */
 export const listPage = async <Row extends Position>(options: ListOptions<Row>): Promise<Page<Row>> => {
   const { sources, request, caller, cursors, matches } = options
   if (sources.length === 0) return { items: [], nextToken: '', totalCount: 0 }
-  for (let attempt = 0; !matches && attempt < attempts; attempt++) {
+  for (let attempt = 0; !matches && attempt < maxAttempts; attempt++) {
     try {
       return await readPage(options)
     } catch (error) {
@@ -58,176 +61,188 @@ const readPage = async <Row extends Position>(options: ListOptions<Row>): Promis
   const reader = createReader(options, orderOf(request.sortOrder))
   const token = cursors.redeem(request, caller)
   if (token) {
-    const starts = sources.map((_, nth) => startAt(token.after, token.places[nth]))
-    return reader.pageBehind(starts)
+    const starts = sources.map((_, index) => startAt(token.after, token.offsets[index]))
+    return reader.pageAfter(starts)
   }
-  const place = (pageNumber - 1) * pageSize
-  if (place === 0) return reader.pageBehind(sources.map(() => startAt(undefined)))
-  return sources.length === 1 ? reader.pageAt(place) : reader.pageAround(place)
+  const offset = (pageNumber - 1) * pageSize
+  if (offset === 0) return reader.pageAfter(sources.map(() => startAt(undefined)))
+  return sources.length === 1 ? reader.pageOfOneSource(offset) : reader.pageOfSeveralSources(offset)
 }
 
-const startAt = (after: Position | undefined, [before = 0, level = 0]: readonly number[] = []): Start => ({
+const startAt = (after: Position | undefined, [keyOffset = 0, tieRank = 0]: readonly number[] = []): Start => ({
   after,
-  before,
-  level,
+  keyOffset,
+  tieRank,
 })
 
 const createReader = <Row extends Position>(
-  { sources, request, caller, cursors, trails }: ListOptions<Row>,
+  { sources, request, caller, cursors, walkCache }: ListOptions<Row>,
   order: Order,
 ) => {
   const { pageSize } = request
   const list = bindingOf(request, caller)
-  const trail = trails.of(list)
-  const { reading, near } = createPageReader<Row>(order, list, trails)
+  const walk = walkCache.walkOf(list)
+  const { readOptions, readByPage } = createPageReader<Row>(order, list, walkCache)
 
   const anchorsOf = (source: Source<Row>) => {
-    const anchors = trail.anchors.get(source.id) ?? []
-    trail.anchors.set(source.id, anchors)
+    const anchors = walk.anchors.get(source.id) ?? []
+    walk.anchors.set(source.id, anchors)
     return anchors
   }
 
   /**
-   * Leads a cursor after a walk that is about to leave the reach of pages, twice as fast as the walk from half way on: so that beyond it the walk goes on where
-   * it stands, and not from the front.
+   * Moves an anchor forward while a walk is in the second half of the depth of page mode. The anchor advances twice as fast as the walk, so that
+   * the walk can continue beyond that depth by cursor without a scan from the front.
    */
-  const keepUp = async (source: Source<Row>, { skipped, total }: RowRange<Row>): Promise<void> => {
+  const advanceAnchor = async (source: Source<Row>, { offset: walked, total }: RowRange<Row>): Promise<void> => {
     const { maxPageDepth, maxPageSize } = source
-    if (skipped < maxPageDepth / 2 || total <= 2 * maxPageDepth) return
+    if (walked < maxPageDepth / 2 || total <= 2 * maxPageDepth) return
     const anchors = anchorsOf(source)
-    const tip = anchors.reduce((most, { place, fingerprint }) => (fingerprint === '' && place > most ? place : most), 0)
-    const place = Math.min(2 * skipped - maxPageDepth, maxPageDepth)
-    if (place - tip >= maxPageSize) await scanRange(source, order, { place }, 1, anchors, true, { total, text: '' })
+    const farthest = anchors.reduce(
+      (max, { offset, fingerprint }) => (fingerprint === '' && offset > max ? offset : max),
+      0,
+    )
+    const offset = Math.min(2 * walked - maxPageDepth, maxPageDepth)
+    if (offset - farthest >= maxPageSize)
+      await scanRange(source, order, { offset }, 1, anchors, true, { total, text: '' })
   }
 
-  /** What a source has behind a start: by page mode where it reaches, else by cursor. */
-  const read = async (source: Source<Row>, start: Start, need: number, counted: boolean): Promise<RowRange<Row>> => {
+  /** Reads the rows of a source after a start: in page mode within its depth from either end, otherwise by cursor. */
+  const read = async (
+    source: Source<Row>,
+    start: Start,
+    need: number,
+    exactOffset: boolean,
+  ): Promise<RowRange<Row>> => {
     const { after } = start
-    const aim = behind(order, after)
-    const found = await near(source, aim, need, (how, many) => readRange(how, start, many))
-    if (found && after) await keepUp(source, found)
+    const target = rowsAfter(order, after)
+    const found = await readByPage(source, target, need, (options, many) => readRange(options, start, many))
+    if (found && after) await advanceAnchor(source, found)
     if (found) return found
-    const seen = await source.fingerprint()
-    const far = await readRange(reading(source, { backwards: true, total: seen.total }), start, need)
-    return far ? aim.of(far) : scanRange(source, order, { after }, need, anchorsOf(source), counted, seen)
+    const current = await source.fingerprint()
+    const fromEnd = await readRange(readOptions(source, { backwards: true, total: current.total }), start, need)
+    if (fromEnd) return target.trim(fromEnd)
+    return scanRange(source, order, { after }, need, anchorsOf(source), exactOffset, current)
   }
 
   const pageOf = async (
-    portions: readonly RowRange<Row>[],
+    ranges: readonly RowRange<Row>[],
     starts: readonly Start[],
     skip: number,
   ): Promise<Page<Row>> => {
-    const rows = merge(portions, order).slice(skip, skip + pageSize)
+    const rows = merge(ranges, order).slice(skip, skip + pageSize)
     const last = rows.at(-1)
-    // Elsewhere the rows of the page bear out what is counted with them.
-    if (!last) await Promise.all(sources.map((source, nth) => verifyTotal(source, portions[nth]?.total ?? 0)))
-    const left = sum(portions.map((portion) => portion.total - portion.skipped)) - skip
-    const places = (row: Row) => portions.map((portion, nth) => placeOf(portion, starts[nth], row, order))
+    // If the page has rows, they confirm the totals that came with them.
+    if (!last) await Promise.all(sources.map((source, index) => verifyTotal(source, ranges[index]?.total ?? 0)))
+    const left = sum(ranges.map((range) => range.total - range.offset)) - skip
+    const offsets = (row: Row) => ranges.map((range, index) => offsetIn(range, starts[index], row, order))
     return {
       items: rows,
-      nextToken: last && left > pageSize ? cursors.issue(request, caller, last, places(last)) : '',
-      totalCount: sum(portions.map((portion) => portion.total)),
+      nextToken: last && left > pageSize ? cursors.issue(request, caller, last, offsets(last)) : '',
+      totalCount: sum(ranges.map((range) => range.total)),
     }
   }
 
   return {
-    /** What comes behind the starts, one for each source. */
-    async pageBehind(starts: readonly Start[]): Promise<Page<Row>> {
-      const portions = await Promise.all(
-        sources.map((source, nth) => read(source, starts[nth] ?? startAt(undefined), pageSize, false)),
+    /** The page after the starts, one for each source. */
+    async pageAfter(starts: readonly Start[]): Promise<Page<Row>> {
+      const ranges = await Promise.all(
+        sources.map((source, index) => read(source, starts[index] ?? startAt(undefined), pageSize, false)),
       )
-      return pageOf(portions, starts, 0)
+      return pageOf(ranges, starts, 0)
     },
 
-    /** By number, out of one source. */
-    async pageAt(place: number): Promise<Page<Row>> {
+    /** The page at an offset of the only source. */
+    async pageOfOneSource(offset: number): Promise<Page<Row>> {
       const [source] = sources
-      if (!source) throw new ListChangedError('no source')
-      const found = await near(source, from(place), pageSize, (how, many) => readRangeAt(how, place, many))
-      const portion = found ?? (await farPortion(source, place))
-      return pageOf([portion], [startAt(undefined)], 0)
+      if (!source) throw new ListChangedError('there is no source')
+      const target = rowsFrom(offset)
+      const found = await readByPage(source, target, pageSize, (options, many) => readRangeAt(options, offset, many))
+      const range = found ?? (await readFar(source, offset))
+      return pageOf([range], [startAt(undefined)], 0)
     },
 
-    /** By number, out of several: forward from the nearest bookmark, whose rank is counted anew. */
-    async pageAround(place: number): Promise<Page<Row>> {
+    /** The page at an offset of several merged sources: reads forward from the nearest bookmark, whose rank is counted again. */
+    async pageOfSeveralSources(offset: number): Promise<Page<Row>> {
       const beginning: Bookmark = { after: { key: '', id: '' }, rank: 0, starts: sources.map(() => startAt(undefined)) }
-      const known = trail.bookmarks.filter((bookmark) => bookmark.rank <= place)
-      let bookmark = known.reduce((best, other) => (other.rank > best.rank ? other : best), beginning)
+      const candidates = walk.bookmarks.filter((bookmark) => bookmark.rank <= offset)
+      let bookmark = candidates.reduce((best, other) => (other.rank > best.rank ? other : best), beginning)
       while (true) {
         const { starts } = bookmark
-        const need = Math.max(pageSize, Math.min(longestStep, place - bookmark.rank + pageSize))
-        const portions = await Promise.all(
-          sources.map((source, nth) => read(source, starts[nth] ?? startAt(undefined), need, true)),
+        const need = Math.max(pageSize, Math.min(maxStep, offset - bookmark.rank + pageSize))
+        const ranges = await Promise.all(
+          sources.map((source, index) => read(source, starts[index] ?? startAt(undefined), need, true)),
         )
-        const rank = sum(portions.map((portion) => portion.skipped))
-        if (rank > place) {
-          // Rows were taken away since the bookmark was made.
+        const rank = sum(ranges.map((range) => range.offset))
+        if (rank > offset) {
+          // Rows were inserted before the bookmark since it was set.
           bookmark = beginning
           continue
         }
-        const rows = merge(portions, order)
-        const isLast = portions.every((portion) => portion.complete)
-        if (isLast || rank + rows.length >= place + pageSize) {
-          const page = await pageOf(portions, starts, place - rank)
-          const first = rows[place - rank - 1]
-          if (first) keep(bookmarkAt(portions, starts, first, place))
+        const rows = merge(ranges, order)
+        const isLast = ranges.every((range) => range.complete)
+        if (isLast || rank + rows.length >= offset + pageSize) {
+          const page = await pageOf(ranges, starts, offset - rank)
+          const previous = rows[offset - rank - 1]
+          if (previous) addBookmark(bookmarkAt(ranges, starts, previous, offset))
           return page
         }
-        const step = Math.min(rows.length, place - rank)
+        const step = Math.min(rows.length, offset - rank)
         const last = rows[step - 1]
-        if (!last) throw new ListChangedError('a list that does not go on')
-        bookmark = bookmarkAt(portions, starts, last, rank + step)
-        keep(bookmark)
+        if (!last) throw new ListChangedError('the list has fewer rows than its total implies')
+        bookmark = bookmarkAt(ranges, starts, last, rank + step)
+        addBookmark(bookmark)
       }
     },
   }
 
-  /** From a place that page mode does not reach from the front. */
-  async function farPortion(source: Source<Row>, place: number): Promise<RowRange<Row>> {
-    const seen = await source.fingerprint()
-    if (place >= seen.total) return { rows: [], complete: true, skipped: seen.total, total: seen.total }
-    const far = await readRangeAt(reading(source, { backwards: true, total: seen.total }), place, pageSize)
-    return far ? from(place).of(far) : scanRange(source, order, { place }, pageSize, anchorsOf(source), true, seen)
+  /** Reads rows beyond the depth of page mode: in page mode from the end, otherwise by cursor. */
+  async function readFar(source: Source<Row>, offset: number): Promise<RowRange<Row>> {
+    const current = await source.fingerprint()
+    if (offset >= current.total) return { rows: [], complete: true, offset: current.total, total: current.total }
+    const fromEnd = await readRangeAt(readOptions(source, { backwards: true, total: current.total }), offset, pageSize)
+    if (fromEnd) return rowsFrom(offset).trim(fromEnd)
+    return scanRange(source, order, { offset }, pageSize, anchorsOf(source), true, current)
   }
 
-  function keep(bookmark: Bookmark): void {
-    remember(trail.bookmarks, bookmark, (other) => other.rank === bookmark.rank)
+  function addBookmark(bookmark: Bookmark): void {
+    addMark(walk.bookmarks, bookmark, (other) => other.rank === bookmark.rank)
   }
 
-  function bookmarkAt(portions: readonly RowRange<Row>[], starts: readonly Start[], row: Row, rank: number): Bookmark {
+  function bookmarkAt(ranges: readonly RowRange<Row>[], starts: readonly Start[], row: Row, rank: number): Bookmark {
     const after = positionOf(row)
     return {
       after,
       rank,
-      starts: portions.map((portion, nth) => startAt(after, placeOf(portion, starts[nth], row, order))),
+      starts: ranges.map((range, index) => startAt(after, offsetIn(range, starts[index], row, order))),
     }
   }
 }
 
-/** Most rows of each source that are read at once on the way to a place: a page of the source, less what settles the order at its ends. */
-const longestStep = 97
+/** Maximum number of rows read from each source in one step towards an offset: a page of 100, minus the rows that fix the order at its ends. */
+const maxStep = 97
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** The rows of all portions in exact order, as far as no portion could still have one in between. */
-const merge = <Row extends Position>(portions: readonly RowRange<Row>[], order: Order): readonly Row[] => {
-  const [only, ...others] = portions
+/** Merges the rows of all ranges in exact order, up to the first end of a range that is not complete: later rows of that source may come before the rest. */
+const merge = <Row extends Position>(ranges: readonly RowRange<Row>[], order: Order): readonly Row[] => {
+  const [only, ...others] = ranges
   if (only && others.length === 0) return only.rows
-  const ends = portions.flatMap((portion) => (portion.complete ? [] : portion.rows.slice(-1)))
+  const ends = ranges.flatMap((range) => (range.complete ? [] : range.rows.slice(-1)))
   const [end] = ends.sort(order.rows)
-  const rows = portions.flatMap((portion) => portion.rows).sort(order.rows)
+  const rows = ranges.flatMap((range) => range.rows).sort(order.rows)
   return end ? rows.filter((row) => order.rows(row, end) <= 0) : rows
 }
 
-/** How many rows of a portion's source have an earlier key than `row`, and how many of that key come up to it. */
-const placeOf = <Row extends Position>(
-  portion: RowRange<Row>,
+/** Where `row` is in the source of a range. */
+const offsetIn = <Row extends Position>(
+  range: RowRange<Row>,
   start: Start | undefined,
   row: Position,
   order: Order,
-): [number, number] => {
-  const earlier = portion.rows.filter((other) => order.keys(other.key, row.key) < 0).length
-  const level = portion.rows.filter((other) => other.key === row.key && order.rows(other, row) <= 0).length
-  const still = start?.after?.key === row.key
-  return still ? [start.before, start.level + level] : [portion.skipped + earlier, level]
+): SourceOffset => {
+  const earlier = range.rows.filter((other) => order.keys(other.key, row.key) < 0).length
+  const ties = range.rows.filter((other) => other.key === row.key && order.rows(other, row) <= 0).length
+  const isSameKey = start?.after?.key === row.key
+  return isSameKey ? [start.keyOffset, start.tieRank + ties] : [range.offset + earlier, ties]
 }

@@ -1,56 +1,60 @@
 import type { Position } from './order.ts'
-import { longestRun, type RangeTarget, type Reading, type RowRange, RunTooLongError } from './range.ts'
-import type { Order, Side, Source } from './source.ts'
+import { maxTies, type RangeTarget, type ReadOptions, type RowRange, TooManyTiesError } from './range.ts'
+import type { Order, ReadDirection, Source } from './source.ts'
 import type { WalkCache } from './walk-cache.ts'
 
-/** A page of so many rows gets two calls before it counts as long; a larger one, or the first of a list, three. */
+/** Up to this size, a page that is not the first of its walk gets at most two calls; other pages get three. */
 const smallPage = 30
 
-/** Less than the half of a page, which any call can bring behind a given row. */
+/** Maximum margin on each side of the wanted rows: less than half of a page of 100, so that one call can always return it. */
 const maxMargin = 40
 
 const forwards = { backwards: false } as const
 
-/** Reads portions of one list's sources by page mode. */
-export const createPageReader = <Row extends Position>(order: Order, list: string, trails: WalkCache) => {
-  const trail = trails.of(list)
+/** Creates functions that read ranges of one list's sources in page mode. */
+export const createPageReader = <Row extends Position>(order: Order, list: string, walkCache: WalkCache) => {
+  const walk = walkCache.walkOf(list)
 
-  const reading = (source: Source<Row>, side: Side = forwards, additions = Number.POSITIVE_INFINITY): Reading<Row> => ({
-    ...{ source, order, side, additions, margin: Math.min(maxMargin, trail.longestRun - 1) },
+  const readOptions = (
+    source: Source<Row>,
+    direction: ReadDirection = forwards,
+    maxExtensions = Number.POSITIVE_INFINITY,
+  ): ReadOptions<Row> => ({
+    ...{ source, order, direction, maxExtensions, margin: Math.min(maxMargin, walk.expectedTies - 1) },
   })
 
   /**
-   * What is aimed at, by page mode. Where equal keys make that long, it is read once for several pages, and kept: as long as the list does not change, each of
-   * them costs a look at its fingerprint.
+   * Reads a range in page mode. If too many rows have equal keys, it reads a larger range once and caches it for the next pages: as long as the
+   * list does not change, each of them then costs one call, for the fingerprint.
    */
-  const near = async (
+  const readByPage = async (
     source: Source<Row>,
-    aim: RangeTarget,
+    target: RangeTarget,
     need: number,
-    readFor: (source: Reading<Row>, need: number) => Promise<RowRange<Row> | undefined>,
+    readFor: (options: ReadOptions<Row>, need: number) => Promise<RowRange<Row> | undefined>,
   ): Promise<RowRange<Row> | undefined> => {
     const key = `${list}\n${source.id}`
-    const kept = trails.kept<Row>(key)
-    const known = kept && aim.isIn(kept.portion) ? aim.of(kept.portion) : undefined
-    if (kept && known && (known.complete || known.rows.length >= need)) {
-      if ((await source.fingerprint()).text === kept.fingerprint) return known
-      trails.forget(key)
+    const cached = walkCache.cachedRange<Row>(key)
+    const hit = cached && target.startsIn(cached.range) ? target.trim(cached.range) : undefined
+    if (cached && hit && (hit.complete || hit.rows.length >= need)) {
+      if ((await source.fingerprint()).text === cached.fingerprint) return hit
+      walkCache.deleteRange(key)
     }
     try {
-      const additions = need <= smallPage && trail.longestRun > 1 ? 1 : 2
-      const portion = await readFor(reading(source, forwards, additions), need)
-      if (portion) trail.longestRun = Math.max(longestRun(portion), trail.longestRun - 1, 1)
-      return portion && aim.of(portion)
+      const maxExtensions = need <= smallPage && walk.expectedTies > 1 ? 1 : 2
+      const range = await readFor(readOptions(source, forwards, maxExtensions), need)
+      if (range) walk.expectedTies = Math.max(maxTies(range), walk.expectedTies - 1, 1)
+      return range && target.trim(range)
     } catch (error) {
-      if (!(error instanceof RunTooLongError)) throw error
+      if (!(error instanceof TooManyTiesError)) throw error
     }
     const readAt = performance.now()
     const { text: fingerprint, total } = await source.fingerprint()
-    const portion = await readFor(reading(source), need + Math.max(source.maxPageSize, 4 * need))
-    trail.longestRun = maxMargin
-    if (portion?.total === total) trails.keep(key, { portion, fingerprint, readAt })
-    return portion && aim.of(portion)
+    const range = await readFor(readOptions(source), need + Math.max(source.maxPageSize, 4 * need))
+    walk.expectedTies = maxMargin
+    if (range?.total === total) walkCache.cacheRange(key, { range, fingerprint, readAt })
+    return range && target.trim(range)
   }
 
-  return { reading, near }
+  return { readOptions, readByPage }
 }

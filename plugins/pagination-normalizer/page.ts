@@ -8,16 +8,16 @@ export interface Page<Item> {
   readonly items: readonly Item[]
   /** Empty on the last page. */
   readonly nextToken: string
-  /** How many items match in all. */
+  /** Number of matching items on all pages. */
   readonly totalCount: number
 }
 
-/** Items in exact order, of which many requests take pages: they are sorted once, and must not change. */
+/** Items that are sorted once and then paged by many requests. The items must not change. */
 export class Ordered<Item extends Position> {
   readonly #ascending: readonly Item[]
   #descending: readonly Item[] | undefined
 
-  /** @param items in any order, each once */
+  /** @param items in any order, without duplicates */
   constructor(items: readonly Item[]) {
     this.#ascending = items.toSorted(comparePositions)
   }
@@ -30,9 +30,9 @@ export class Ordered<Item extends Position> {
 }
 
 /**
- * The page that a request asks for, out of everything that matches. A valid token goes before the page number.
+ * Cuts the requested page out of all matching items. A valid token has priority over the page number.
  *
- * @param items in any order, each once; or sorted already
+ * @param items in any order, without duplicates; or sorted already
  */
 export const cutPage = <Item extends Position>(
   items: readonly Item[] | Ordered<Item>,
@@ -53,7 +53,7 @@ export const cutPage = <Item extends Position>(
   }
 }
 
-/** How many items come before a position or stand on it. */
+/** Number of items up to and including a position. */
 const countUpTo = (
   ordered: readonly Position[],
   position: Position,

@@ -4,13 +4,13 @@ import { Problem } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
 import type { Query } from './query.ts'
 
-/** One of some words, exactly spelled. */
+/** Exactly one of the listed words; case matters. */
 export interface WordRule {
   readonly kind: 'word'
   readonly words: readonly string[]
   readonly default?: string
 }
-/** Any number of some words, or of ids where there are no words: an array in a body, comma-separated or repeated in a query. */
+/** Any number of the listed words, or of ids when there are no words. An array in a body; comma-separated or repeated in a query. */
 export interface ListRule {
   readonly kind: 'list'
   readonly words?: readonly string[]
@@ -23,7 +23,7 @@ export interface TextRule {
 
 /** The parameters that a list endpoint knows. Others are ignored. */
 export interface ListRules {
-  /** Told apart from other endpoints when a token comes back: any constant text. */
+  /** Any constant text. A token is valid only for the endpoint that issued it. */
   readonly endpoint: string
   readonly filters: Readonly<Record<string, WordRule | ListRule | TextRule>>
   /** Fields to sort by; the first is the default. */
@@ -34,7 +34,7 @@ export interface ListRules {
   readonly maxPageSize?: number
 }
 
-/** A list request in its one normal form, however it was written. */
+/** A list request in normal form: the same for query and body parameters. */
 export interface ListRequest {
   readonly endpoint: string
   readonly filter: Readonly<Record<string, string | readonly string[]>>
@@ -42,28 +42,27 @@ export interface ListRequest {
   readonly sortOrder: 'Asc' | 'Desc'
   /** 1 to `maxPageSize`. */
   readonly pageSize: number
-  /** From 1. Counts where `nextToken` is absent or invalid. */
+  /** From 1. Applies when `nextToken` is absent or invalid. */
   readonly pageNumber: number
-  /** As it was sent, unchecked. */
+  /** As the caller sent it, not verified. */
   readonly nextToken: string | undefined
 }
 
 /**
- * Reads the parameters of a list endpoint from the query and a JSON body of the shape `{"Filter":{…},"PageNumber","PageSize"}`; parameter by parameter
- * the query wins, and what is empty is absent ("Common rules for list endpoints").
+ * Reads the parameters of a list endpoint from the query and from a JSON body of the shape `{"Filter":{…},"PageNumber","PageSize"}`.
  *
- * Throws Problem 400 that names the parameter.
+ * The query has priority over the body, parameter by parameter. An empty value counts as absent. Throws Problem 400 that names the parameter.
  */
 export const readListRequest = (rules: ListRules, query: Query, body?: Json): ListRequest => {
   const filterBody = body?.get('Filter')
   if (filterBody && !filterBody.isObject && !filterBody.is('null')) throw new Problem(400, 'Filter must be an object')
-  if (body) refuseRepeated(body, ['Filter', ...paging])
-  if (filterBody) refuseRepeated(filterBody, [...Object.keys(rules.filters), ...paging])
+  if (body) rejectDuplicateKeys(body, ['Filter', ...paging])
+  if (filterBody) rejectDuplicateKeys(filterBody, [...Object.keys(rules.filters), ...paging])
 
-  const one = (name: string, places: readonly (Json | undefined)[]) =>
-    fromQuery(query, name) ?? firstPresent(places, (place) => scalar(name, place.get(name)))
+  const one = (name: string, objects: readonly (Json | undefined)[]) =>
+    fromQuery(query, name) ?? firstPresent(objects, (object) => scalar(name, object.get(name)))
   const many = (name: string) =>
-    listFromQuery(query, name) ?? firstPresent([filterBody], (place) => array(name, place.get(name)))
+    listFromQuery(query, name) ?? firstPresent([filterBody], (object) => array(name, object.get(name)))
 
   const inFilter = [filterBody]
   const inBody = [body]
@@ -74,9 +73,9 @@ export const readListRequest = (rules: ListRules, query: Query, body?: Json): Li
     if (value !== undefined) filter[name] = value
   }
   const anywhere = [body, filterBody]
-  const most = rules.maxPageSize ?? 100
-  const pageSize = readInteger('PageSize', one('PageSize', inBody), most)
-  const maxResults = readInteger('MaxResults', one('MaxResults', anywhere), most)
+  const maxPageSize = rules.maxPageSize ?? 100
+  const pageSize = readInteger('PageSize', one('PageSize', inBody), maxPageSize)
+  const maxResults = readInteger('MaxResults', one('MaxResults', anywhere), maxPageSize)
   return {
     endpoint: rules.endpoint,
     filter,
@@ -90,8 +89,8 @@ export const readListRequest = (rules: ListRules, query: Query, body?: Json): Li
 
 const paging = ['PageNumber', 'PageSize', 'MaxResults', 'NextToken', 'SortBy', 'SortOrder']
 
-/** A key that stands twice is read differently by different programs. */
-const refuseRepeated = (json: Json, names: readonly string[]): void => {
+/** JSON parsers disagree about duplicate keys (RFC 8259, section 4): some use the first, some the last. */
+const rejectDuplicateKeys = (json: Json, names: readonly string[]): void => {
   for (const name of names) {
     const count = json.members().filter((member) => member.key === name).length
     if (count > 1) throw repeated(name)
@@ -100,7 +99,7 @@ const refuseRepeated = (json: Json, names: readonly string[]): void => {
 
 const repeated = (name: string) => new Problem(400, `${name} is given more than once`)
 
-/** Its one value that is not empty. */
+/** The only value of a parameter that is not empty. */
 const fromQuery = (query: Query, wanted: string): string | undefined => {
   let found: string | undefined
   for (const [name, value] of query) {
@@ -122,11 +121,11 @@ const listFromQuery = (query: Query, wanted: string): readonly string[] | undefi
 }
 
 const firstPresent = <Value>(
-  places: readonly (Json | undefined)[],
-  read: (place: Json) => Value | undefined,
+  objects: readonly (Json | undefined)[],
+  read: (object: Json) => Value | undefined,
 ): Value | undefined => {
-  for (const place of places) {
-    const value = place && read(place)
+  for (const object of objects) {
+    const value = object && read(object)
     if (value !== undefined) return value
   }
   return undefined
@@ -135,7 +134,7 @@ const firstPresent = <Value>(
 const isAbsent = (json: Json | undefined): json is undefined =>
   json === undefined || json.is('null') || json.raw === '""'
 
-/** A string or number of a body, as the query would spell it. */
+/** A string or number from a body, as text. */
 const scalar = (name: string, json: Json | undefined): string | undefined => {
   if (isAbsent(json)) return undefined
   const numeric = paging.slice(0, 3).includes(name)
@@ -152,7 +151,7 @@ const array = (name: string, json: Json | undefined): readonly string[] | undefi
   return present(texts as string[])
 }
 
-/** Without empty and repeated entries; undefined when none is left. */
+/** Removes empty and repeated entries. Undefined when none is left. */
 const present = (entries: readonly string[]): readonly string[] | undefined => {
   const kept = new Set(entries.filter((entry) => entry !== ''))
   return kept.size === 0 ? undefined : [...kept]
@@ -162,7 +161,7 @@ const readList = (name: string, rule: ListRule, entries: readonly string[] | und
   for (const entry of entries ?? []) {
     if (rule.words) oneOf(name, entry, rule.words)
   }
-  // What cannot be an id is kept: it is nobody's, and has to be refused as such rather than dropped.
+  // An entry that cannot be an id becomes one that no group has. Dropping it would widen the filter.
   return entries?.map((entry) => (rule.words ? entry : (readId(entry) ?? '\0')))
 }
 
@@ -183,11 +182,11 @@ const oneOf = <Word extends string>(
   return word
 }
 
-const readInteger = (name: string, text: string | undefined, most: number): number | undefined => {
+const readInteger = (name: string, text: string | undefined, max: number): number | undefined => {
   if (text === undefined) return undefined
   const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > most || !Number.isSafeInteger(value)) {
-    const bound = most === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${most}`
+  if (value < 1 || value > max || !Number.isSafeInteger(value)) {
+    const bound = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
     throw new Problem(400, `${name} must be an integer ${bound}`)
   }
   return value

@@ -4,49 +4,49 @@ import {
   isAtEnd,
   ListChangedError,
   type Order,
-  type Run,
-  readRun,
-  type Side,
+  type ReadDirection,
+  type RowSlice,
+  readSlice,
   type Source,
-  type Wanted,
+  type WantedRows,
 } from './source.ts'
 
-/** Where to begin: behind a position, which is looked for near the place where it was last seen. */
+/** Where to start reading: after a position. The search for it begins at the offset that it had when the token was issued. */
 export interface Start {
-  /** Undefined: at the beginning. */
+  /** Undefined: start at the beginning. */
   readonly after: Position | undefined
-  /** How many rows had a key before that of `after`. */
-  readonly before: number
-  /** How many rows of the same key as `after` came up to it. */
-  readonly level: number
+  /** Number of rows with an earlier key than that of `after`. */
+  readonly keyOffset: number
+  /** Number of rows with the key of `after`, up to and including it. */
+  readonly tieRank: number
 }
 
-/** Rows that lie next to each other in a source, in exact order. */
+/** Adjacent rows of a source, in exact order: each key is present with all its rows. */
 export interface RowRange<Row> {
   readonly rows: readonly Row[]
-  /** Whether there is nothing behind them. */
+  /** Whether no row of the source comes after them. */
   readonly complete: boolean
-  /** How many rows of the source come before the first of them. */
-  readonly skipped: number
+  /** Number of rows of the source before the first of them. */
+  readonly offset: number
   readonly total: number
 }
 
-/** More rows have equal keys than the calls that were granted can bring. */
-export class RunTooLongError extends Error {}
+/** More rows have equal keys than the permitted number of calls can read. */
+export class TooManyTiesError extends Error {}
 
-/** How a source is to be read. */
-export interface Reading<Row extends Position> {
+/** How to read a source in page mode. */
+export interface ReadOptions<Row extends Position> {
   readonly source: Source<Row>
   readonly order: Order
-  readonly side: Side
-  /** Rows beside those needed that the first call brings, if it can, because so many are expected to share their keys. */
+  readonly direction: ReadDirection
+  /** Additional rows that the first call reads if the page has room, because about so many rows are expected to have equal keys. */
   readonly margin: number
-  /** How often rows may be added to those of the first call before TooLong is thrown. */
-  readonly additions: number
+  /** Maximum number of further calls that extend the first slice. Beyond it, TooManyTiesError is thrown. */
+  readonly maxExtensions: number
 }
 
-/** The most rows in a portion that share a key. */
-export const longestRun = ({ rows }: RowRange<Position>): number => {
+/** The largest number of rows in a range that have the same key. */
+export const maxTies = ({ rows }: RowRange<Position>): number => {
   let longest = 0
   let length = 0
   let key: string | undefined
@@ -58,181 +58,188 @@ export const longestRun = ({ rows }: RowRange<Position>): number => {
   return longest
 }
 
-/** Most probes for a place that has moved: enough to halve any list. */
+/** Maximum number of calls that search for a position that has moved. It is enough for a binary search in any list. */
 const maxProbes = 40
 
 /**
- * A portion with at least `need` rows behind a start, or all there are, and perhaps some before. One call when the place is where it was and the rows fit in a
- * page; a row more than needed has to fit, because where keys are equal the order among them is known only when the next key is.
+ * Reads at least `need` rows after a start, or all there are, and perhaps some before it.
  *
- * Undefined where page mode does not reach. Throws Unsteady when the list changes while it is read, and TooLong.
+ * It takes one call if the position has not moved and a page has room for one row more than needed: the order of rows with equal keys is known
+ * only when the next key has been read. Undefined beyond the depth of page mode. Throws ListChangedError when the list changes during the read,
+ * and TooManyTiesError.
  */
 export const readRange = async <Row extends Position>(
-  reading: Reading<Row>,
+  options: ReadOptions<Row>,
   start: Start,
   need: number,
 ): Promise<RowRange<Row> | undefined> => {
-  const { source, order, side, margin } = reading
+  const { source, order, direction, margin } = options
   const { after } = start
-  const opened = after
-    ? await findStart(reading, after, start, need)
-    : await readRun(source, order, side, { start: 0, end: need + 1 + margin })
+  const first = after
+    ? await findSlice(options, after, start, need)
+    : await readSlice(source, order, direction, { start: 0, end: need + 1 + margin })
   return (
-    opened &&
-    widened(reading, opened, ({ rows }) => {
+    first &&
+    extend(options, first, ({ rows }) => {
       const found = after ? rows.filter((row) => order.rows(row, after) > 0).length : rows.length
       return { before: false, behind: found < need }
     })
   )
 }
 
-/** A portion with at least `need` rows from a place on, counted from the front. Undefined and throws as above. */
+/** Reads at least `need` rows from an offset on, counted from the front. Returns undefined and throws as `readRange` does. */
 export const readRangeAt = async <Row extends Position>(
-  reading: Reading<Row>,
-  place: number,
+  options: ReadOptions<Row>,
+  offset: number,
   need: number,
 ): Promise<RowRange<Row> | undefined> => {
-  const { source, order, side, margin } = reading
-  const wanted = { start: Math.max(0, place - 1 - margin), end: place + need + 1 + margin }
-  const opened = await readRun(source, order, side, wanted)
-  if (!opened) return undefined
-  if (place >= opened.total) return { rows: [], complete: true, skipped: opened.total, total: opened.total }
-  return widened(reading, opened, ({ skipped, rows }, run) => {
-    if (endOf(run) <= place) throw new ListChangedError('the list changed while it was read')
-    return { before: skipped > place, behind: rows.length === 0 || skipped + rows.length < place + need }
+  const { source, order, direction, margin } = options
+  const wanted = { start: Math.max(0, offset - 1 - margin), end: offset + need + 1 + margin }
+  const first = await readSlice(source, order, direction, wanted)
+  if (!first) return undefined
+  if (offset >= first.total) return { rows: [], complete: true, offset: first.total, total: first.total }
+  return extend(options, first, (range, slice) => {
+    if (endOf(slice) <= offset) throw new ListChangedError('the list changed during the read')
+    return {
+      before: range.offset > offset,
+      behind: range.rows.length === 0 || range.offset + range.rows.length < offset + need,
+    }
   })
 }
 
-/** Which rows of a portion are meant. */
+/** The point from which on rows are needed: a position or an offset. */
 export interface RangeTarget {
-  /** Whether a portion that was read for another aim has the first of them. */
-  readonly isIn: (portion: RowRange<Position>) => boolean
-  /** The part of a portion that begins with the first of them. */
-  readonly of: <Row extends Position>(portion: RowRange<Row>) => RowRange<Row>
+  /** Whether the first needed row is in a range that was read for another target. */
+  readonly startsIn: (range: RowRange<Position>) => boolean
+  /** The part of a range that begins with the first needed row. */
+  readonly trim: <Row extends Position>(range: RowRange<Row>) => RowRange<Row>
 }
 
-export const behind = (order: Order, after: Position | undefined): RangeTarget => ({
-  isIn({ rows: [first], skipped }) {
-    return skipped === 0 || (after !== undefined && first !== undefined && order.rows(first, after) <= 0)
+export const rowsAfter = (order: Order, after: Position | undefined): RangeTarget => ({
+  startsIn({ rows: [first], offset }) {
+    return offset === 0 || (after !== undefined && first !== undefined && order.rows(first, after) <= 0)
   },
-  of(portion) {
-    const rows = after ? portion.rows.filter((row) => order.rows(row, after) > 0) : portion.rows
-    return { ...portion, rows, skipped: portion.skipped + portion.rows.length - rows.length }
+  trim(range) {
+    const rows = after ? range.rows.filter((row) => order.rows(row, after) > 0) : range.rows
+    return { ...range, rows, offset: range.offset + range.rows.length - rows.length }
   },
 })
 
-export const from = (place: number): RangeTarget => ({
-  isIn: ({ skipped }) => skipped <= place,
-  of(portion) {
-    const useless = Math.max(0, place - portion.skipped)
+export const rowsFrom = (offset: number): RangeTarget => ({
+  startsIn: (range) => range.offset <= offset,
+  trim(range) {
+    const unneeded = Math.max(0, offset - range.offset)
     return {
-      ...portion,
-      rows: portion.rows.slice(useless),
-      skipped: portion.skipped + Math.min(useless, portion.rows.length),
+      ...range,
+      rows: range.rows.slice(unneeded),
+      offset: range.offset + Math.min(unneeded, range.rows.length),
     }
   },
 })
 
-/** A run that begins before the key of `after`, or at the front, and reaches that key. */
-const findStart = async <Row extends Position>(
-  { source, order, side, margin }: Reading<Row>,
+/** Finds a slice that begins before the key of `after`, or at the front, and reaches that key. */
+const findSlice = async <Row extends Position>(
+  { source, order, direction, margin }: ReadOptions<Row>,
   after: Position,
-  { before, level }: Start,
+  { keyOffset, tieRank }: Start,
   need: number,
-): Promise<Run<Row> | undefined> => {
-  /** Rows up to here have earlier keys; rows from there on do not. */
+): Promise<RowSlice<Row> | undefined> => {
+  /** Rows before `low` have earlier keys; rows from `high` on do not. */
   let low = 0
   let high = Number.POSITIVE_INFINITY
-  let at = Math.max(0, before - 1)
-  let length = level + need + 2 + margin
+  let offset = Math.max(0, keyOffset - 1)
+  let length = tieRank + need + 2 + margin
   let stride = source.maxPageSize
   for (let probe = 0; probe < maxProbes; probe++) {
-    const run = await readRun(source, order, side, { start: at, end: at + length })
-    if (!run) return undefined
-    const [first, last] = [run.rows[0], run.rows.at(-1)]
+    const slice = await readSlice(source, order, direction, { start: offset, end: offset + length })
+    if (!slice) return undefined
+    const [first, last] = [slice.rows[0], slice.rows.at(-1)]
     if (!first || !last) {
-      if (run.total <= low) return { start: run.total, rows: [], total: run.total }
-      high = Math.min(high, run.total)
-      at = Math.max(low, high - source.maxPageSize)
-    } else if (run.start > 0 && order.keys(first.key, after.key) >= 0) {
-      high = Math.min(high, run.start)
-      at = Math.max(low, high - stride)
+      if (slice.total <= low) return { start: slice.total, rows: [], total: slice.total }
+      high = Math.min(high, slice.total)
+      offset = Math.max(low, high - source.maxPageSize)
+    } else if (slice.start > 0 && order.keys(first.key, after.key) >= 0) {
+      high = Math.min(high, slice.start)
+      offset = Math.max(low, high - stride)
       stride *= 2
-    } else if (!isAtEnd(run) && order.keys(last.key, after.key) < 0) {
-      low = Math.max(low, endOf(run) - 1)
-      at = Math.min(low + stride - source.maxPageSize, Math.max(low, Math.min(high, run.total) - source.maxPageSize))
+    } else if (!isAtEnd(slice) && order.keys(last.key, after.key) < 0) {
+      low = Math.max(low, endOf(slice) - 1)
+      offset = Math.min(
+        low + stride - source.maxPageSize,
+        Math.max(low, Math.min(high, slice.total) - source.maxPageSize),
+      )
       stride *= 2
     } else {
-      return run
+      return slice
     }
-    // Once it is between two places, halve.
+    // With a bound on both sides, continue with a binary search.
     if (high < Number.POSITIVE_INFINITY && low > 0)
-      at = Math.max(low, Math.floor((low + high) / 2) - source.maxPageSize / 2)
+      offset = Math.max(low, Math.floor((low + high) / 2) - source.maxPageSize / 2)
     length = source.maxPageSize
   }
-  throw new ListChangedError('a place that cannot be found')
+  throw new ListChangedError('the position was not found')
 }
 
-/** What a run has too little of: the rows of its first key, or of its last. */
-interface Lack {
+/** On which sides rows are missing: further rows of the first key, or rows after the last. */
+interface MissingRows {
   readonly before: boolean
   readonly behind: boolean
 }
 
-/** A run, widened call by call until it lacks nothing, or there is nothing more. Undefined where page mode does not reach. */
-const widened = async <Row extends Position>(
-  { source, order, side, additions }: Reading<Row>,
-  opened: Run<Row>,
-  lackOf: (portion: RowRange<Row>, run: Run<Row>) => Lack,
+/** Extends a slice, one call at a time, until no row is missing or there are no more. Undefined beyond the depth of page mode. */
+const extend = async <Row extends Position>(
+  { source, order, direction, maxExtensions }: ReadOptions<Row>,
+  first: RowSlice<Row>,
+  missingIn: (range: RowRange<Row>, slice: RowSlice<Row>) => MissingRows,
 ): Promise<RowRange<Row> | undefined> => {
-  let run = opened
-  for (let added = 0; ; added++) {
-    const portion = portionOf(run, order)
-    const lack = lackOf(portion, run)
-    const before = lack.before && run.start > 0
-    const behind = lack.behind && !isAtEnd(run)
-    if (!before && !behind) return portion
-    if (added >= additions) throw new RunTooLongError()
-    const next = await readRun(source, order, side, beside(run, before, behind, source.maxPageSize))
-    const wider = next && join(run, next)
-    // Beyond the depth of pages the same rows come again.
-    if (!wider || wider.rows.length === run.rows.length) return undefined
-    run = wider
+  let slice = first
+  for (let extensions = 0; ; extensions++) {
+    const range = rangeOf(slice, order)
+    const missing = missingIn(range, slice)
+    const before = missing.before && slice.start > 0
+    const behind = missing.behind && !isAtEnd(slice)
+    if (!before && !behind) return range
+    if (extensions >= maxExtensions) throw new TooManyTiesError()
+    const next = await readSlice(source, order, direction, nextRows(slice, before, behind, source.maxPageSize))
+    const longer = next && joinSlices(slice, next)
+    // Beyond the maximum depth, `readSlice` returns the same rows again.
+    if (!longer || longer.rows.length === slice.rows.length) return undefined
+    slice = longer
   }
 }
 
-/** The rows to ask for next. They share a row with the run: by it a change shows. */
-const beside = <Row>(run: Run<Row>, before: boolean, behind: boolean, most: number): Wanted => {
-  const end = endOf(run)
-  if (before && behind && run.rows.length <= most / 2) return { start: run.start, end, balanced: true }
-  if (before) return { start: Math.max(0, run.start + 1 - most), end: run.start + 1, around: run.start }
-  return { start: end - 1, end: end - 1 + most }
+/** The rows to read next. They share a row with the slice, so that a change of the list is detected. */
+const nextRows = <Row>(slice: RowSlice<Row>, before: boolean, behind: boolean, maxRows: number): WantedRows => {
+  const end = endOf(slice)
+  if (before && behind && slice.rows.length <= maxRows / 2) return { start: slice.start, end, balanced: true }
+  if (before) return { start: Math.max(0, slice.start + 1 - maxRows), end: slice.start + 1, around: slice.start }
+  return { start: end - 1, end: end - 1 + maxRows }
 }
 
-/** Two runs that share at least a row, as one. Throws Unsteady when what they share is not the same. */
-const join = <Row extends Position>(one: Run<Row>, other: Run<Row>): Run<Row> => {
+/** Joins two slices that share at least one row. Throws ListChangedError when the shared rows differ. */
+const joinSlices = <Row extends Position>(one: RowSlice<Row>, other: RowSlice<Row>): RowSlice<Row> => {
   const [earlier, later] = one.start <= other.start ? [one, other] : [other, one]
   const shared = Math.min(endOf(earlier), endOf(later)) - later.start
-  const isSame = (_: unknown, nth: number) =>
-    earlier.rows[later.start - earlier.start + nth]?.id === later.rows[nth]?.id
+  const isSame = (_: unknown, index: number) =>
+    earlier.rows[later.start - earlier.start + index]?.id === later.rows[index]?.id
   if (shared < 1 || earlier.total !== later.total || !Array.from({ length: shared }).every(isSame)) {
-    throw new ListChangedError('the list changed while it was read')
+    throw new ListChangedError('the list changed during the read')
   }
   return { start: earlier.start, rows: [...earlier.rows, ...later.rows.slice(shared)], total: later.total }
 }
 
-/** How many rows at the front of a run share a key whose first rows may lie before it. */
-const leading = <Row extends Position>({ start, rows }: Run<Row>): number => {
+/** Number of rows at the front of a slice whose key may have further rows before the slice. */
+const countIncompleteHead = <Row extends Position>({ start, rows }: RowSlice<Row>): number => {
   if (start === 0) return 0
   const different = rows.findIndex((row) => row.key !== rows[0]?.key)
   return different === -1 ? rows.length : different
 }
 
-/** The rows of a run whose key is in it with all its rows. */
-const portionOf = <Row extends Position>(run: Run<Row>, order: Order): RowRange<Row> => {
-  const last = isAtEnd(run) ? undefined : run.rows.at(-1)?.key
-  const end = last === undefined ? run.rows.length : run.rows.findIndex((row) => row.key === last)
-  const start = leading(run)
-  const rows = run.rows.slice(start, end).toSorted(order.rows)
-  return { rows, complete: isAtEnd(run), skipped: run.start + start, total: run.total }
+/** The rows of a slice whose keys are present with all their rows, in exact order. */
+const rangeOf = <Row extends Position>(slice: RowSlice<Row>, order: Order): RowRange<Row> => {
+  const last = isAtEnd(slice) ? undefined : slice.rows.at(-1)?.key
+  const end = last === undefined ? slice.rows.length : slice.rows.findIndex((row) => row.key === last)
+  const start = countIncompleteHead(slice)
+  const rows = slice.rows.slice(start, end).toSorted(order.rows)
+  return { rows, complete: isAtEnd(slice), offset: slice.start + start, total: slice.total }
 }

@@ -2,132 +2,134 @@ import { copyText } from '../shared/text.ts'
 import { type Position, positionOf } from './order.ts'
 import type { RowRange } from './range.ts'
 import { type Fingerprint, ListChangedError, type Order, type Source } from './source.ts'
-import { type Anchor, remember } from './walk-cache.ts'
+import { type Anchor, addMark } from './walk-cache.ts'
 
-/** Everything in a source, in exact order, by cursor. Each row once, in its latest form. Throws Unsteady for a list without an end. */
+/** Reads all rows of a source by cursor, in exact order; a row that appears twice counts once, in its later version. Throws ListChangedError for an endless list. */
 export const scanAll = async <Row extends Position>(source: Source<Row>, order: Order): Promise<readonly Row[]> => {
   const rows = new Map<string, Row>()
-  for await (const stretch of stretches(source, undefined)) {
-    for (const row of stretch.rows) rows.set(row.id, row)
+  for await (const segment of segmentsOf(source, undefined)) {
+    for (const row of segment.rows) rows.set(row.id, row)
   }
   return [...rows.values()].sort(order.rows)
 }
 
-/** Most stretches in a row without a row that is new, as an upstream gives that filters after it has paged. */
-const maxBarren = 100
+/** Maximum number of consecutive segments without a new row. An upstream that filters after paging returns such segments. */
+const maxEmptySegments = 100
 
-/** A source from a cursor on, each stretch with the cursor that led to it. Throws Unsteady for one that turns in a circle. */
-async function* stretches<Row extends Position>(source: Source<Row>, from: string | undefined) {
+/** The segments of a source from a cursor on, each with the cursor that led to it. Throws ListChangedError when the cursors form a cycle. */
+async function* segmentsOf<Row extends Position>(source: Source<Row>, from: string | undefined) {
   const seen = new Set<string>()
   let cursor = from
-  for (let barren = 0; barren <= maxBarren; barren++) {
-    const stretch = await source.walk(cursor, source.maxPageSize)
-    const known = seen.size
-    for (const { id } of stretch.rows) seen.add(id)
-    if (seen.size > known) barren = 0
-    yield { rows: stretch.rows, cursor, isLast: stretch.cursor === undefined, foreign: stretch.foreign }
-    if (stretch.cursor === undefined) return
-    cursor = stretch.cursor
+  for (let empty = 0; empty <= maxEmptySegments; empty++) {
+    const segment = await source.walk(cursor, source.maxPageSize)
+    const sizeBefore = seen.size
+    for (const { id } of segment.rows) seen.add(id)
+    if (seen.size > sizeBefore) empty = 0
+    yield { rows: segment.rows, cursor, isLast: segment.cursor === undefined, foreign: segment.foreign }
+    if (segment.cursor === undefined) return
+    cursor = segment.cursor
   }
-  throw new ListChangedError('a list that never ends')
+  throw new ListChangedError('the list does not end')
 }
 
-/** Where a sweep is to begin: behind a row, or at a place counted from the front. */
-export type ScanTarget = { readonly after: Position | undefined } | { readonly place: number }
+/** Where the needed rows begin: after a position, or at an offset counted from the front. */
+export type ScanTarget = { readonly after: Position | undefined } | { readonly offset: number }
 
 /**
- * At least `need` rows from the aim on, where page mode does not reach: by cursor from the nearest anchor, or from the front. New anchors are left on the way.
- * Throws Unsteady when rows are out of order.
+ * Reads at least `need` rows from the target on by cursor, for positions beyond the depth of page mode.
  *
- * @param counted whether `skipped` has to be right: then only anchors will do that are as old as the source's last change
+ * It starts at the nearest anchor, or at the front, and adds new anchors. Throws ListChangedError when rows are out of order.
+ *
+ * @param exactOffset whether the `offset` of the result must be right: then only anchors of the current fingerprint are used
  */
 export const scanRange = async <Row extends Position>(
   source: Source<Row>,
   order: Order,
-  aim: ScanTarget,
+  target: ScanTarget,
   need: number,
   anchors: Anchor[],
-  counted: boolean,
+  exactOffset: boolean,
   { total, text: fingerprint }: Fingerprint,
 ): Promise<RowRange<Row>> => {
-  const anchor = nearest(anchors, order, aim, counted ? fingerprint : undefined)
-  const isCounted = !anchor || anchor.fingerprint === fingerprint
-  /** Rows before `rows`. */
-  let place = anchor?.place ?? 0
-  /** Rows not known to be of no use: from the first whose key is the last one's, or that were aimed at. */
+  const anchor = nearest(anchors, order, target, exactOffset ? fingerprint : undefined)
+  const isExact = !anchor || anchor.fingerprint === fingerprint
+  /** Number of rows before `rows`. */
+  let offset = anchor?.offset ?? 0
+  /** Rows that may still be needed: those of the target, and those whose key may have further rows. */
   let rows: Row[] = []
   let last: Position | undefined = anchor?.last
   try {
-    for await (const stretch of stretches(source, anchor?.cursor)) {
-      const { cursor, isLast, foreign } = stretch
-      if (foreign) throw new ListChangedError('a list whose total counts what was not asked for')
-      const [first] = stretch.rows
+    for await (const segment of segmentsOf(source, anchor?.cursor)) {
+      const { cursor, isLast, foreign } = segment
+      if (foreign) throw new ListChangedError('the total counts rows that the request did not ask for')
+      const [first] = segment.rows
       if (first && last && order.keys(last.key, first.key) > 0)
-        throw new ListChangedError('rows are not in the order asked for')
+        throw new ListChangedError('rows are not in the requested order')
       if (cursor !== undefined && first && last && last.key !== first.key) {
         const anchor = {
           cursor: copyText(cursor),
           last: positionOf(latest(rows, order) ?? last),
-          place: place + rows.length,
-          fingerprint: isCounted ? fingerprint : '',
+          offset: offset + rows.length,
+          fingerprint: isExact ? fingerprint : '',
         }
-        remember(anchors, anchor, (other) => other.cursor === anchor.cursor || other.place === anchor.place)
+        addMark(anchors, anchor, (other) => other.cursor === anchor.cursor || other.offset === anchor.offset)
       }
-      rows.push(...stretch.rows)
-      last = stretch.rows.at(-1) ?? last
+      rows.push(...segment.rows)
+      last = segment.rows.at(-1) ?? last
       const lastKey = isLast ? undefined : last?.key
-      const settled = lastKey === undefined ? rows.length : rows.findIndex((row) => row.key === lastKey)
-      const useless = countUseless(rows, settled, order, aim, place)
-      if (isLast || settled - useless >= need) {
-        const found = rows.slice(0, settled).sort(order.rows).slice(useless)
-        return { rows: found, complete: isLast, skipped: place + useless, total }
+      /** Rows before this index have keys that are present with all their rows. */
+      const complete = lastKey === undefined ? rows.length : rows.findIndex((row) => row.key === lastKey)
+      const unneeded = countUnneeded(rows, complete, order, target, offset)
+      if (isLast || complete - unneeded >= need) {
+        const found = rows.slice(0, complete).sort(order.rows).slice(unneeded)
+        return { rows: found, complete: isLast, offset: offset + unneeded, total }
       }
-      // The useless ones may go once their keys are all there.
-      const gone = keyStart(rows, Math.min(useless, settled))
-      place += gone
-      rows = rows.slice(gone)
+      // Drops unneeded rows, but only whole keys: the exact order within a key needs all its rows.
+      const dropped = keyStart(rows, Math.min(unneeded, complete))
+      offset += dropped
+      rows = rows.slice(dropped)
     }
   } catch (error) {
-    // A stale cursor must not be tried again.
+    // The next attempt must not use a stale cursor again.
     if (error instanceof ListChangedError) anchors.length = 0
     throw error
   }
-  throw new ListChangedError('a list that ends without an end')
+  throw new ListChangedError('the list ended without a last segment')
 }
 
-const nearest = (anchors: readonly Anchor[], order: Order, aim: ScanTarget, fingerprint: string | undefined) =>
+const nearest = (anchors: readonly Anchor[], order: Order, target: ScanTarget, fingerprint: string | undefined) =>
   anchors
     .filter((anchor) => {
-      if ('place' in aim) return anchor.fingerprint === fingerprint && anchor.place <= aim.place
+      if ('offset' in target) return anchor.fingerprint === fingerprint && anchor.offset <= target.offset
       if (fingerprint !== undefined && anchor.fingerprint !== fingerprint) return false
-      return aim.after !== undefined && order.rows(anchor.last, aim.after) <= 0
+      return target.after !== undefined && order.rows(anchor.last, target.after) <= 0
     })
     .reduce<Anchor | undefined>(
       (best, anchor) => (best && order.rows(best.last, anchor.last) >= 0 ? best : anchor),
       undefined,
     )
 
-/** How many of the settled rows, in exact order, come before the aim. */
-const countUseless = (
+/** How many of the first `complete` rows, in exact order, come before the target. */
+const countUnneeded = (
   rows: readonly Position[],
-  settled: number,
+  complete: number,
   order: Order,
-  aim: ScanTarget,
-  place: number,
+  target: ScanTarget,
+  offset: number,
 ): number => {
-  if ('place' in aim) return Math.min(settled, Math.max(0, aim.place - place))
-  const { after } = aim
-  return after ? rows.slice(0, settled).filter((row) => order.rows(row, after) <= 0).length : 0
+  if ('offset' in target) return Math.min(complete, Math.max(0, target.offset - offset))
+  const { after } = target
+  return after ? rows.slice(0, complete).filter((row) => order.rows(row, after) <= 0).length : 0
 }
 
-/** The index nearest before `index` at which a key begins. */
+/** The last index up to `index` at which a key begins. */
 const keyStart = (rows: readonly Position[], index: number): number => {
   let start = index
   while (start > 0 && rows[start - 1]?.key === rows[start]?.key) start--
   return start
 }
 
-/** The last of the rows in exact order, which is among those of the last key. */
+/** The last row in exact order: one of those with the last key. */
 const latest = (rows: readonly Position[], order: Order): Position | undefined => {
   const key = rows.at(-1)?.key
   const [last] = rows.filter((row) => row.key === key).sort((a, b) => order.rows(b, a))

@@ -2,24 +2,26 @@ import { Problem } from '../shared/problem.ts'
 import { comparePositions, type Position } from './order.ts'
 
 /**
- * An upstream's list, as other people's APIs page it: sorted by a key, in an order of its own where keys are equal, in pages that are limited in size
- * and depth, and by cursors that are not. Filters that it applies are applied; rows that it should not have listed are left out by whoever wraps it.
+ * An upstream list with the usual limits: the order of rows with equal keys is undefined, and page mode has a maximum size and depth.
+ *
+ * Cursors have no maximum depth. The source applies its filters itself. Its implementation drops rows that the upstream should not have listed.
  */
 export interface Source<Row extends Position> {
-  /** Tells it from other sources: another one for other filters. */
+  /** Identifies the source. A source with other filters has another id. */
   readonly id: string
   /**
-   * Page `number`, from 1, of `size` rows; of the list read from its other end when `backwards`. `total` counts all rows. Throws Unsteady when the page holds
-   * rows that were not asked for: then the total counts them too.
+   * Reads page `number`, from 1, of `size` rows; in the opposite sort order when `backwards`. `total` counts all rows.
+   *
+   * Throws ListChangedError when the page contains rows that the request did not ask for, because then the total counts them too.
    */
   page(number: number, size: number, backwards: boolean): Promise<SourcePage<Row>>
-  /** The rows behind a cursor, or the first ones. At the end the next cursor is undefined. Throws Unsteady for a cursor that has gone stale. */
+  /** Reads the rows after a cursor, or the first rows. At the end the next cursor is undefined. Throws ListChangedError for a stale cursor. */
   walk(cursor: string | undefined, size: number): Promise<SourceSegment<Row>>
-  /** Something that changes, in all likelihood, whenever the list does. Throws Unsteady as `page` does. */
+  /** A text that very likely changes whenever the list changes, and the total. Throws ListChangedError like `page`. */
   fingerprint(): Promise<Fingerprint>
-  /** Most rows in a page or stretch. */
+  /** Maximum number of rows in a page or segment. */
   readonly maxPageSize: number
-  /** Largest product of page number and size. */
+  /** Maximum product of page number and page size. */
   readonly maxPageDepth: number
 }
 
@@ -31,7 +33,7 @@ export interface SourcePage<Row> {
 export interface SourceSegment<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | undefined
-  /** Whether there were rows that were not asked for. They are left out. */
+  /** Whether the upstream sent rows that the request did not ask for. They are not in `rows`. */
   readonly foreign?: boolean
 }
 
@@ -40,14 +42,14 @@ export interface Fingerprint {
   readonly text: string
 }
 
-/** The list changed under the reader's hands, or is not what was asked for. Met by reading anew; a caller sees it as a 502 when that does not help. */
+/** The upstream's list changed between two calls, or it is inconsistent. `listPage` reads again; if that does not help, the caller gets a 502. */
 export class ListChangedError extends Problem {
   constructor(cause: string) {
-    super(502, 'the upstream’s list makes no sense', { cause })
+    super(502, 'the upstream sent an inconsistent list', { cause })
   }
 }
 
-/** Ascending or descending, by key and then by id. */
+/** Comparison functions for one sort direction: by key only, and by key and then id. */
 export interface Order {
   readonly keys: (a: string, b: string) => number
   readonly rows: (a: Position, b: Position) => number
@@ -61,95 +63,106 @@ export const orderOf = (sortOrder: 'Asc' | 'Desc'): Order => {
   }
 }
 
-/** Rows that stand next to each other in a source, from a known place on. */
-export interface Run<Row> {
-  /** How many rows of the source come before. */
+/** Adjacent rows of a source, in the upstream's order, at a known offset. */
+export interface RowSlice<Row> {
+  /** Number of rows of the source before them. */
   readonly start: number
   readonly rows: readonly Row[]
   readonly total: number
 }
 
-export const endOf = <Row>(run: Run<Row>): number => run.start + run.rows.length
-export const isAtEnd = <Row>(run: Run<Row>): boolean => endOf(run) >= run.total
+export const endOf = <Row>(slice: RowSlice<Row>): number => slice.start + slice.rows.length
+export const isAtEnd = <Row>(slice: RowSlice<Row>): boolean => endOf(slice) >= slice.total
 
-/** From which end a list is read. What was read from one does not go together with what was read from the other: rows of equal keys keep their order. */
-export type Side =
+/**
+ * From which end a list is read. Slices of different directions cannot be joined: an upstream may list rows with equal keys in the same order
+ * in both directions.
+ */
+export type ReadDirection =
   | { readonly backwards: false }
-  | { readonly backwards: true /** As last seen. */; readonly total: number }
+  | { readonly backwards: true /** The total of the latest response. */; readonly total: number }
 
-/** The rows that a call is to bring. Their numbers count from the front. */
-export interface Wanted {
+/** The rows that one call should return. Offsets count from the front. */
+export interface WantedRows {
   readonly start: number
-  /** Behind the last one. */
+  /** Offset after the last row. */
   readonly end: number
-  /** The one that has to be among them, where one page cannot hold them all. Default the first. */
+  /** The row that the page must contain when one page cannot contain them all. Default: the first. */
   readonly around?: number
-  /** Then it has to hold all of them, and as many as it can before and behind them. */
+  /** When set, the page must contain all of them, and as many rows as possible on both sides. */
   readonly balanced?: boolean
 }
 
 /**
- * Rows of a source in one call: a page of a grid that happens to hold them, and perhaps some around them. Where no grid fits, as many as one page can hold.
- * Undefined where page mode does not reach. Throws Unsteady when rows are out of order, or fewer than the total promises.
+ * Reads rows of a source with one call, in a page that contains the wanted rows and perhaps some around them.
+ *
+ * When no page contains all wanted rows, it reads as many as possible. Undefined beyond the depth of page mode. Throws ListChangedError when
+ * rows are out of order, or fewer than the total implies.
  */
-export const readRun = async <Row extends Position>(
+export const readSlice = async <Row extends Position>(
   source: Source<Row>,
   order: Order,
-  side: Side,
-  wanted: Wanted,
-): Promise<Run<Row> | undefined> => {
+  direction: ReadDirection,
+  wanted: WantedRows,
+): Promise<RowSlice<Row> | undefined> => {
   const { start, end, around = start, balanced } = wanted
-  if (!side.backwards) {
-    const grid = gridOf(source, { start, end, around, balanced })
-    if (!grid) return undefined
-    const page = await source.page(grid.number, grid.size, false)
-    return checked({ start: (grid.number - 1) * grid.size, rows: page.rows, total: page.total }, grid.size, order)
+  if (!direction.backwards) {
+    const best = bestPage(source, { start, end, around, balanced })
+    if (!best) return undefined
+    const page = await source.page(best.number, best.size, false)
+    return verified({ start: (best.number - 1) * best.size, rows: page.rows, total: page.total }, best.size, order)
   }
-  const { total } = side
+  const { total } = direction
   if (around >= total) return undefined
   const mirrored = { start: Math.max(0, total - end), end: total - start, around: total - 1 - around, balanced }
-  const grid = gridOf(source, mirrored)
-  if (!grid) return undefined
-  const page = await source.page(grid.number, grid.size, true)
-  const first = Math.max(0, page.total - (grid.number - 1) * grid.size - page.rows.length)
-  return checked({ start: first, rows: page.rows.toReversed(), total: page.total }, grid.size, order)
+  const best = bestPage(source, mirrored)
+  if (!best) return undefined
+  const page = await source.page(best.number, best.size, true)
+  const first = Math.max(0, page.total - (best.number - 1) * best.size - page.rows.length)
+  return verified({ start: first, rows: page.rows.toReversed(), total: page.total }, best.size, order)
 }
 
-/** The page with row `around` that holds most of the rows wanted; of several the smallest. Balanced: the one that holds them farthest from its ends. */
-const gridOf = (
+/**
+ * The page that contains row `around` and the most wanted rows; the smallest of several. When balanced: the page that contains all wanted rows
+ * and has the largest margin at its narrower side.
+ */
+const bestPage = (
   { maxPageSize, maxPageDepth }: Pick<Source<never>, 'maxPageSize' | 'maxPageDepth'>,
-  { start, end, around, balanced }: Wanted & { readonly around: number },
+  { start, end, around, balanced }: WantedRows & { readonly around: number },
 ): { number: number; size: number } | undefined => {
-  // From the front, a page of just that size has them all.
+  // From the front, page 1 of just that size contains them all.
   if (start === 0 && around === 0 && !balanced)
     return { number: 1, size: Math.max(1, Math.min(end, maxPageSize, maxPageDepth)) }
-  let best: { number: number; size: number; worth: number } | undefined
+  let best: { number: number; size: number; score: number } | undefined
   for (let size = 1; size <= maxPageSize; size++) {
     const number = Math.floor(around / size) + 1
     const [first, last] = [(number - 1) * size, number * size]
     if (last > maxPageDepth) continue
     const before = first === 0 ? size : start - first
-    const worth = balanced ? Math.min(before, last - end) : Math.min(end, last) - Math.max(start, first)
-    if (balanced && worth < 0) continue
-    if (!best || worth > best.worth) best = { number, size, worth }
+    const score = balanced ? Math.min(before, last - end) : Math.min(end, last) - Math.max(start, first)
+    if (balanced && score < 0) continue
+    if (!best || score > best.score) best = { number, size, score }
   }
   return best
 }
 
-const checked = <Row extends Position>(run: Run<Row>, size: number, order: Order): Run<Row> => {
-  let before: Row | undefined
-  for (const row of run.rows) {
-    if (before && order.keys(before.key, row.key) > 0) throw new ListChangedError('rows are not in the order asked for')
-    before = row
+const verified = <Row extends Position>(slice: RowSlice<Row>, size: number, order: Order): RowSlice<Row> => {
+  let previous: Row | undefined
+  for (const row of slice.rows) {
+    if (previous && order.keys(previous.key, row.key) > 0)
+      throw new ListChangedError('rows are not in the requested order')
+    previous = row
   }
-  if (run.rows.length < size && run.start + run.rows.length < run.total)
-    throw new ListChangedError('rows that are promised are missing')
-  return run
+  if (slice.rows.length < size && slice.start + slice.rows.length < slice.total)
+    throw new ListChangedError('a page has fewer rows than its total implies')
+  return slice
 }
 
 /**
- * Throws Unsteady unless the rows at both ends of a source are there and the total is as it was said to be: for a total that no row stands beside. One that
- * counts what was not asked for shows in such rows.
+ * Verifies a total when the page itself has no rows that confirm it: reads the rows at both ends of the source.
+ *
+ * Throws ListChangedError unless they are there and the total is the same. If the total counts rows that the request did not ask for, such rows
+ * appear at one of the ends, and the source throws.
  */
 export const verifyTotal = async <Row extends Position>(source: Source<Row>, total: number): Promise<void> => {
   if (total === 0) return
@@ -157,6 +170,6 @@ export const verifyTotal = async <Row extends Position>(source: Source<Row>, tot
   const ends = total <= source.maxPageSize ? [false] : [false, true]
   const pages = await Promise.all(ends.map((backwards) => source.page(1, size, backwards)))
   if (pages.some((page) => page.total !== total || page.rows.length !== size)) {
-    throw new ListChangedError('a total that the rows do not bear out')
+    throw new ListChangedError('the rows do not confirm the total')
   }
 }

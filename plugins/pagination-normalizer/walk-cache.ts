@@ -1,99 +1,100 @@
 import type { Position } from './order.ts'
 import type { RowRange, Start } from './range.ts'
 
-/** A cut in a source between two keys, from which its cursor leads on. */
+/** A point between two keys of a source, and the cursor that continues there. */
 export interface Anchor {
   readonly cursor: string
-  /** The last row before the cut, in exact order. */
+  /** The last row before this point, in exact order. */
   readonly last: Position
-  /** How many rows come before the cut, if the source still has the fingerprint. */
-  readonly place: number
+  /** Number of rows before this point. It is exact only while the source has the same fingerprint. */
+  readonly offset: number
+  /** Empty when the offset was not counted from the front, and so may be wrong. */
   readonly fingerprint: string
 }
 
-/** A place in a list of several sources, and where each of them stood there. */
+/** A position in a list of several sources, and the corresponding start in each source. */
 export interface Bookmark {
   readonly after: Position
-  /** How many rows of the whole list came up to it, when it was made. */
+  /** Number of rows of the whole list up to and including the position, when the bookmark was set. */
   readonly rank: number
   readonly starts: readonly Start[]
 }
 
-/** A portion that took many calls, and the fingerprint that its source had before: as long as it has the same, the portion need not be read again. */
+/** A range that took many calls. It stays valid as long as the source has the fingerprint that it had before the read. */
 export interface CachedRange<Row> {
-  readonly portion: RowRange<Row>
+  readonly range: RowRange<Row>
   readonly fingerprint: string
-  /** By `performance.now()`. */
+  /** As `performance.now()` gives it. */
   readonly readAt: number
 }
 
-/** What was seen of one caller's list on the way: where to look for the next page. */
+/** What is cached about one list of one caller, to find the next pages. */
 export interface Walk {
-  /** By the source's id. */
+  /** By source id. */
   readonly anchors: Map<string, Anchor[]>
   readonly bookmarks: Bookmark[]
-  /** How many rows of one key are to be expected, going by the pages read last. */
-  longestRun: number
+  /** How many rows are expected to have equal keys, according to the latest pages. */
+  expectedTies: number
 }
 
-/** A fingerprint may overlook a change: nothing is kept for longer than the next pages of a walk need. */
-const keptMs = 10_000
-/** Most rows that are kept, of all lists together. */
-const maxKept = 10_000
+/** Milliseconds. A fingerprint can miss a change, so a range lives only long enough for the next pages of a walk. */
+const rangeLifetimeMs = 10_000
+/** Maximum number of cached rows, of all lists together. */
+const maxCachedRows = 10_000
 
-/** Trails of the lists that were read last; the rest is forgotten, and found again by reading. */
+/** Caches where recently read lists were left. An evicted entry costs more upstream calls, not correctness. */
 export class WalkCache {
-  #trails = new Map<string, Walk>()
-  #kept = new Map<string, CachedRange<Position>>()
-  #most: number
+  #walks = new Map<string, Walk>()
+  #ranges = new Map<string, CachedRange<Position>>()
+  #maxWalks: number
 
-  /** @param most lists, default 1,000 */
-  constructor(most = 1_000) {
-    this.#most = most
+  /** @param maxWalks maximum number of lists; default 1,000 */
+  constructor(maxWalks = 1_000) {
+    this.#maxWalks = maxWalks
   }
 
-  /** The trail of a list, told apart by caller, endpoint, filters and sort. */
-  of(list: string): Walk {
-    const trail = this.#trails.get(list) ?? { anchors: new Map(), bookmarks: [], longestRun: 1 }
-    this.#trails.delete(list)
-    this.#trails.set(list, trail)
-    if (this.#trails.size <= this.#most) return trail
-    const oldest = this.#trails.keys().next()
-    if (!oldest.done) this.#trails.delete(oldest.value)
-    return trail
+  /** @param list identifies the list: caller, endpoint, filters and sort order */
+  walkOf(list: string): Walk {
+    const walk = this.#walks.get(list) ?? { anchors: new Map(), bookmarks: [], expectedTies: 1 }
+    this.#walks.delete(list)
+    this.#walks.set(list, walk)
+    if (this.#walks.size <= this.#maxWalks) return walk
+    const oldest = this.#walks.keys().next()
+    if (!oldest.done) this.#walks.delete(oldest.value)
+    return walk
   }
 
-  /** Keeps a portion of a source of a list, under a key of theirs alone. */
-  keep<Row extends Position>(key: string, kept: CachedRange<Row>): void {
-    this.#kept.delete(key)
-    this.#kept.set(key, kept)
+  /** @param key identifies the list and the source */
+  cacheRange<Row extends Position>(key: string, cached: CachedRange<Row>): void {
+    this.#ranges.delete(key)
+    this.#ranges.set(key, cached)
     let rows = 0
-    for (const { portion } of this.#kept.values()) rows += portion.rows.length
-    for (const [oldest, { portion, readAt }] of this.#kept) {
-      if (rows <= maxKept && readAt > kept.readAt - keptMs) break
-      this.#kept.delete(oldest)
-      rows -= portion.rows.length
+    for (const { range } of this.#ranges.values()) rows += range.rows.length
+    for (const [oldest, { range, readAt }] of this.#ranges) {
+      if (rows <= maxCachedRows && readAt > cached.readAt - rangeLifetimeMs) break
+      this.#ranges.delete(oldest)
+      rows -= range.rows.length
     }
   }
 
-  /** What was kept under a key, which stands for rows of one type. */
-  kept<Row extends Position>(key: string): CachedRange<Row> | undefined {
-    const kept = this.#kept.get(key) as CachedRange<Row> | undefined
-    return kept && kept.readAt > performance.now() - keptMs ? kept : undefined
+  /** The range under a key, unless it has expired. The caller knows the row type of the key. */
+  cachedRange<Row extends Position>(key: string): CachedRange<Row> | undefined {
+    const cached = this.#ranges.get(key) as CachedRange<Row> | undefined
+    return cached && cached.readAt > performance.now() - rangeLifetimeMs ? cached : undefined
   }
 
-  forget(key: string): void {
-    this.#kept.delete(key)
+  deleteRange(key: string): void {
+    this.#ranges.delete(key)
   }
 }
 
-/** Most anchors or bookmarks of a list: a hundred rows apart, enough for a million. */
+/** Maximum number of anchors or bookmarks of a list. A hundred rows apart, they cover a million rows. */
 const maxMarks = 10_000
 
-/** Adds to a trail, in place of what is like it; the oldest goes when there are too many. */
-export const remember = <Mark>(marks: Mark[], mark: Mark, isAlike: (other: Mark) => boolean): void => {
-  const alike = marks.findIndex(isAlike)
-  if (alike !== -1) marks.splice(alike, 1)
+/** Adds an anchor or bookmark and removes the one that it replaces. When there are too many, the oldest is removed. */
+export const addMark = <Mark>(marks: Mark[], mark: Mark, isReplaced: (other: Mark) => boolean): void => {
+  const replaced = marks.findIndex(isReplaced)
+  if (replaced !== -1) marks.splice(replaced, 1)
   else if (marks.length >= maxMarks) marks.shift()
   marks.push(mark)
 }

@@ -26,7 +26,7 @@ const listOf = (source: Source<Position>) =>
     request: read(''),
     caller: 'ann',
     cursors: createCursors(['a secret']),
-    trails: new WalkCache(),
+    walkCache: new WalkCache(),
     matches: () => true,
   })
 

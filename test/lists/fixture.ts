@@ -34,7 +34,7 @@ export class ListFixture {
   /** Runs before every response. A test can change rows during a walk. */
   onCall: () => void = () => {}
   readonly rows = new Map<string, Row>()
-  readonly trails = new WalkCache()
+  readonly walkCache = new WalkCache()
   readonly cursors = createCursors(['the secret of these tests'])
   #version = 0
   #sorted = new Map<string, Row[]>()
@@ -71,7 +71,7 @@ export class ListFixture {
   page(request: Partial<ListRequest>): Promise<Page<Row>> {
     const whole = { ...plain, ...request }
     const sources = Array.from({ length: this.sourceCount }, (_, nth) => this.#source(nth, whole.sortOrder))
-    return listPage({ sources, request: whole, caller: 'ann', cursors: this.cursors, trails: this.trails })
+    return listPage({ sources, request: whole, caller: 'ann', cursors: this.cursors, walkCache: this.walkCache })
   }
 
   /** Equal keys have the order of a hash, the same in both directions. */

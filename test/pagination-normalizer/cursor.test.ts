@@ -13,7 +13,7 @@ const redeem = (query: string, nextToken: string, caller = 'ann') =>
 
 describe('a page token', () => {
   test('contains its position', () => {
-    expect(redeem(list, token)).toEqual({ after: position, places: [] })
+    expect(redeem(list, token)).toEqual({ after: position, offsets: [] })
   })
 
   test('is URL-safe and contains no secret, caller or filter', () => {
@@ -25,8 +25,8 @@ describe('a page token', () => {
   test('has at most 1024 characters, also for the longest ids', () => {
     for (const letter of ['x', '\u{1f600}', 'é', "'", '<']) {
       const id = letter.repeat(256 / Buffer.byteLength(letter))
-      const places = Array.from({ length: 1_000 }, () => [123_456, 7] as const)
-      const long = cursors.issue(read(list), 'ann', { key: id, id }, places)
+      const offsets = Array.from({ length: 1_000 }, () => [123_456, 7] as const)
+      const long = cursors.issue(read(list), 'ann', { key: id, id }, offsets)
       expect(long.length).toBeLessThanOrEqual(1024)
       expect(redeem(list, long)?.after).toEqual({ key: id, id })
     }
@@ -35,11 +35,11 @@ describe('a page token', () => {
 
 describe('a page token contains hints', () => {
   test('for every source, as far as the size allows', () => {
-    const places = [
+    const offsets = [
       [0, 0],
       [12_345, 2],
     ] as const
-    expect(redeem(list, cursors.issue(read(list), 'ann', position, places))).toEqual({ after: position, places })
+    expect(redeem(list, cursors.issue(read(list), 'ann', position, offsets))).toEqual({ after: position, offsets })
   })
 })
 
@@ -50,10 +50,10 @@ describe('a page token is bound to its list', () => {
       `${list}&MaxResults=50&PageNumber=4`,
       'SortOrder=Asc&SortBy=UpdateTime&Name=n&GroupIds=b&GroupIds=a&GroupIds=b',
     ]) {
-      expect(redeem(query, token)).toEqual({ after: position, places: [] })
+      expect(redeem(query, token)).toEqual({ after: position, offsets: [] })
     }
     const body = { SortBy: 'UpdateTime', Filter: { SortOrder: 'Asc', Name: 'n', GroupIds: ['b', 'a'] } }
-    expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual({ after: position, places: [] })
+    expect(cursors.redeem({ ...read('', body), nextToken: token }, 'ann')).toEqual({ after: position, offsets: [] })
   })
 
   test('another filter, sort, caller or endpoint does not accept it', () => {
@@ -148,8 +148,8 @@ describe('the rotation of secrets', () => {
 
   test('the first secret signs, and all secrets verify', () => {
     expect(issued(['new', 'old'])).toBe(issued(['new']))
-    expect(taken(['new', 'old'], issued(['old']))).toEqual({ after: position, places: [] })
-    expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual({ after: position, places: [] })
+    expect(taken(['new', 'old'], issued(['old']))).toEqual({ after: position, offsets: [] })
+    expect(taken(['old', 'new'], issued(['new', 'old']))).toEqual({ after: position, offsets: [] })
     expect(taken(['new'], issued(['old']))).toBeUndefined()
   })
 })

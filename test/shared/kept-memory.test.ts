@@ -85,7 +85,7 @@ describe('a cached value does not keep a larger object alive', () => {
     }
     const sweep = async () => {
       const anchors: Anchor[] = []
-      await scanRange(source, orderOf('Asc'), { place: texts - 2 }, 1, anchors, true, { total: texts, text: '' })
+      await scanRange(source, orderOf('Asc'), { offset: texts - 2 }, 1, anchors, true, { total: texts, text: '' })
       return anchors
     }
     const kept = (anchors: Anchor[]) => expect(anchors.length).toBeGreaterThan(texts / 2)
