@@ -19,35 +19,35 @@ export interface AppOptions {
     readonly face: Omit<AccountOptions['face'], 'upstream'>
   }
   readonly health: Omit<Health, 'upstreams'>
-  /** What may be in flight at once. */
+  /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'refuse' | 'exempt'>
   readonly metricsToken: string | undefined
   readonly log: LeveledLog
-  /** Default: nobody is told of anything. */
+  /** Default: no audit. */
   readonly audit?: Audit
 }
 
-/** Answers requests, whatever listens for them. */
+/** Handles a request. It does not depend on the server that accepted it. */
 export type Handle = (request: Request) => Awaitable<Response>
 
-/** The default server's app: the gateway, its documentation, and what an operator looks at. */
+/** Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics. */
 export const createApp = (options: AppOptions): Handle => {
   const { log, audit = noAudit } = options
-  const counted = createMetrics()
-  /** Last status of each upstream; 0: it could not be reached. */
-  const last: { assets?: number; text?: number } = {}
-  const observing = (upstream: keyof typeof last) => (call: Parameters<Metrics['upstream']>[0]) => {
-    last[upstream] = call.status
-    counted.upstream(call)
+  const recorder = createMetrics()
+  /** Status of the latest call to each upstream; 0: it was unreachable. */
+  const lastStatus: { assets?: number; text?: number } = {}
+  const observerOf = (upstream: keyof typeof lastStatus) => (call: Parameters<Metrics['upstream']>[0]) => {
+    lastStatus[upstream] = call.status
+    recorder.upstream(call)
   }
   const upstreams = () => ({
-    assets: reachability(options.gateway.kind !== undefined, last.assets),
-    text: reachability(options.text.upstreams.length > 0, last.text),
+    assets: reachability(options.gateway.kind !== undefined, lastStatus.assets),
+    text: reachability(options.text.upstreams.length > 0, lastStatus.text),
   })
-  const library = assetLibrary({ ...options.gateway, log, audit, observe: observing('assets') })
+  const library = assetLibrary({ ...options.gateway, log, audit, observe: observerOf('assets') })
   const app = bare()
     .use(health({ ...options.health, upstreams }))
-    .use(metrics({ metrics: counted, token: options.metricsToken }))
+    .use(metrics({ metrics: recorder, token: options.metricsToken }))
     .use(documentation())
     .use(library.gateway)
     .use(
@@ -56,8 +56,8 @@ export const createApp = (options: AppOptions): Handle => {
         assets: library.assets,
         log,
         audit,
-        observe: observing('text'),
-        observeUsage: counted.text,
+        observe: observerOf('text'),
+        observeUsage: recorder.text,
       }),
     )
     .use(
@@ -69,77 +69,77 @@ export const createApp = (options: AppOptions): Handle => {
         audit,
       }),
     )
-    // Last: a hook is for what comes after it, and every plugin has its own shape of errors.
+    // Last, because a hook applies only to routes that are added after it, and the plugins above render their own errors.
     .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log, audit))
-  const refuse = refusalIn(options.gateway.segment)
+  const toResponse = refusalIn(options.gateway.segment)
   const limits = concurrencyLimits({
     ...options.limits,
-    refuse: (problem, { url }) => refuse(problem, pathOf(url)),
-    exempt: ({ url }) => unlimited.has(pathOf(url)),
+    refuse: (problem, { url }) => toResponse(problem, pathOf(url)),
+    exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
-  counted.inFlight(limits.counts)
+  recorder.inFlight(limits.counts)
   return measured(
     limits.limited((request) => app.fetch(request)),
-    counted,
+    recorder,
     log,
   )
 }
 
-/** What an operator looks at when there is too much of everything else. */
-const unlimited: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+/** Operators need these most when the server is overloaded. */
+const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** What is served while the store has not answered yet: health, and the document's 500 for everything else. */
+/** Creates the app that runs until the database is available: health, and 500 for every other path. */
 export const createWaitingApp = (
   options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string },
 ): Handle => {
   const app = bare()
     .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
     .use(health({ ...options.health, upstreams: () => ({}) }))
-    .all('/v1/*', () => unavailable.toResponse(textProblemBody), { parse: 'none' })
+    .all('/v1/*', () => databaseUnavailable.toResponse(textProblemBody), { parse: 'none' })
     .all(
       '/*',
       () => {
-        throw unavailable
+        throw databaseUnavailable
       },
       { parse: 'none' },
     )
   return (request) => andThen<Response, Response>(app.fetch(request), inert)
 }
 
-/** A refusal in the shape of the part of the server that was asked. */
+/** Renders problems in the error shape of the API that the request target belongs to. */
 export const refusalIn =
   (segment?: string) =>
   (problem: Problem, target: string): Response =>
     inert(problem.toResponse(/^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))))
 
-const unavailable = new Problem(500, 'database is not available')
+const databaseUnavailable = new Problem(500, 'database is not available')
 
-/** Elysia finds the path by counting characters, and miscounts behind a short host unless told not to rely on it. */
+/** By default Elysia searches the path from a fixed offset of the URL, which is wrong for a short host name. */
 const bare = () => new Elysia({ handler: { standardHostname: false } })
 
 const errorType = (segment = 'media'): string => `${segment}_proxy_error`
 
 const reachability = (configured: boolean, status: number | undefined): string => {
   if (!configured) return 'not configured'
-  if (status === undefined) return 'not asked yet'
+  if (status === undefined) return 'not called yet'
   return status === 0 ? 'unreachable' : 'reachable'
 }
 
-const measured = (handle: Handle, counted: Metrics, log: LeveledLog): Handle => {
-  const logged = log.isLevelEnabled?.('debug') ?? true
+const measured = (handle: Handle, recorder: Metrics, log: LeveledLog): Handle => {
+  const logsRequests = log.isLevelEnabled?.('debug') ?? true
   return (request) => {
     const startedAt = performance.now()
     return andThen(handle(request), (response) => {
       const seconds = (performance.now() - startedAt) / 1000
       const { method } = request
       const { status } = response
-      counted.request({ method, status, seconds })
-      if (logged) log.debug({ method, path: pathOf(request.url), status, seconds }, 'request')
+      recorder.request({ method, status, seconds })
+      if (logsRequests) log.debug({ method, path: pathOf(request.url), status, seconds }, 'request')
       return inert(response)
     })
   }
 }
 
-/** Without what should not be in a log: the query, and the state in a callback's address. */
+/** The path for logs, without secrets: without the query, and without the state in a callback path. */
 const pathOf = (url: string): string =>
   (url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? '').replace(/(\/face-verifications\/callback\/).*/, '$1…')

@@ -30,37 +30,40 @@ import { assetList, groupList } from './schema/lists.ts'
 import { openapi } from './schema/openapi.ts'
 
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
-  /** The asset library's upstream. Undefined: its routes answer 502. */
+  /** The asset library's upstream. Undefined: all its routes respond with 502. */
   readonly kind: MediaKind | undefined
   readonly store: OwnershipStore & ClaimStore
-  /** Who is calling: `identifyByToken`, or the host app's own. */
+  /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
-  /** Sign page tokens: the first signs, all verify. The same ones for every process. */
+  /** Keys that sign page tokens: the first signs, all verify. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
-  /** The product word in `/api/media/…`, and in the type of errors. Default `media`. */
+  /** The path segment in `/api/{segment}/…`, also the prefix of the error type `{segment}_proxy_error`. Default `media`. */
   readonly segment?: string
-  /** Largest request body in bytes; beyond it 413. Default 1 MiB. */
+  /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Milliseconds since 1970. Default the system's clock. */
+  /** Current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number
-  /** Told of every change and refusal. Default: nobody is. */
+  /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
-  /** Shared with `identifyByToken`, one question to the store serves both. */
+  /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
   readonly revisionClock?: RevisionClock
-  /** Settles open claims at once and every minute until it is aborted. Undefined: left to the caller, see `settleGroups`. */
+  /** Reconciles open claims at once and every minute until the signal aborts. Undefined: no reconciliation. */
   readonly settleUntil?: AbortSignal
 }
 
-/** The asset library gateway, as a plugin. */
+/** The asset library gateway as an Elysia plugin. */
 export const gateway = (options: GatewayOptions) => assetLibrary(options).gateway
 
 /**
- * The gateway; whose assets are whose: `assets` fits `textGeneration`, which refuses the addresses of all others; and the `upstream` itself, for `faceVerification`.
+ * The gateway plugin, and the parts of it that other plugins need.
+ *
+ * `assets` checks the owner of an asset, for `textGeneration`; undefined without an upstream. `upstream` is the upstream client, for
+ * `faceVerification`.
  */
 export const assetLibrary = (options: GatewayOptions) => {
   const { segment = 'media', log = noLog, audit = noAudit, maxBodyBytes = 2 ** 20, now = Date.now, store } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
-  const identify = options.kind ? options.identify : refuseAfter(options.identify)
+  const identify = options.kind ? options.identify : rejectAfter(options.identify)
   const rules = createOwnership<Evidence>({
     store,
     revisionClock: options.revisionClock,
@@ -70,7 +73,7 @@ export const assetLibrary = (options: GatewayOptions) => {
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log, audit }
   if (options.settleUntil) void reconcileGroups(library, store, options.settleUntil)
 
-  // The chain reads as the table of contents of the document.
+  // The chain is the route table: one line for each route, with its guard.
   const routes = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix: `/api/${segment}/proxy` })
     .onError(renderProblems(problemBody(`${segment}_proxy_error`), log, audit))
     .use(upstreamProxy(upstream, { userOf }))
@@ -93,7 +96,7 @@ export const assetLibrary = (options: GatewayOptions) => {
   return { gateway: routes, upstream, assets: options.kind && assets }
 }
 
-/** Whose turn it is where calls wait for the upstream. */
+/** The user that the fair queue of the upstream client counts a call for. */
 const userOf = (request: Request): string | undefined => identityOf(request)?.user
 
 const unconfigured: MediaKind = {
@@ -103,8 +106,8 @@ const unconfigured: MediaKind = {
   },
 }
 
-/** Without an upstream whoever may call is told so, on every route. */
-const refuseAfter =
+/** Without an upstream, every route rejects identified callers with 502, and others with 401 as usual. */
+const rejectAfter =
   (identify: Identify): Identify =>
   async (request) => {
     if (await identify(request)) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)

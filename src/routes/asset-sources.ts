@@ -22,7 +22,7 @@ import {
 } from '../../plugins/upstream-proxy/index.ts'
 import { oncePer } from './once-per.ts'
 
-/** An asset of a list: as the upstream wrote it, and what it is sorted by. */
+/** A listed asset: the upstream's JSON and its sort position. */
 export interface AssetRow extends Position {
   readonly item: Json
 }
@@ -30,29 +30,29 @@ export interface AssetRow extends Position {
 export interface AssetSources {
   readonly upstream: Upstream
   readonly log: Log
-  /** The caller's groups that are asked for. */
+  /** The groups of the caller to list. */
   readonly groups: readonly OwnedGroup[]
   readonly listing: Listing
   readonly caller: Caller
-  /** Told of every asset that is seen, and the group it lies in. */
+  /** Called for every asset that the upstream lists, with its group. */
   readonly onAsset: (id: string, group: OwnedGroup) => void
-  /** Told of every answer. */
-  readonly onAnswer: (answer: UpstreamResponse) => void
+  /** Called for every response of the upstream. */
+  readonly onResponse: (response: UpstreamResponse) => void
 }
 
-/** The upstream's lists that together hold the assets of some groups: one for a hundred groups, which is as many as it takes. */
+/** The upstream lists that together contain the assets of some groups. The upstream accepts at most a hundred group ids in one call. */
 export const assetSources = (options: AssetSources): readonly Source<AssetRow>[] =>
-  partsOf(options.groups).map((part) => assetSource(options, part))
+  batchesOf(options.groups).map((batch) => assetSource(options, batch))
 
-/** Groups that are asked for in one call. */
-interface Part {
+/** The groups of one upstream call. */
+interface GroupBatch {
   readonly id: string
   readonly groups: ListQuery['groups']
   readonly byId: ReadonlyMap<string, OwnedGroup>
 }
 
-/** Kept as long as the list of groups. */
-const partsOf = oncePer((all: readonly OwnedGroup[]): readonly Part[] =>
+/** Computed once for each array of groups. */
+const batchesOf = oncePer((all: readonly OwnedGroup[]): readonly GroupBatch[] =>
   groupsByCall(all).map((groups) => ({
     id: groups.map((group) => group.id).join(),
     groups,
@@ -60,12 +60,12 @@ const partsOf = oncePer((all: readonly OwnedGroup[]): readonly Part[] =>
   })),
 )
 
-const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<AssetRow> => {
-  const { upstream, listing, caller, onAnswer } = options
+const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): Source<AssetRow> => {
+  const { upstream, listing, caller, onResponse } = options
   const { filter, sortBy, sortOrder } = listing
 
-  const ask = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<UpstreamResponse> => {
-    const answer = await upstream.send(
+  const list = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<UpstreamResponse> => {
+    const response = await upstream.send(
       {
         action: 'ListAssets',
         query: {
@@ -80,12 +80,12 @@ const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<
       },
       caller,
     )
-    onAnswer(answer)
-    return answer
+    onResponse(response)
+    return response
   }
 
-  const rowsOf = (answer: UpstreamResponse) => {
-    const items = itemsOf(answer)
+  const rowsOf = (response: UpstreamResponse) => {
+    const items = itemsOf(response)
     const rows: AssetRow[] = []
     for (const item of items) {
       const row = rowOf(item, byId, options)
@@ -93,7 +93,10 @@ const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<
     }
     const dropped = items.length - rows.length
     if (dropped > 0)
-      options.log.error({ action: 'ListAssets', dropped }, 'upstream listed assets that were not asked for')
+      options.log.error(
+        { action: 'ListAssets', dropped },
+        'the upstream listed assets that the request did not ask for',
+      )
     return { rows, foreign: dropped }
   }
 
@@ -104,45 +107,52 @@ const assetSource = (options: AssetSources, { id, groups, byId }: Part): Source<
 
     async page(number, size, backwards) {
       const paging = { pageNumber: number, pageSize: size }
-      const answer = await ask(paging, backwards === (sortOrder === 'Asc') ? 'Desc' : 'Asc')
-      const { rows, foreign } = rowsOf(answer)
-      // Numbers and totals that count what is not the caller's are of no use.
-      if (foreign > 0) throw new ListChangedError('a page that holds what was not asked for')
-      return { rows, total: totalOf(answer) }
+      const response = await list(paging, backwards === (sortOrder === 'Asc') ? 'Desc' : 'Asc')
+      const { rows, foreign } = rowsOf(response)
+      // Page numbers and totals that count foreign assets are useless.
+      if (foreign > 0) throw new ListChangedError('a page contains assets that the request did not ask for')
+      return { rows, total: totalOf(response) }
     },
 
     async walk(cursor, size) {
-      const answer = await ask({ maxResults: size, nextToken: cursor }).catch((error: unknown) => {
+      const response = await list({ maxResults: size, nextToken: cursor }).catch((error: unknown) => {
         if (cursor !== undefined && error instanceof UpstreamRefusedError && error.status === 400)
-          throw new ListChangedError('a stale cursor')
+          throw new ListChangedError('the upstream rejected a cursor')
         throw error
       })
-      // At the end the token is absent, or empty where the upstream is a gateway like this one.
-      const next = answer.json?.get('Result')?.get('NextToken')?.string() || undefined
-      const { rows, foreign } = rowsOf(answer)
+      // At the end the token is absent, or empty if the upstream is itself such a gateway.
+      const next = response.json?.get('Result')?.get('NextToken')?.string() || undefined
+      const { rows, foreign } = rowsOf(response)
       return { rows, cursor: next, foreign: foreign > 0 }
     },
 
     async fingerprint() {
-      const answer = await ask({ pageNumber: 1, pageSize: newestLooked }, 'Desc', 'UpdateTime')
-      const newest = itemsOf(answer).map((item) => told.map((field) => item.get(field)?.raw))
-      if (rowsOf(answer).foreign > 0) throw new ListChangedError('a total that counts what was not asked for')
-      const total = totalOf(answer)
+      const response = await list({ pageNumber: 1, pageSize: fingerprintSize }, 'Desc', 'UpdateTime')
+      const newest = itemsOf(response).map((item) => fingerprintFields.map((field) => item.get(field)?.raw))
+      if (rowsOf(response).foreign > 0)
+        throw new ListChangedError('the total counts assets that the request did not ask for')
+      const total = totalOf(response)
       return { total, text: `${total} ${newest}` }
     },
   }
 }
 
-/** As many as may change within a second, in which an upstream's times do not tell one change from the next. */
-const newestLooked = 20
-/** What a change shows in. */
-const told = ['Id', 'UpdateTime', 'Name', 'Status']
+/**
+ * Number of most recently updated assets in a fingerprint. The upstream's times have a resolution of one second, so more than 20 changes in one
+ * second can go unnoticed.
+ */
+const fingerprintSize = 20
+const fingerprintFields = ['Id', 'UpdateTime', 'Name', 'Status']
 
-/** Undefined for what the upstream should not have listed, whatever it says. */
-const rowOf = (item: Json, asked: ReadonlyMap<string, OwnedGroup>, options: AssetSources): AssetRow | undefined => {
+/** Undefined for an asset that the upstream should not have listed. */
+const rowOf = (
+  item: Json,
+  groupsById: ReadonlyMap<string, OwnedGroup>,
+  options: AssetSources,
+): AssetRow | undefined => {
   const { listing, onAsset } = options
   const id = readId(item.get('Id')?.string())
-  const group = asked.get(item.get('GroupId')?.string() ?? '')
+  const group = groupsById.get(item.get('GroupId')?.string() ?? '')
   if (id === undefined || !group) return undefined
   onAsset(id, group)
   const statuses = listing.filter.Statuses as readonly string[] | undefined
@@ -151,8 +161,8 @@ const rowOf = (item: Json, asked: ReadonlyMap<string, OwnedGroup>, options: Asse
   return { id, key: listing.sortBy === 'GroupId' ? (text ?? '') : instantKey(text), item }
 }
 
-const totalOf = (answer: UpstreamResponse): number => {
-  const total = answer.json?.get('Result')?.get('TotalCount')?.value()
+const totalOf = (response: UpstreamResponse): number => {
+  const total = response.json?.get('Result')?.get('TotalCount')?.value()
   if (typeof total === 'number') return total
-  throw new ListChangedError('a page without TotalCount')
+  throw new ListChangedError('the upstream sent a page without TotalCount')
 }

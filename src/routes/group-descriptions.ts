@@ -5,13 +5,13 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { type Caller, describeGroups, type UpstreamResponse } from '../../plugins/upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
-/** What the upstream says of groups of one type, as far as it was asked. */
+/** The upstream's descriptions of groups of one type, as far as they have been requested. */
 export class GroupDescriptions {
-  readonly answers: UpstreamResponse[] = []
+  readonly responses: UpstreamResponse[] = []
   readonly #library: Library
   readonly #groupType: string
   readonly #caller: Caller
-  /** By id. Undefined for a group that the upstream was asked for and did not describe. */
+  /** By id. Undefined for a group that was requested but not described. */
   readonly #items = new Map<string, Json | undefined>()
   #failed = false
 
@@ -21,13 +21,13 @@ export class GroupDescriptions {
     this.#caller = caller
   }
 
-  /** Asks about some more. Never rejects for the upstream's sake: what it does not say, the records do. */
-  async ask(groups: readonly OwnedGroup[]): Promise<void> {
+  /** Requests descriptions of more groups. An upstream failure is only logged: the list then uses the gateway's own records. */
+  async fetch(groups: readonly OwnedGroup[]): Promise<void> {
     const { upstream, log } = this.#library
     for (const { id } of groups) this.#items.set(id, undefined)
     try {
       const { items, answers } = await describeGroups(upstream, this.#groupType, groups, this.#caller)
-      this.answers.push(...answers)
+      this.responses.push(...answers)
       for (const item of items) {
         const id = item.get('Id')?.string()
         if (id !== undefined) this.#items.set(id, item)
@@ -39,17 +39,17 @@ export class GroupDescriptions {
     }
   }
 
-  /** Whether there is no use in asking about a group. */
-  isKnown({ id }: OwnedGroup): boolean {
+  /** Whether a group needs no further request: it has been requested, or the upstream has failed. */
+  isFetched({ id }: OwnedGroup): boolean {
     return this.#failed || this.#items.has(id)
   }
 
-  /** When the upstream says that a group was created, in milliseconds since 1970. */
+  /** When a group was created, according to the upstream, in milliseconds since 1970. */
   createdAt({ id }: OwnedGroup): number | undefined {
     return instantOf(this.#items.get(id)?.get('CreateTime')?.string())
   }
 
-  /** A group as the upstream describes it; from its record where the upstream does not, or could not be asked. */
+  /** A group as the upstream describes it. Without a description, the gateway's own record. */
   itemOf(group: OwnedGroup): Json {
     const item = this.#items.get(group.id)
     if (!item) return fromRecord(group)
@@ -62,5 +62,5 @@ const fromRecord = ({ id, name, description = '', type, createdAt }: OwnedGroup)
   return toJson({ Id: id, Name: name, Description: description, GroupType: type, CreateTime: time, UpdateTime: time })
 }
 
-/** ISO 8601 with an offset, of milliseconds since 1970. */
-export const isoOf = (time: number): string => new Date(time).toISOString().replace('Z', '+00:00')
+/** Milliseconds since 1970 as ISO 8601 with an offset. */
+const isoOf = (time: number): string => new Date(time).toISOString().replace('Z', '+00:00')

@@ -20,65 +20,66 @@ import {
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 
-/** What the routes work with. */
+/** The collaborators of the asset library's routes. */
 export interface Library {
   readonly upstream: Upstream
   readonly claims: ClaimStore
-  /** Largest body that is read. */
+  /** Maximum length of a request body, in bytes. */
   readonly maxBodyBytes: number
-  /** Milliseconds from a claim until anybody may settle it: longer than its call to the upstream can take. */
+  /** Milliseconds until reconciliation may take over a claim. It is longer than the claim's upstream call can take. */
   readonly claimMs: number
   readonly now: () => number
   readonly log: Log
   readonly audit: Audit
 }
 
-/** What the upstream said of an asset: its answer, or that there is no such asset. */
+/** The upstream's response to a request for an asset: the asset, or the error that it does not exist. */
 export type Evidence = UpstreamResponse | UpstreamRefusedError
 
 export type Owners = Ownership<Evidence>
 
-/** Asks the upstream where an asset lies. "No such asset" is an answer; every other refusal is the caller's to see. */
+/** Asks the upstream for an asset and reads its group. Undefined group: the asset does not exist. Throws every other upstream error. */
 export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<AssetLocation<Evidence>> => {
   try {
     const evidence = await upstream.send({ action: 'GetAsset', id }, caller)
     const asset = asJsonObject(evidence.fields?.Result)
     const group = readId(asset?.GroupId)
-    if (group === undefined) throw new UpstreamInvalidError('an asset without GroupId')
+    if (group === undefined) throw new UpstreamInvalidError('the asset has no GroupId')
     if (typeof asset?.Id === 'string' && asset.Id !== id)
-      throw new UpstreamInvalidError('another asset than the one asked for')
+      throw new UpstreamInvalidError('the response is about another asset')
     return { group, evidence }
   } catch (error) {
-    if (error instanceof UpstreamRefusedError && absent.has(error.status)) return { group: undefined, evidence: error }
+    if (error instanceof UpstreamRefusedError && absentStatuses.has(error.status))
+      return { group: undefined, evidence: error }
     throw error
   }
 }
 
-/** An id that no asset has, or could have. */
-const absent: ReadonlySet<number> = new Set([400, 404, 410])
+/** Statuses that mean: no asset has this id. */
+const absentStatuses: ReadonlySet<number> = new Set([400, 404, 410])
 
-/** `Result.Id` of what was created; Invalid when there is none. */
-export const createdId = (answer: UpstreamResponse): string => {
-  const id = readId(asJsonObject(answer.fields?.Result)?.Id)
-  if (id === undefined) throw new UpstreamInvalidError('a creation without Result.Id')
+/** `Result.Id` of a creation. Throws UpstreamInvalidError without one. */
+export const createdId = (response: UpstreamResponse): string => {
+  const id = readId(asJsonObject(response.fields?.Result)?.Id)
+  if (id === undefined) throw new UpstreamInvalidError('the response to a creation has no Result.Id')
   return id
 }
 
-/** Asks the upstream under a claim on a group's name. */
-export const underClaim = (
+/** Creates or renames a group under a claim on its name. */
+export const sendUnderClaim = (
   { claims, claimMs, now }: Library,
   wanted: Omit<Claim, 'id' | 'state' | 'createdAt' | 'dueAt'>,
-  make: () => Promise<UpstreamResponse>,
-  idOf: (answer: UpstreamResponse) => string,
+  send: () => Promise<UpstreamResponse>,
+  idOf: (response: UpstreamResponse) => string,
 ): Promise<UpstreamResponse> =>
   withClaim({
     store: claims,
     wanted: { ...wanted, createdAt: now(), dueAt: now() + claimMs },
     make: async () => {
-      const answer = await make()
-      // An answer that names no group has to be found wanting while the claim still stands open.
-      idOf(answer)
-      return answer
+      const response = await send()
+      // Throws without an id while the claim is still open, so that reconciliation handles it.
+      idOf(response)
+      return response
     },
     idOf,
     effectOf,

@@ -1,12 +1,12 @@
-/** What is made of an object that does not change: once, for as long as the object lives. */
-export const oncePer = <Of extends object, Made>(make: (of: Of) => Made): ((of: Of) => Made) => {
-  const kept = new WeakMap<Of, Made>()
-  return (of) => {
-    let made = kept.get(of)
-    if (made === undefined) {
-      made = make(of)
-      kept.set(of, made)
+/** Memoizes a function of an object. The result lives as long as the object, which must not change. */
+export const oncePer = <Key extends object, Value>(compute: (key: Key) => Value): ((key: Key) => Value) => {
+  const cache = new WeakMap<Key, Value>()
+  return (key) => {
+    let value = cache.get(key)
+    if (value === undefined) {
+      value = compute(key)
+      cache.set(key, value)
     }
-    return made
+    return value
   }
 }

@@ -9,7 +9,7 @@ import { readId } from '../../plugins/shared/id.ts'
 import { findGroups } from '../../plugins/upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
-/** How the group claims that a crash, an outage or a lost answer left open are settled. */
+/** Options for the reconciliation of group claims that a crash, an outage or a lost response has left open. */
 export const reconcileOptionsOf = (
   {
     upstream,
@@ -34,7 +34,7 @@ export const reconcileOptionsOf = (
     }),
 })
 
-/** Settles them at once, whenever one falls due, and every minute, until the signal. */
+/** Reconciles open claims at once, whenever one falls due, and every minute, until the signal aborts. */
 export const reconcileGroups = (
   library: Library,
   store: ClaimStore & Pick<OwnershipStore, 'group'>,

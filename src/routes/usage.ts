@@ -3,18 +3,18 @@ import { noStoreJson } from '../../plugins/shared/no-store.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { Store } from '../store/index.ts'
 
-/** `GET /api/usage`: one's own token counts by day, token and model, newest day first. `?since` and `?until` are days, both included. */
+/** `GET /api/usage`: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are days, both inclusive. */
 export const listUsage =
   (store: Pick<Store, 'listUsage'>, identify: Identify) =>
   async ({ request }: { request: Request }): Promise<Response> => {
     const { user } = await requireIdentity(identify, request)
     const query = new URLSearchParams(request.url.split('?')[1] ?? '')
-    const found = await store
-      .listUsage({ user, since: day(query, 'since'), until: day(query, 'until') })
+    const rows = await store
+      .listUsage({ user, since: readDay(query, 'since'), until: readDay(query, 'until') })
       .catch((cause: unknown) => {
-        throw new Problem(500, 'usage could not be asked for', { cause })
+        throw new Problem(500, 'usage could not be loaded', { cause })
       })
-    const usage = found.toReversed().map((row) => ({
+    const usage = rows.toReversed().map((row) => ({
       day: row.day,
       token:
         row.token === undefined
@@ -31,7 +31,7 @@ export const listUsage =
     return noStoreJson({ success: true, usage })
   }
 
-const day = (query: URLSearchParams, name: string): string | undefined => {
+const readDay = (query: URLSearchParams, name: string): string | undefined => {
   const text = query.get(name)
   if (text === null || text === '') return undefined
   const time = Date.parse(`${text}T00:00Z`)
