@@ -10,36 +10,39 @@ import { createBody, type IncomingBody } from './node-listener/body.ts'
 import { framingOf, framingProblem, hasBody } from './node-listener/framing.ts'
 import { createRequest, type FrontRequest } from './node-listener/request.ts'
 import { send } from './node-listener/send.ts'
-import { untilSent } from './node-listener/unsent.ts'
+import { waitUntilSent } from './node-listener/unsent.ts'
 
 export interface FrontOptions {
   readonly handle: (request: Request) => Awaitable<Response>
-  /** Whether bodies of GET are handed over, with `deliverBody`. Default true; false: they are ignored, and the app refuses those that it would have to read. */
+  /** Whether bodies of GET are attached to the request with `deliverBody`. Default true. When false, `paginationNormalizer` rejects a GET that announces a JSON body. */
   readonly getBodies?: boolean
-  /** How a request is refused that no server should have to understand. Default: as the problem renders itself. */
+  /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
   readonly refuse?: (problem: Problem, target: string) => Response
   readonly times?: Partial<FrontTimes>
 }
 
-/** How long a connection is waited for, in milliseconds. Nothing here ends a stream that is under way, or a call that takes its time. */
+/** Timeouts of connections, in milliseconds. None of them ends an open stream or a slow call of the app. */
 export interface FrontTimes {
-  /** Between two requests. Default 75,000: longer than balancers keep theirs (60 s), because who closes first must not be the one whose requests come in. */
+  /**
+   * Idle time between two requests. Default 75,000: longer than the usual idle timeout of load balancers (60 s). If the server closed first, it
+   * could close a connection on which the balancer is sending a request.
+   */
   readonly keepAliveMs: number
-  /** From the connection, or the first byte of a request, to the end of its headers. Default 15,000. */
+  /** From the connection, or the first byte of a request, to the end of the headers. Default 15,000. */
   readonly headersMs: number
-  /** For the next byte of a body that is being read. Default 30,000. */
+  /** For the next byte of a request body while the app reads it. Default 30,000. */
   readonly bodyStallMs: number
-  /** For the whole of a body. Default 300,000. */
+  /** For a whole request body. Default 300,000. */
   readonly bodyMs: number
-  /** For the caller to take anything of an answer that it has not read to the end yet. Default 30,000. */
+  /** For the caller to read some bytes of a response that is buffered for it. Default 30,000. */
   readonly answerStallMs: number
-  /** For the caller to take the whole of it. Default 300,000. */
+  /** For the caller to read the whole response. Default 300,000. */
   readonly answerMs: number
-  /** For the rest of a body that nobody wanted, after the answer; at most 4 MiB of it are read, and dropped. Default 5,000. */
+  /** For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default 5,000. */
   readonly unwantedMs: number
 }
 
-/** What is waited for unless something else is said. */
+/** The default timeouts. */
 export const usualTimes: FrontTimes = {
   keepAliveMs: 75_000,
   headersMs: 15_000,
@@ -49,24 +52,25 @@ export const usualTimes: FrontTimes = {
   answerMs: 300_000,
   unwantedMs: 5_000,
 }
-/** What is read and dropped, at most, of a body that nobody wanted. */
+/** How much of an unread request body is discarded at most. */
 export const maxUnwantedBytes = 2 ** 22
-/** Most requests of one connection that have no answer yet, or one that has not been read: no client of today sends any before it has read the last answer. */
+/** Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not pipeline. */
 export const maxPipelined = 64
 
 /**
- * A server on `node:http`, which alone delivers a body on GET: the runtimes' own servers throw it away. No body is read before the app asks for it, and every
- * request without one pays nothing for those that have one.
+ * Creates a `node:http` server for an app. Unlike `Bun.serve` and `Deno.serve`, it delivers bodies of GET.
+ *
+ * A body is read only when the app reads it. A request without a body has no additional cost.
  */
 export const createFront = (options: FrontOptions): Server => {
   const times = { ...usualTimes, ...options.times }
-  const everyMs = Math.min(1_000, ...Object.values(times).map((ms) => ms / 2))
-  const waits = createCoarseTimers(everyMs)
-  const answering = (waitsForConsent: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const checkEveryMs = Math.min(1_000, ...Object.values(times).map((ms) => ms / 2))
+  const timers = createCoarseTimers(checkEveryMs)
+  const onRequest = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const fail = () => void outgoing.destroy()
     try {
-      const answered = answer(incoming, outgoing, { options, times, waits, waitsForConsent })
-      if (isPromise(answered)) answered.catch(fail)
+      const done = respond(incoming, outgoing, { options, times, timers, expectsContinue })
+      if (isPromise(done)) done.catch(fail)
     } catch {
       fail()
     }
@@ -74,49 +78,49 @@ export const createFront = (options: FrontOptions): Server => {
   const settings = {
     keepAliveTimeout: times.keepAliveMs,
     headersTimeout: times.headersMs,
-    // Bodies have their own time, which is shorter and the same on every runtime; but without this one Bun and Deno (1.4.5 and 2.9.6) do not heed the one for headers.
+    // Bodies have their own shorter timeout. But without this one, Bun 1.4.5 and Deno 2.9.6 ignore `headersTimeout`.
     requestTimeout: 2 * times.bodyMs,
-    connectionsCheckingInterval: everyMs,
+    connectionsCheckingInterval: checkEveryMs,
   }
-  const server = createServer(settings, answering(false)).on('checkContinue', answering(true))
+  const server = createServer(settings, onRequest(false)).on('checkContinue', onRequest(true))
   return Object.assign(server, settings)
 }
 
-interface Serving {
+interface ListenerContext {
   readonly options: FrontOptions
   readonly times: FrontTimes
-  readonly waits: CoarseTimers
-  /** Whether the caller sends its body when it is told to, or else not (RFC 9110 section 10.1.1). */
-  readonly waitsForConsent: boolean
+  readonly timers: CoarseTimers
+  /** Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+  readonly expectsContinue: boolean
 }
 
-const answer = (incoming: IncomingMessage, outgoing: ServerResponse, serving: Serving): Awaitable<void> => {
+const respond = (incoming: IncomingMessage, outgoing: ServerResponse, context: ListenerContext): Awaitable<void> => {
   const { socket } = incoming
   const connection = connectionOf(socket)
   if (connection.unanswered === maxPipelined) socket.destroy()
   if (socket.destroyed) return
   connection.unanswered++
-  const { problem, request, body } = read(incoming, outgoing, connection, serving)
+  const { problem, request, body } = readRequest(incoming, outgoing, connection, context)
   outgoing.once('close', () => {
     connection.unanswered--
-    if (!outgoing.writableFinished) request?.leave()
+    if (!outgoing.writableFinished) request?.abort()
   })
-  const { options, times, waits } = serving
+  const { options, times, timers } = context
   const response = request ? options.handle(request) : refuse(problem, incoming, options)
   const sent = andThen(response, (response) => send(response, outgoing, incoming.method === 'HEAD'))
   return andThen(sent, () => {
-    body?.dismiss()
+    body?.discard()
     if (outgoing.writableLength === 0) return undefined
     const inFlight = request && inFlightOf(request)
     inFlight?.sending(outgoing.writableLength)
-    const taken = untilSent(outgoing, { stallMs: times.answerStallMs, wholeMs: times.answerMs }, waits)
-    return taken.then(() => inFlight?.sent())
+    const done = waitUntilSent(outgoing, { stallMs: times.answerStallMs, wholeMs: times.answerMs }, timers)
+    return done.then(() => inFlight?.sent())
   })
 }
 
 interface Connection {
   readonly address: string | undefined
-  /** Requests that have no answer yet, or one that has not been read. */
+  /** Number of requests whose responses are not sent yet. */
   unanswered: number
 }
 
@@ -134,25 +138,25 @@ const connectionOf = (socket: Socket): Connection => {
 const refuse = (problem: Problem, { url = '' }: IncomingMessage, options: FrontOptions): Response =>
   options.refuse?.(problem, url) ?? problem.toResponse()
 
-type Asked =
+type ParsedRequest =
   | { readonly problem: Problem; readonly request?: undefined; readonly body?: undefined }
   | { readonly problem?: undefined; readonly request: FrontRequest; readonly body: IncomingBody | undefined }
 
-const read = (
+const readRequest = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { address }: Connection,
-  serving: Serving,
-): Asked => {
+  context: ListenerContext,
+): ParsedRequest => {
   const { method = 'GET', url: target = '', rawHeaders } = incoming
   const framing = framingOf(rawHeaders)
   const problem = framingProblem(framing, incoming.httpVersion === '1.0')
   if (problem) return { problem }
-  const body = hasBody(framing) ? bodyOf(incoming, outgoing, serving) : undefined
-  const carries = method !== 'GET' && method !== 'HEAD'
+  const body = hasBody(framing) ? bodyOf(incoming, outgoing, context) : undefined
+  const allowsBody = method !== 'GET' && method !== 'HEAD'
   try {
-    const request = createRequest({ method, target, rawHeaders, body: carries ? body : undefined })
-    if (body && method === 'GET' && serving.options.getBodies !== false) deliverBody(request, body.stream())
+    const request = createRequest({ method, target, rawHeaders, body: allowsBody ? body : undefined })
+    if (body && method === 'GET' && context.options.getBodies !== false) deliverBody(request, body.stream())
     setPeerAddress(request, address)
     return { request, body }
   } catch {
@@ -163,12 +167,12 @@ const read = (
 const bodyOf = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { times, waits, waitsForConsent }: Serving,
+  { times, timers, expectsContinue }: ListenerContext,
 ): IncomingBody => {
   const limits = {
     stallMs: times.bodyStallMs,
     wholeMs: times.bodyMs,
-    unwanted: { maxBytes: maxUnwantedBytes, ms: times.unwantedMs },
+    discard: { maxBytes: maxUnwantedBytes, ms: times.unwantedMs },
   }
-  return createBody(incoming, limits, waits, () => waitsForConsent && outgoing.writeContinue())
+  return createBody(incoming, limits, timers, () => expectsContinue && outgoing.writeContinue())
 }

@@ -6,74 +6,77 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { Chunks } from '../../plugins/shared/read-body.ts'
 
 export interface BodyLimits {
-  /** Milliseconds without a byte, while one is waited for, after which the rest is not waited for any longer. */
+  /** Maximum wait for the next byte, in milliseconds. */
   readonly stallMs: number
-  /** Milliseconds that a body may take altogether. */
+  /** Maximum time for the whole body, in milliseconds. */
   readonly wholeMs: number
-  /** What is read and dropped, after the answer, of a body that nobody wanted: so that its sender gets to see the answer, and can go on with the connection. */
-  readonly unwanted: { readonly maxBytes: number; readonly ms: number }
+  /** How much of an unread body is read and discarded after the response, so that the caller can read the response and reuse the connection. */
+  readonly discard: { readonly maxBytes: number; readonly ms: number }
 }
 
-/** The body of a request on its way in. Nothing of it is read until it is wanted, as a stream or as a whole: both throw TypeError when it has been asked for already. */
+/** The body of an incoming request. It is read only on demand and only once: a second `stream` or `bytes` throws TypeError. */
 export interface IncomingBody {
-  /** As it arrives, no faster than it is read. Errors with Problem 408 when the rest does not arrive. */
+  /** The body as a stream with backpressure. It errors with Problem 408 when the rest does not arrive in time. */
   stream(): ReadableStream<Uint8Array>
-  /** All of it, however much that is: for who knows how much. Rejects as a stream errors, which would cost more than all that is done with a short body. */
-  whole(): Promise<Uint8Array>
-  /** Gets what was not wanted out of the way of the connection's next request, or ends the connection. For when the answer has gone. */
-  dismiss(): void
+  /**
+   * The whole body, without a size limit: the caller must know the length. Cheaper than a stream for a short body, and rejects with the same
+   * errors.
+   */
+  bytes(): Promise<Uint8Array>
+  /** Discards the unread rest, so that the connection's next request can be read; or closes the connection. Call it after the response. */
+  discard(): void
 }
 
 interface Reader {
   data(chunk: Uint8Array): void
-  /** Called once: at the end, or when there will be none. */
+  /** Called once: at the end of the body, or with the error that ended it early. */
   end(error?: Error): void
 }
 
-/** Chunks that are taken in one turn. */
+/** Maximum number of chunks in one turn of the event loop. */
 const maxChunks = 256
-/** What a chunk that is dropped costs besides its bytes, in bytes. */
+/** What a discarded chunk counts in addition to its bytes, so that many tiny chunks reach the limit too. */
 const chunkCost = 256
 
-const left = () => new Error('the caller left in the middle of its request')
+const disconnected = () => new Error('the caller disconnected before the end of the request body')
 
-/** @param begin called before the first byte is wanted, for callers that wait for it (RFC 9110 section 10.1.1) */
+/** @param onFirstRead called before the first byte is read, to send `100 Continue` (RFC 9110 section 10.1.1) */
 export const createBody = (
   incoming: IncomingMessage,
   limits: BodyLimits,
-  waits: CoarseTimers,
-  begin: () => void,
-): IncomingBody => new Body(incoming, limits, waits, begin)
+  timers: CoarseTimers,
+  onFirstRead: () => void,
+): IncomingBody => new Body(incoming, limits, timers, onFirstRead)
 
 class Body implements IncomingBody, CoarseTimer {
   readonly #incoming: IncomingMessage
   readonly #limits: BodyLimits
-  readonly #waits: CoarseTimers
-  readonly #begin: () => void
+  readonly #timers: CoarseTimers
+  readonly #onFirstRead: () => void
   #reader: Reader | undefined
-  #asked = false
-  #begun = false
-  #over = false
+  #isClaimed = false
+  #hasStarted = false
+  #hasEnded = false
   #endsAt = 0
-  /** What arrives in one turn is one chunk: a caller may send each byte as one of its own. */
+  /** The chunks of this turn of the event loop. They are joined, because a caller may send each byte as a chunk. */
   #arrived: Uint8Array[] = []
-  #turn: NodeJS.Immediate | undefined
-  /** For the next byte. */
+  #flush: NodeJS.Immediate | undefined
+  /** Deadline for the next byte. */
   until = 0
 
-  constructor(incoming: IncomingMessage, limits: BodyLimits, waits: CoarseTimers, begin: () => void) {
+  constructor(incoming: IncomingMessage, limits: BodyLimits, timers: CoarseTimers, onFirstRead: () => void) {
     this.#incoming = incoming
     this.#limits = limits
-    this.#waits = waits
-    this.#begin = begin
+    this.#timers = timers
+    this.#onFirstRead = onFirstRead
     incoming.on('end', this.#end)
     incoming.on('error', this.#end)
     incoming.on('close', this.#close)
   }
 
-  // Not `Readable.toWeb`, which on Deno ends the process when the stream is cancelled with more to come.
+  // Not `Readable.toWeb`: on Deno it ends the process when the stream is cancelled before the end of the body.
   stream(): ReadableStream<Uint8Array> {
-    this.#ask()
+    this.#claim()
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -102,9 +105,9 @@ class Body implements IncomingBody, CoarseTimer {
     )
   }
 
-  async whole(): Promise<Uint8Array> {
-    this.#ask()
-    if (this.#over) throw left()
+  async bytes(): Promise<Uint8Array> {
+    this.#claim()
+    if (this.#hasEnded) throw disconnected()
     const chunks = new Chunks()
     const pass = () => {
       for (const chunk of this.#take()) chunks.push(chunk)
@@ -121,89 +124,89 @@ class Body implements IncomingBody, CoarseTimer {
     return chunks.join()
   }
 
-  dismiss(): void {
-    if (this.#over) return
-    let left = this.#limits.unwanted.maxBytes
-    const leave = () => {
-      this.#waits.delete(last)
+  discard(): void {
+    if (this.#hasEnded) return
+    let remaining = this.#limits.discard.maxBytes
+    const closeConnection = () => {
+      this.#timers.delete(deadline)
       this.#incoming.socket.destroy()
     }
-    const last = { until: performance.now() + this.#limits.unwanted.ms, over: leave }
+    const deadline = { until: performance.now() + this.#limits.discard.ms, over: closeConnection }
     this.#take()
-    this.#waits.delete(this)
-    this.#waits.add(last)
-    this.#reader = { data() {}, end: () => this.#waits.delete(last) }
+    this.#timers.delete(this)
+    this.#timers.add(deadline)
+    this.#reader = { data() {}, end: () => this.#timers.delete(deadline) }
     this.#incoming.on('data', (chunk: Uint8Array) => {
-      left -= chunk.length + chunkCost
-      if (left < 0) leave()
+      remaining -= chunk.length + chunkCost
+      if (remaining < 0) closeConnection()
     })
     this.#incoming.resume()
   }
 
-  /** The next byte has not come in time. */
+  /** Called by the timers: the next byte did not arrive in time. */
   over(): void {
     this.#end(new Problem(408, 'request body did not arrive in time', { headers: { connection: 'close' } }))
   }
 
   readonly #close = (): void => {
-    if (!this.#over) this.#end(left())
+    if (!this.#hasEnded) this.#end(disconnected())
   }
 
   readonly #end = (error?: Error): void => {
-    if (this.#over) return
-    this.#over = true
-    this.#waits.delete(this)
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#timers.delete(this)
     if (error) this.#take()
-    const last = this.#reader
-    // It holds what it has read.
+    const reader = this.#reader
+    // The reader keeps the bytes that it has read in memory.
     this.#reader = undefined
-    last?.end(error)
+    reader?.end(error)
   }
 
-  #ask(): void {
-    if (this.#asked) throw new TypeError('the body has been asked for already')
-    this.#asked = true
+  #claim(): void {
+    if (this.#isClaimed) throw new TypeError('the body can be read only once')
+    this.#isClaimed = true
   }
 
   #take(): readonly Uint8Array[] {
-    clearImmediate(this.#turn)
-    this.#turn = undefined
+    clearImmediate(this.#flush)
+    this.#flush = undefined
     const chunks = this.#arrived
     this.#arrived = []
     return chunks
   }
 
-  /** @param pass takes what has arrived in this turn */
+  /** @param pass takes the chunks that have arrived in this turn of the event loop */
   #arrive(chunk: Uint8Array, pass: () => void): void {
     this.#arrived.push(chunk)
-    this.#turn ??= setImmediate(pass)
-    // Or else the runtime reads on in this very turn for as long as there is more.
+    this.#flush ??= setImmediate(pass)
+    // Without the pause, the runtime reads on in the same turn as long as there are bytes.
     if (this.#arrived.length === maxChunks) this.#pause()
   }
 
-  #expect(): void {
+  #extendDeadline(): void {
     this.until = Math.min(performance.now() + this.#limits.stallMs, this.#endsAt)
   }
 
   #resume(): void {
-    if (this.#over) return
-    if (!this.#begun) {
-      this.#begun = true
-      this.#begin()
+    if (this.#hasEnded) return
+    if (!this.#hasStarted) {
+      this.#hasStarted = true
+      this.#onFirstRead()
       this.#endsAt = performance.now() + this.#limits.wholeMs
       this.#incoming.on('data', (chunk: Uint8Array) => {
-        if (this.#over) return
-        this.#expect()
+        if (this.#hasEnded) return
+        this.#extendDeadline()
         this.#reader?.data(chunk)
       })
     }
-    this.#expect()
-    this.#waits.add(this)
+    this.#extendDeadline()
+    this.#timers.add(this)
     this.#incoming.resume()
   }
 
   #pause(): void {
-    this.#waits.delete(this)
+    this.#timers.delete(this)
     this.#incoming.pause()
   }
 }

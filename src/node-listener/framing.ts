@@ -1,15 +1,15 @@
 import { Problem } from '../../plugins/shared/problem.ts'
 
-/** The fields that say how a request is framed, and whom it is for. */
+/** The header fields that determine the framing of a request, and its host. */
 export interface Framing {
   readonly host: string | undefined
   readonly length: string | undefined
   readonly coding: string | undefined
-  /** Whether any of them came more than once. */
+  /** Whether one of them appears more than once. */
   readonly repeated: boolean
 }
 
-/** In one walk over names and values by turns, as they came. */
+/** @param rawHeaders alternating names and values, as in `IncomingMessage.rawHeaders` */
 export const framingOf = (rawHeaders: readonly string[]): Framing => {
   let host: string | undefined
   let length: string | undefined
@@ -17,7 +17,7 @@ export const framingOf = (rawHeaders: readonly string[]): Framing => {
   let repeated = false
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    // By its length first: most are none of these.
+    // Compares the length first, because most names are none of these.
     if (name.length === 4 && name.toLowerCase() === 'host') {
       repeated ||= host !== undefined
       host = rawHeaders[at + 1]
@@ -32,37 +32,34 @@ export const framingOf = (rawHeaders: readonly string[]): Framing => {
   return { host, length, coding, repeated }
 }
 
-/** Whether a request that is framed so has a body (RFC 9112 section 6). */
+/** Whether the request has a body (RFC 9112 section 6). */
 export const hasBody = ({ length, coding }: Framing): boolean =>
   coding !== undefined || (length !== undefined && length !== '0')
 
 /**
- * What is wrong with how a request is framed, before anything is made of it; undefined when nothing is.
+ * The error for a request with ambiguous framing. Undefined for a valid request.
  *
- * Two that read such a request differently, as a proxy and this server may, could be made to take a part of it for another one (RFC 9112 section 11.2).
+ * A proxy and this server may read an ambiguous request differently, which permits request smuggling (RFC 9112 section 11.2).
  */
-export const framingProblem = (
-  { host, length, coding, repeated }: Framing,
-  oldVersion = false,
-): Problem | undefined => {
-  // RFC 9112 section 3.2: one Host, neither none nor two; before HTTP/1.1 there was none. Section 6.3: a repeated length may be refused even where all values are the same.
-  if (repeated || (host === undefined ? !oldVersion : !isHost(host))) return invalid
+export const framingProblem = ({ host, length, coding, repeated }: Framing, isHttp10 = false): Problem | undefined => {
+  // RFC 9112 section 3.2: exactly one Host, except in HTTP/1.0. Section 6.3: a server may reject repeated lengths even if they are equal.
+  if (repeated || (host === undefined ? !isHttp10 : !isHost(host))) return invalid
   if (length !== undefined && !/^\d+$/.test(length)) return invalid
   if (coding === undefined) return undefined
   // RFC 9112 section 6.1.
-  if (length !== undefined || oldVersion) return invalid
+  if (length !== undefined || isHttp10) return invalid
   return coding.toLowerCase() === 'chunked' ? undefined : unsupported
 }
 
-/** Both close the connection: where such a request ends, nobody can say. */
+/** The connection must close, because the end of such a request is unknown. */
 const close = { headers: { connection: 'close' } }
 const invalid = new Problem(400, 'request is not valid', close)
 const unsupported = new Problem(501, 'transfer coding is not supported', close)
 
-/** The last valid one: most requests name the same. */
+/** The latest valid host: most requests have the same. */
 let lastHost = ''
 
-/** `uri-host [ ":" port ]` (RFC 9110 section 7.2) of letters, digits and what else is in names, or an address; empty where there is nothing to name. */
+/** `uri-host [ ":" port ]` (RFC 9110 section 7.2): a name of letters, digits, `.`, `_`, `~` and `-`, or an IP address; may be empty. */
 const isHost = (text: string): boolean => {
   if (text === lastHost) return true
   const [, port = '0'] = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i.exec(text) ?? [undefined, text]

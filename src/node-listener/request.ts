@@ -5,15 +5,17 @@ export interface FrontRequestInit {
   readonly method: string
   /** Request target in origin form or absolute form (RFC 9112 section 3.2). */
   readonly target: string
-  /** Names and values by turns, as they came. */
+  /** Alternating names and values, as in `IncomingMessage.rawHeaders`. */
   readonly rawHeaders: readonly string[]
-  /** Undefined: there is none. */
-  readonly body?: Pick<IncomingBody, 'stream' | 'whole'>
+  /** Undefined: the request has no body. */
+  readonly body?: Pick<IncomingBody, 'stream' | 'bytes'>
 }
 
 /**
- * A `Request` whose parts come into being when somebody asks for them: most requests need no signal and no body, and the runtime's own `Request` not at all, which costs
- * more than everything else that is done to hand a request over. What is not here is the runtime's: a `Request` is made for it.
+ * A `Request` that creates its parts on first use.
+ *
+ * Most requests need neither signal nor body. A native `Request` costs more than the rest of the listener's work for a request. It is created
+ * only for members that this class does not implement.
  */
 class LazyRequest {
   readonly method: string
@@ -22,13 +24,13 @@ class LazyRequest {
   readonly #incoming: FrontRequestInit['body']
   #headers: Headers | undefined
   #body: ReadableStream<Uint8Array> | undefined
-  #leaving: AbortController | undefined
-  #left = false
+  #controller: AbortController | undefined
+  #aborted = false
   /** Whether `bytes` has read the body. */
-  #read = false
+  #wasRead = false
   #native: Request | undefined
 
-  /** Throws TypeError for a target in any other form. */
+  /** Throws TypeError for a target in another form than those of `FrontRequestInit`. */
   constructor({ method, target, rawHeaders, body }: FrontRequestInit) {
     this.method = method
     this.url = plainTarget.test(target) ? origin + target : new URL(originForm(target), origin).href
@@ -50,12 +52,12 @@ class LazyRequest {
   }
 
   get signal(): AbortSignal {
-    this.#leaving ??= new AbortController()
-    if (this.#left) this.#leaving.abort()
-    return this.#leaving.signal
+    this.#controller ??= new AbortController()
+    if (this.#aborted) this.#controller.abort()
+    return this.#controller.signal
   }
 
-  /** The runtime's own, as soon as there is one: it may have copied it for somebody. */
+  /** Once the native request exists, its body: `clone` may have replaced the stream. */
   get body(): ReadableStream<Uint8Array> | null {
     if (this.#native) return this.#native.body
     this.#body ??= this.#incoming?.stream()
@@ -63,63 +65,64 @@ class LazyRequest {
   }
 
   get bodyUsed(): boolean {
-    return this.#read || this.native.bodyUsed
+    return this.#wasRead || this.native.bodyUsed
   }
 
   bytes(): Promise<Uint8Array> {
-    this.#read ||= this.#incoming !== undefined
+    this.#wasRead ||= this.#incoming !== undefined
     if (this.#native) return this.#native.bytes()
-    return this.#incoming && !this.#body ? this.#incoming.whole() : new Response(this.#body).bytes()
+    return this.#incoming && !this.#body ? this.#incoming.bytes() : new Response(this.#body).bytes()
   }
 
-  /** The runtime's own, for whatever else somebody may want. */
+  /** The runtime's own `Request`, for all members that this class does not implement. */
   get native(): Request {
     const { method, headers, signal, body } = this
     this.#native ??= new Request(this.url, { method, headers, signal, ...(body && { body, duplex: 'half' }) })
     return this.#native
   }
 
-  /** Its caller has left before it had its answer. */
-  leave(): void {
-    this.#left = true
-    this.#leaving?.abort()
+  /** Aborts the signal: the caller has disconnected before the end of the response. */
+  abort(): void {
+    this.#aborted = true
+    this.#controller?.abort()
   }
 }
 
-/** For whom it is a `Request`, it is one: to `instanceof` too. */
+/** The request that the app gets. `instanceof Request` is true for it. */
 export interface FrontRequest extends Request {
-  leave(): void
+  /** Aborts its signal. */
+  abort(): void
 }
 
 for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescriptors(Request.prototype))) {
   if (name in LazyRequest.prototype || ['method', 'url'].includes(name)) continue
-  const ofNative = get
+  const delegate = get
     ? {
         get(this: LazyRequest): unknown {
           return get.call(this.native)
         },
       }
     : {
-        value(this: LazyRequest, ...given: unknown[]): unknown {
-          return value.apply(this.native, given)
+        value(this: LazyRequest, ...args: unknown[]): unknown {
+          return value.apply(this.native, args)
         },
       }
-  Object.defineProperty(LazyRequest.prototype, name, { configurable: true, ...ofNative })
+  Object.defineProperty(LazyRequest.prototype, name, { configurable: true, ...delegate })
 }
 Object.setPrototypeOf(LazyRequest.prototype, Request.prototype)
 
-/** Throws TypeError for a target that is neither in origin form nor in absolute form. */
+/** Creates the request for the app. Throws TypeError for a target that is neither in origin form nor in absolute form. */
 export const createRequest = (init: FrontRequestInit): FrontRequest => new LazyRequest(init) as unknown as FrontRequest
 
-/** The app knows its own address from its configuration: what the caller says of it (Host) is no part of any decision. */
+/** The app knows its public URL from its configuration, so the Host header must not influence `request.url`. */
 const origin = 'http://localhost'
 
-/** What a URL's parser leaves as it is: no segment begins like `.` or `..`, written out or encoded, and no character is one that it would encode. */
+/** Targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and no character that it would encode. */
 const plainTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&()*+,;=/?-]*)?$/
 
 const originForm = (target: string): string => {
   if (target.startsWith('/')) return origin + target
   const { protocol, pathname, search } = new URL(target)
-  if (!/^https?:$/.test(protocol)) throw new TypeError('request target is not http')
+  if (!/^https?:$/.test(protocol)) throw new TypeError('the request target is not an http or https URL')
   return origin + pathname + search
 }

@@ -4,7 +4,7 @@ import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { type ByteSource, byteSourceOf, sourceFrom } from '../../plugins/shared/byte-source.ts'
 import { knownBody } from '../../plugins/shared/known-body.ts'
 
-/** Sends a response: at once where its body is known. Throws, or rejects, when its body breaks. */
+/** Sends a response, synchronously if its body is known. Throws or rejects when its body fails. */
 export const send = (response: Response, outgoing: ServerResponse, headOnly: boolean): Awaitable<void> => {
   const { status } = response
   const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
@@ -14,32 +14,32 @@ export const send = (response: Response, outgoing: ServerResponse, headOnly: boo
     outgoing.writeHead(status, headers)
     if (headOnly) outgoing.end()
     else outgoing.flushHeaders()
-    // It may have no end: where nobody wants it, or is there any more, it must not be read.
+    // A stream may be endless: it is cancelled when the caller does not want it (HEAD) or has disconnected.
     return headOnly || outgoing.destroyed ? source.cancel() : relay(source, outgoing)
   }
   const body: Awaitable<string | Uint8Array> = knownBody(response) ?? response.bytes()
   return andThen(body, (body) => {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    // RFC 9110 section 8.6: two statuses have no length; and what answers HEAD without a body does not know it.
+    // RFC 9110 section 8.6: 204 and 304 have no content-length. For HEAD, an empty body may not have the length of the GET response.
     if (status !== 204 && status !== 304 && (!headOnly || length > 0)) headers['content-length'] = length
     outgoing.writeHead(status, headers)
     outgoing.end(headOnly ? undefined : body)
   })
 }
 
-/** Whether a body comes into being as it is sent, so that it must not be waited for. */
+/** Whether the body is an event stream, which must be sent event by event. */
 export const isStream = (headers: Headers): boolean =>
   (headers.get('content-type') ?? '').startsWith('text/event-stream')
 
-/** No faster than the caller reads, and no longer than it is there: also a stream that is silent when its caller leaves is cancelled. */
+/** Sends a stream with backpressure. When the caller disconnects, the source is cancelled, even if it is silent. */
 const relay = async (source: ByteSource, outgoing: ServerResponse): Promise<void> => {
-  const leave = () => void source.cancel()
-  outgoing.on('close', leave)
+  const cancel = () => void source.cancel()
+  outgoing.on('close', cancel)
   await source.writeTo((bytes) => {
     if (outgoing.destroyed || outgoing.write(bytes)) return undefined
     return drained(outgoing)
   })
-  outgoing.off('close', leave)
+  outgoing.off('close', cancel)
   outgoing.end()
 }
 

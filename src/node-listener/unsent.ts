@@ -1,33 +1,34 @@
 import type { ServerResponse } from 'node:http'
 import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 
-export interface ReadingTimes {
-  /** Milliseconds in which the caller takes nothing, after which its connection ends. */
+/** Timeouts for a caller that reads its response slowly. */
+export interface SendTimeouts {
+  /** Milliseconds without progress after which the connection is closed. */
   readonly stallMs: number
-  /** Milliseconds in which it has to take everything. */
+  /** Milliseconds for the whole response. */
   readonly wholeMs: number
 }
 
-/** Waits until the caller has taken the rest of an answer that is held for it, or has left. Ends the connection of one who does not take it in time. */
-export const untilSent = (outgoing: ServerResponse, times: ReadingTimes, waits: CoarseTimers): Promise<void> =>
+/** Waits until the caller has read the buffered rest of a response, or has disconnected. Closes the connection at a timeout. */
+export const waitUntilSent = (outgoing: ServerResponse, timeouts: SendTimeouts, timers: CoarseTimers): Promise<void> =>
   new Promise((resolve) => {
-    let left = outgoing.writableLength
-    let stalledAt = performance.now() + times.stallMs
-    const endsAt = performance.now() + times.wholeMs
-    const wait = {
+    let unsent = outgoing.writableLength
+    let stalledAt = performance.now() + timeouts.stallMs
+    const endsAt = performance.now() + timeouts.wholeMs
+    const timer = {
       until: Math.min(stalledAt, endsAt),
       over() {
         const now = performance.now()
-        if (outgoing.writableLength < left) stalledAt = now + times.stallMs
-        left = outgoing.writableLength
-        wait.until = Math.min(stalledAt, endsAt)
-        if (wait.until > now) waits.add(wait)
+        if (outgoing.writableLength < unsent) stalledAt = now + timeouts.stallMs
+        unsent = outgoing.writableLength
+        timer.until = Math.min(stalledAt, endsAt)
+        if (timer.until > now) timers.add(timer)
         else outgoing.destroy()
       },
     } satisfies CoarseTimer
-    waits.add(wait)
+    timers.add(timer)
     outgoing.once('close', () => {
-      waits.delete(wait)
+      timers.delete(timer)
       resolve()
     })
   })

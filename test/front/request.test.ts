@@ -76,7 +76,7 @@ describe('the lazy Request equals one of the runtime', () => {
   test('in its other properties and for instanceof', async () => {
     const body = {
       stream: () => new Response('{"a":1}').body as ReadableStream<Uint8Array<ArrayBuffer>>,
-      whole: () => new Response('{"a":1}').bytes(),
+      bytes: () => new Response('{"a":1}').bytes(),
     }
     const request = made('/a?b', { method: 'POST', body })
     expect(request).toBeInstanceOf(Request)
@@ -89,14 +89,14 @@ describe('the lazy Request equals one of the runtime', () => {
   })
 
   test('in its bytes after the stream was accessed', async () => {
-    const body = { stream: () => new Blob(['stream']).stream(), whole: () => new Response('whole').bytes() }
+    const body = { stream: () => new Blob(['stream']).stream(), bytes: () => new Response('whole').bytes() }
     const request = made('/', { method: 'POST', body })
     expect(request.body).not.toBeNull()
     expect(new TextDecoder().decode(await request.bytes())).toBe('stream')
   })
 
   test('in a copy, with all body methods and bodyUsed', async () => {
-    const body = { stream: () => new Blob(['body']).stream(), whole: () => new Response('body').bytes() }
+    const body = { stream: () => new Blob(['body']).stream(), bytes: () => new Response('body').bytes() }
     const post = () => made('/', { method: 'POST', body })
     type Body = Pick<Request, 'bytes' | 'text' | 'body'>
     const reads: ((request: Body) => Promise<unknown>)[] = [
@@ -136,7 +136,7 @@ describe('its parts are created on access only', () => {
         opened++
         return new ReadableStream<Uint8Array>()
       },
-      async whole() {
+      async bytes() {
         opened++
         return new Uint8Array()
       },
@@ -158,8 +158,8 @@ describe('its parts are created on access only', () => {
       if (before) expect(request.signal.aborted).toBe(false)
       let told = 0
       if (before) request.signal.addEventListener('abort', () => told++)
-      request.leave()
-      request.leave()
+      request.abort()
+      request.abort()
       expect([request.signal.aborted, told]).toEqual([true, before ? 1 : 0])
     }
   })

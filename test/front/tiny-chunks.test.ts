@@ -80,7 +80,7 @@ describe('a chunk that has arrived in this turn', () => {
   /** A body with one chunk that has just arrived. */
   const withPendingChunk = async () => {
     const incoming = new IncomingMessage(new Socket())
-    const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
+    const limits = { stallMs: 1_000, wholeMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
     const reader = createBody(incoming, limits, createCoarseTimers(1_000), () => {})
       .stream()
       .getReader()
@@ -94,7 +94,7 @@ describe('a chunk that has arrived in this turn', () => {
     const { incoming, read } = await withPendingChunk()
     incoming.emit('close')
     incoming.emit('data', new Uint8Array(1))
-    await expect(read).rejects.toThrow('the caller left')
+    await expect(read).rejects.toThrow('the caller disconnected')
     // An error in a later turn would end the process and fail this test.
     await setImmediate()
   })
@@ -115,7 +115,7 @@ describe('a chunk that has arrived in this turn', () => {
 })
 
 describe('a body that is read as a whole', () => {
-  const limits = { stallMs: 1_000, wholeMs: 1_000, unwanted: { maxBytes: 100, ms: 1_000 } }
+  const limits = { stallMs: 1_000, wholeMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
   const openBody = () => {
     const incoming = new IncomingMessage(new Socket())
     return { incoming, body: createBody(incoming, limits, createCoarseTimers(1_000), () => {}) }
@@ -123,7 +123,7 @@ describe('a body that is read as a whole', () => {
 
   test('contains all bytes in order, over several turns', async () => {
     const { incoming, body } = openBody()
-    const read = body.whole()
+    const read = body.bytes()
     for (let nth = 0; nth < 5_000; nth++) {
       incoming.emit('data', Uint8Array.of(nth % 251))
       if (nth % 100 === 0) await setImmediate()
@@ -134,7 +134,7 @@ describe('a body that is read as a whole', () => {
 
   test('is not read in a single turn of the event loop', async () => {
     const { incoming, body } = openBody()
-    const read = body.whole()
+    const read = body.bytes()
     for (let nth = 0; nth < 255; nth++) incoming.emit('data', new Uint8Array(1))
     expect(incoming.isPaused()).toBe(false)
     incoming.emit('data', new Uint8Array(1))
@@ -149,18 +149,18 @@ describe('a body that is read as a whole', () => {
   test('rejects when the caller disconnects before or during the read', async () => {
     for (const meanwhile of [true, false]) {
       const { incoming, body } = openBody()
-      const read = meanwhile ? body.whole() : undefined
+      const read = meanwhile ? body.bytes() : undefined
       incoming.emit('data', new Uint8Array(1))
       incoming.emit('close')
-      await expect(read ?? body.whole()).rejects.toThrow('the caller left')
+      await expect(read ?? body.bytes()).rejects.toThrow('the caller disconnected')
       await setImmediate()
     }
   })
 
   test('can be read once: a second read rejects instead of hanging', async () => {
     const { incoming, body } = openBody()
-    const read = body.whole()
-    await expect(body.whole()).rejects.toThrow(TypeError)
+    const read = body.bytes()
+    await expect(body.bytes()).rejects.toThrow(TypeError)
     expect(() => body.stream()).toThrow(TypeError)
     incoming.emit('end')
     expect(await read).toHaveLength(0)
