@@ -8,49 +8,53 @@ import { createApp, createWaitingApp, type Handle } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
-import { listenBun, listenFront } from './server/listen.ts'
+import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startWorkers } from './workers.ts'
 
-/** What this file uses of a global that only Deno has. */
+/** The members of the global `Deno` that this file uses. */
 interface DenoRuntime {
   createHttpClient(options: { poolMaxIdlePerHost: number }): object
 }
 const deno = (globalThis as { Deno?: DenoRuntime }).Deno
 
-export interface Running {
-  /** `http://HOST:PORT`, with the port that it got. */
+export interface RunningServer {
+  /** `http://HOST:PORT` with the actual port. */
   readonly url: string
-  /** Stops accepting, lets requests in flight finish for at most the configured time, then closes everything. */
+  /** Stops accepting connections, waits for requests in flight, at most `config.http.drainMs`, and then closes all connections and the store. */
   stop(): Promise<void>
 }
 
-/** The default server in this process. `shared`: others listen on the same port. */
-export const serve = async (config: Config, { shared = false } = {}): Promise<Running> => {
+/**
+ * Starts the default server in this process.
+ *
+ * @param shared whether other processes listen on the same port
+ */
+export const serve = async (config: Config, { shared = false } = {}): Promise<RunningServer> => {
   const log = createLog({ level: config.logLevel, secrets: config.secrets })
   const store = openStore(config.store.url, { log })
-  const ending = new AbortController()
+  const stopping = new AbortController()
   const addressOf = createClientAddressOf(config.http.trustedProxies)
   const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, log })
-  const health = { database: () => store.ready(), draining: () => ending.signal.aborted }
+  const health = { database: () => store.ready(), draining: () => stopping.signal.aborted }
 
-  /** Known when it listens, unless it is configured. */
+  /** Set when the server listens: the port may be chosen by the system. */
   let url = ''
   const publicUrl = () => config.http.publicUrl ?? url
 
   const open = async (): Promise<Handle> => {
     await store.migrate()
-    return openApp(config, store, { health, publicUrl, addressOf, settleUntil: ending.signal, log, audit })
+    return openApp(config, store, { health, publicUrl, addressOf, settleUntil: stopping.signal, log, audit })
   }
   let handle: Handle = await open().catch((err: unknown) => {
-    log.error({ err }, 'the database does not answer; it is asked again every second')
-    void keepTrying(open, ending.signal).then((opened) => {
+    log.error({ err }, 'the database is not available; the server tries again every second')
+    void retryEverySecond(open, stopping.signal).then((opened) => {
       if (opened) handle = opened
     })
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const listening = await (config.http.getBodies || deno ? listenFront : listenBun)((request) => handle(request), {
+  const listening = await (config.http.getBodies || deno ? listenNode : listenBun)((request) => handle(request), {
     http: config.http,
     media: config.media,
     shared,
@@ -60,7 +64,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   return {
     url,
     async stop() {
-      ending.abort()
+      stopping.abort()
       await listening.stop(config.http.drainMs)
       await audit.close()
       await store.close()
@@ -68,7 +72,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   }
 }
 
-interface Surroundings {
+interface AppDependencies {
   readonly health: Parameters<typeof createApp>[0]['health']
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
@@ -80,11 +84,11 @@ interface Surroundings {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, settleUntil, log, audit }: Surroundings,
+  { health, publicUrl, addressOf, settleUntil, log, audit }: AppDependencies,
 ): Promise<Handle> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
-  const identify = identifyByToken({ store, revisionClock: revisionClock, audit })
+  const identify = identifyByToken({ store, revisionClock, audit })
   const secrets = [first, ...others] as const
   return createApp({
     gateway: {
@@ -97,7 +101,7 @@ const openApp = async (
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
-      fetch: sendOnce(),
+      fetch: fetchOnce(),
       settleUntil,
     },
     text: {
@@ -113,12 +117,13 @@ const openApp = async (
       heartbeatMs: config.text.heartbeatMs,
       presetAssets: config.text.presetAssets,
       maxBodyBytes: config.http.maxBodyBytes,
-      fetch: sendOnce() ?? keepConnections,
+      fetch: fetchOnce() ?? fetchKeepAlive,
     },
     people: {
       store,
       secrets,
-      // No other host of the domain can set a cookie of such a name (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2): it would throw people out, or have them act as somebody else.
+      // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With another name they could end
+      // a user's session, or replace it with the session of another user.
       cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
       publicUrl,
       addressOf,
@@ -142,21 +147,27 @@ const openApp = async (
 
 const kindOf = (upstream: MediaUpstream): MediaKind => (upstream.kind === 'ark' ? ark(upstream) : rest(upstream))
 
-/** Deno sends a POST again when a connection from its pool turns out dead; without a pool there is none. Bun heeds `keepalive`. */
-const sendOnce = (): Fetch | undefined => {
+/**
+ * On Deno, a fetch that sends a request with `keepalive: false` on a new connection. Undefined on Bun, whose fetch respects `keepalive`.
+ *
+ * Deno sends a POST again when the pooled connection turns out to be closed.
+ */
+const fetchOnce = (): Fetch | undefined => {
   if (!deno) return undefined
   const client = deno.createHttpClient({ poolMaxIdlePerHost: 0 })
   return (url, init) => fetch(url, init.keepalive === false ? ({ ...init, client } as RequestInit) : init)
 }
 
 /**
- * Bun sends a POST once, also where a connection from its pool turns out dead. So a generation needs no connection of its own. Where the upstream ends an idle one at the very
- * moment, the call fails as one that was cut off does: nobody can tell whether it has arrived.
+ * A fetch that sends a POST on a pooled connection.
+ *
+ * Bun never sends a POST twice, even if the pooled connection turns out to be closed, so text generation needs no new connections. If the upstream
+ * closes an idle connection at that moment, the call fails like an interrupted one: whether it arrived is unknown.
  */
-const keepConnections: Fetch = (url, init) => fetch(url, init.method === 'POST' ? { ...init, keepalive: true } : init)
+const fetchKeepAlive: Fetch = (url, init) => fetch(url, init.method === 'POST' ? { ...init, keepalive: true } : init)
 
-/** Undefined when it was called off. */
-const keepTrying = async <Opened>(open: () => Promise<Opened>, signal: AbortSignal): Promise<Opened | undefined> => {
+/** Undefined when the signal aborts first. */
+const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: AbortSignal): Promise<Value | undefined> => {
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 1000))
     const opened = await open().catch(() => undefined)
@@ -165,8 +176,8 @@ const keepTrying = async <Opened>(open: () => Promise<Opened>, signal: AbortSign
   return undefined
 }
 
-/** Several processes on one port, each a server of its own. */
-const serveShared = async (config: Config): Promise<Running> => {
+/** Starts several worker processes on one port. Each is a complete server. */
+const serveWorkers = async (config: Config): Promise<RunningServer> => {
   const port = config.http.port === 0 ? await freePort(config.http.host) : config.http.port
   const script = process.argv[1] ?? ''
   const workers = startWorkers({
@@ -176,7 +187,7 @@ const serveShared = async (config: Config): Promise<Running> => {
       ...process.env,
       PORT: String(port),
       SLUICE_WORKER: String(worker),
-      // By this Bun's node:http knows that a port is to be shared; it has no option for it.
+      // Bun's `node:http` ignores `reusePort`. With this variable it shares the port.
       ...(!deno && { NODE_UNIQUE_ID: String(worker) }),
     }),
     isListening: (output) => output.includes(listeningLine('')),
@@ -198,8 +209,12 @@ const freePort = (host: string): Promise<number> =>
 
 const listeningLine = (url: string): string => `sluice listening on ${url}`
 
-/** Ends `running` at the first SIGTERM or SIGINT, and then the process with status 0; a second one, a second later or more, ends it at once. */
-export const stopOnSignal = (running: Pick<Running, 'stop'>): void => {
+/**
+ * Stops the server at the first SIGTERM or SIGINT, and then exits with status 0.
+ *
+ * A second signal, more than a second later, exits at once with status 1.
+ */
+export const stopOnSignal = (running: Pick<RunningServer, 'stop'>): void => {
   let stoppingSince: number | undefined
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -207,29 +222,34 @@ export const stopOnSignal = (running: Pick<Running, 'stop'>): void => {
         stoppingSince = performance.now()
         void running.stop().finally(() => process.exit(0))
       } else if (performance.now() - stoppingSince > 1000) {
-        // Ctrl-C reaches a script twice, from the terminal and from its runner: only a later one is impatience.
+        // Ctrl-C sends two signals at the same time, one from the terminal and one from `bun run`. Only a later signal is deliberate.
         process.exit(1)
       }
     })
   }
 }
 
-/** `bun run start`: in this process, or in several. Says on standard output where it listens; ends the process, with the reason on standard error, where it does not. */
+/**
+ * `bun run start`: starts the default server, in this process or in several workers.
+ *
+ * Prints the URL to standard output. On failure, prints the reason to standard error and exits: with status 2 for an invalid configuration,
+ * otherwise 1.
+ */
 export const main = async (): Promise<void> => {
   const config = configFromEnvironment()
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
     process.exit(2)
   }
-  const worker = process.env.SLUICE_WORKER !== undefined
-  const starting = config.http.workers > 1 && !worker ? serveShared(config) : serve(config, { shared: worker })
+  const isWorker = process.env.SLUICE_WORKER !== undefined
+  const starting = config.http.workers > 1 && !isWorker ? serveWorkers(config) : serve(config, { shared: isWorker })
   await starting.then(
     (running) => {
       stopOnSignal(running)
       console.log(listeningLine(running.url))
     },
     (error: unknown) => {
-      console.error(`sluice does not listen: ${error instanceof Error ? error.message : 'a worker ended'}`)
+      console.error(`sluice could not start: ${error instanceof Error ? error.message : 'a worker exited'}`)
       process.exit(1)
     },
   )

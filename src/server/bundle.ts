@@ -15,50 +15,51 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface BundleOptions {
-  /** The project's folder. Bundles lie in its `node_modules/.cache/sluice`. */
+  /** The project's folder. Bundles are stored in its `node_modules/.cache/sluice`. */
   readonly root: string
-  /** The module that is bundled with all that it imports, a path in `root`. */
+  /** The module to bundle with all its imports, relative to `root`. */
   readonly entry: string
-  /** A module of them that is imported from where it is, a path in `root`: it looks for files beside itself. */
+  /** An imported module that stays outside of the bundle, relative to `root`, because it reads files next to itself. */
   readonly outside?: string
-  /** Further files that say what the bundle is, paths in `root`. */
+  /** Further files that the bundle depends on, relative to `root`. */
   readonly settings?: readonly string[]
 }
 
-/** What `bun run start` runs. */
+/** The bundle of `bun run start`. */
 export const server: BundleOptions = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   entry: 'src/server.ts',
   outside: 'plugins/console/files.ts',
-  // They say which file an import means, and how it is read.
+  // They determine how imports are resolved and compiled.
   settings: ['package.json', 'bun.lock', 'tsconfig.json'],
 }
 
 /**
- * Path of a CommonJS module, with its bytecode beside it, that was made of exactly what all its files hold now; undefined where there is none. All of them are read: other
- * contents can have the same time and size.
+ * Path of a bundle that matches the current contents of all its input files. Undefined when there is none.
+ *
+ * It is a CommonJS module with its bytecode next to it. All input files are read, because a changed file can have the same time and size.
  */
 export const freshBundle = ({ root, entry }: BundleOptions): string | undefined => {
   const folder = folderOf(root)
   try {
-    const inputs: readonly string[] = JSON.parse(readFileSync(join(folder, list), 'utf8'))
+    const inputs: readonly string[] = JSON.parse(readFileSync(join(folder, inputsFile), 'utf8'))
     const name = nameOf(root, inputs, (path) => readFileSync(`${root}/${path}`))
     const path = join(folder, name, `${basename(entry, '.ts')}.js`)
     return existsSync(path) ? path : undefined
   } catch {
-    // None was made yet, or one of its files is gone.
+    // There is no bundle yet, or one of its input files was deleted.
     return undefined
   }
 }
 
-/** Makes one, in place of those from before. Rejects where it cannot be made or kept. Several processes may do so at once. */
+/** Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at the same time. */
 export const makeBundle = async ({ root, entry, outside, settings = [] }: BundleOptions): Promise<void> => {
   const folder = folderOf(root)
   mkdirSync(folder, { recursive: true })
-  const made = join(folder, unfinished + crypto.randomUUID())
-  mkdirSync(made)
+  const temporary = join(folder, temporaryPrefix + crypto.randomUUID())
+  mkdirSync(temporary)
   try {
-    /** The very bytes that go into it: a file may change at any time. */
+    /** The bytes that go into the bundle: a file may change during the build. */
     const inputs = new Map<string, Uint8Array>()
     const read = (path: string) => {
       const contents = readFileSync(path)
@@ -68,9 +69,9 @@ export const makeBundle = async ({ root, entry, outside, settings = [] }: Bundle
     for (const path of settings) read(join(root, path))
     const { outputs } = await Bun.build({
       entrypoints: [join(root, entry)],
-      outdir: made,
+      outdir: temporary,
       target: 'bun',
-      // There is bytecode of nothing else.
+      // Bun creates bytecode only for CommonJS.
       format: 'cjs',
       bytecode: true,
       define: { 'import.meta.main': 'false' },
@@ -89,34 +90,34 @@ export const makeBundle = async ({ root, entry, outside, settings = [] }: Bundle
         },
       ],
     })
-    // After a power failure it is whole, or not there.
+    // After a power failure, the bundle is complete or absent.
     for (const { path } of outputs) sync(path)
     const name = nameOf(root, inputs.keys(), (path) => inputs.get(path) ?? '')
-    if (!existsSync(join(folder, name))) renameSync(made, join(folder, name))
-    writeFileSync(`${made}.json`, JSON.stringify([...inputs.keys()]))
-    renameSync(`${made}.json`, join(folder, list))
+    if (!existsSync(join(folder, name))) renameSync(temporary, join(folder, name))
+    writeFileSync(`${temporary}.json`, JSON.stringify([...inputs.keys()]))
+    renameSync(`${temporary}.json`, join(folder, inputsFile))
     for (const other of readdirSync(folder)) {
-      if (other !== name && other !== list && !isUnderWay(join(folder, other))) {
+      if (other !== name && other !== inputsFile && !isInProgress(join(folder, other))) {
         rmSync(join(folder, other), { recursive: true, force: true })
       }
     }
   } finally {
-    rmSync(made, { recursive: true, force: true })
+    rmSync(temporary, { recursive: true, force: true })
   }
 }
 
-/** The files that the last one was made of. */
-const list = 'inputs.json'
-const unfinished = 'unfinished-'
+/** Lists the input files of the latest bundle. */
+const inputsFile = 'inputs.json'
+const temporaryPrefix = 'unfinished-'
 
-/** Whether another process may be making it still. One takes a second. */
-const isUnderWay = (path: string): boolean =>
-  basename(path).startsWith(unfinished) &&
+/** Whether another process may still be building this one. A build takes about a second. */
+const isInProgress = (path: string): boolean =>
+  basename(path).startsWith(temporaryPrefix) &&
   Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < 600_000
 
 const folderOf = (root: string): string => join(root, 'node_modules/.cache/sluice')
 
-/** A digest of all that it was made of. Bytecode is for one version of the runtime, and a module outside is found by where it is. */
+/** A digest of all inputs, of the runtime version, which the bytecode depends on, and of the path, which the external module depends on. */
 const nameOf = (root: string, inputs: Iterable<string>, read: (path: string) => string | Uint8Array): string => {
   const hash = new Bun.CryptoHasher('sha256')
   hash.update(JSON.stringify([Bun.revision, process.platform, process.arch, root]))

@@ -1,6 +1,10 @@
 import { byteSourceOf } from '../../plugins/shared/byte-source.ts'
 
-/** The same response for Bun's own server, with a body that it writes as it comes (`type: 'direct'`, see https://bun.sh/docs/runtime/streams): a stream in between would cost a copy and a queue for each piece. */
+/**
+ * Gives a response a direct stream for `Bun.serve` (`type: 'direct'`, see https://bun.sh/docs/runtime/streams).
+ *
+ * An ordinary `ReadableStream` would copy and queue each chunk.
+ */
 export const withDirectBody = (response: Response): Response => {
   const source = byteSourceOf(response)
   if (!source) return response
@@ -9,10 +13,10 @@ export const withDirectBody = (response: Response): Response => {
     type: 'direct',
     async pull(controller) {
       await source.writeTo((bytes) => {
-        const taken = controller.write(bytes)
+        const written = controller.write(bytes)
         void controller.flush()
-        // Until the caller has read what waits for it, or has left.
-        return typeof taken === 'number' ? undefined : taken
+        // Backpressure: a promise that resolves when the caller has read the buffered bytes, or has disconnected.
+        return typeof written === 'number' ? undefined : written
       })
     },
     cancel: (reason) => source.cancel(reason),

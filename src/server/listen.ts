@@ -15,22 +15,24 @@ import { withDirectBody } from './direct.ts'
 
 export interface Listening {
   readonly port: number
-  /** Stops accepting, lets what is under way finish for at most so many milliseconds, and closes everything. */
+  /** Stops accepting connections, waits at most `maxMs` milliseconds for requests in flight, and closes all connections. */
   stop(maxMs: number): Promise<void>
 }
 
-type Place = Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
-
 export interface ListenOptions {
-  readonly http: Place
+  readonly http: Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
   readonly media: Pick<Config['media'], 'segment'>
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
   readonly times?: { readonly keepAliveMs: number; readonly bodyStallMs: number }
 }
 
-/** `node:http`, which delivers bodies of GET; for Deno in any case, whose own server (2.9.6) does not tell when a caller leaves before its answer begins. */
-export const listenFront = async (handle: Handle, { http, media, shared }: ListenOptions): Promise<Listening> => {
+/**
+ * Listens with `node:http`, which delivers bodies of GET.
+ *
+ * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response begins.
+ */
+export const listenNode = async (handle: Handle, { http, media, shared }: ListenOptions): Promise<Listening> => {
   const server = createFront({ handle, getBodies: http.getBodies, refuse: refusalIn(media.segment) })
   const stop = createGracefulStop(server)
   await new Promise<void>((resolve, reject) => {
@@ -41,8 +43,11 @@ export const listenFront = async (handle: Handle, { http, media, shared }: Liste
 }
 
 /**
- * Bun's own server, which is faster. It has one timer a connection, of whole seconds and looked at every four, which also runs while a request is answered: it is off
- * while a call takes its time, and set anew for each stretch of a body that is read, and for the pause to the next request. Headers get the runtime's own 12 seconds.
+ * Listens with `Bun.serve`, which is faster than `node:http`.
+ *
+ * It has one idle timer for each connection, in whole seconds and checked every four seconds, which also runs while a request is handled. So this
+ * code turns the timer off while the app handles a request, and sets it again for each read of the request body and for the idle time between
+ * requests. The timeout for headers is Bun's own: 12 seconds.
  */
 export const listenBun = async (
   handle: Handle,
@@ -51,18 +56,18 @@ export const listenBun = async (
   const refuse = refusalIn(media.segment)
   const idleSeconds = Math.ceil(times.keepAliveMs / 1_000)
   const stallSeconds = Math.ceil(times.bodyStallMs / 1_000)
-  const waits = createCoarseTimers(1_000)
+  const timers = createCoarseTimers(1_000)
 
-  /** When a stream ends nobody says so: until then its connection is kept from being idle, time and again. */
+  /** Bun does not report the end of a streamed response. So this restarts the idle timer until the connection or the response has ended. */
   const keepOpen = (request: Request) => {
     server.timeout(request, idleSeconds)
-    const again = {
+    const renewal = {
       until: performance.now() + times.keepAliveMs / 3,
       over() {
         if (server.requestIP(request)) keepOpen(request)
       },
     }
-    waits.add(again)
+    timers.add(renewal)
   }
 
   const server = Bun.serve({
@@ -70,66 +75,69 @@ export const listenBun = async (
     port: http.port,
     reusePort: shared,
     idleTimeout: idleSeconds,
-    // Above the gateway's own limit, so that the answer to too much is the gateway's.
+    // Above the gateway's own limit, so that the gateway itself rejects a body that is too long.
     maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
     fetch(request) {
       const framing = framingIn(request.headers)
       const problem = framingProblem(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
       if (problem) return refuse(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
-      const call = new Call(request, server)
+      const call = new PendingCall(request, server)
       setPeerAddress(request, call)
-      inNextTurn(() => call.last())
+      inNextTurn(() => call.keepOpen())
       const body = hasBody(framing)
         ? watchBody(request, (stalls) => {
-            call.reading = stalls > 0
+            call.isReading = stalls > 0
             server.timeout(request, stalls * stallSeconds)
           })
         : undefined
-      return andThen(handle(request), (answer) => {
-        call.answered = true
-        const response = withDirectBody(answer)
+      return andThen(handle(request), (handled) => {
+        call.hasResponse = true
+        const response = withDirectBody(handled)
         if (isStream(response.headers)) keepOpen(request)
-        else if (call.lasts || body) server.timeout(request, idleSeconds)
-        if (body && !body.isDispensable()) response.headers.set('connection', 'close')
+        else if (call.isTimerOff || body) server.timeout(request, idleSeconds)
+        if (body && !body.canReuseConnection()) response.headers.set('connection', 'close')
         return response
       })
     },
   })
-  return { port: server.port ?? 0, stop: (maxMs) => within(maxMs, server.stop()).then(() => server.stop(true)) }
+  return { port: server.port ?? 0, stop: (maxMs) => withTimeout(maxMs, server.stop()).then(() => server.stop(true)) }
 }
 
-/** A request that is being answered. Most refusals need neither the address nor the timer, which cost more than they do. */
-class Call {
+/** A request that the app handles. Address and timer are used only on demand, because they cost more than most rejections. */
+class PendingCall {
   readonly #request: Request
   readonly #server: Bun.Server<unknown>
   #address: string | undefined
-  answered = false
-  lasts = false
-  /** Whether the body is waited for, which has a timer of its own. */
-  reading = false
+  hasResponse = false
+  isTimerOff = false
+  /** Whether the app waits for the body, for which `watchBody` sets the timer. */
+  isReading = false
 
   constructor(request: Request, server: Bun.Server<unknown>) {
     this.#request = request
     this.#server = server
   }
 
-  /** The runtime knows it for as long as the connection is there. */
+  /** Bun knows the address only as long as the connection is open. */
   get address(): string | undefined {
     this.#address ??= this.#server.requestIP(this.#request)?.address
     return this.#address
   }
 
-  /** It has not been answered in the turn in which it came: from now on its caller may leave. */
-  last(): void {
-    if (this.answered) return
-    this.lasts = true
+  /**
+   * Called in the turn after the request arrived. Without a response by then, it reads the address, because the caller may disconnect later, and
+   * turns the idle timer off.
+   */
+  keepOpen(): void {
+    if (this.hasResponse) return
+    this.isTimerOff = true
     void this.address
-    // A call may be silent for longer than any timer of the runtime; its own deadline ends it.
-    if (!this.reading) this.#server.timeout(this.#request, 0)
+    // A call may take longer than Bun's longest idle timeout. The app has its own deadline.
+    if (!this.isReading) this.#server.timeout(this.#request, 0)
   }
 }
 
-/** The runtime joins repeated fields with commas, which neither field may hold; it refuses other codings than chunks, and differing lengths, by itself. */
+/** Bun joins repeated fields with commas, which these fields must not contain. It rejects codings other than chunked, and differing lengths, itself. */
 const framingIn = (headers: Headers): Framing => ({
   host: headers.get('host') ?? undefined,
   length: headers.get('content-length') ?? undefined,
@@ -139,40 +147,44 @@ const framingIn = (headers: Headers): Framing => ({
 
 const invalid = new Problem(400, 'request is not valid')
 
-/** Bytes of a body that is read at one go, and for how many times the pause between two pieces of a longer one it may go on coming. */
-const short = { bytes: 2 ** 16, stalls: 4 }
+/** A body of at most `maxBytes` is read at once, within `stalls` times the timeout that applies to each chunk of a longer body. */
+const shortBody = { maxBytes: 2 ** 16, stalls: 4 }
 
-/** Tells when a body is waited for, and for how many times the longest pause; 0: no more. The runtime hands out no body of a GET, and throws it away. */
-const watchBody = (request: Request, waiting: (stalls: number) => void) => {
+/**
+ * Reads the request body on demand. Bun discards the body of a GET.
+ *
+ * @param setTimer called before each read with a timeout, in multiples of the stall timeout, and with 0 after it
+ */
+const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
   const length = request.headers.get('content-length')
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
   let ended = false
   const read = async () => {
     reader ??= request.body?.getReader() as typeof reader
-    waiting(1)
+    setTimer(1)
     const { done, value } = (await reader?.read()) ?? { done: true }
-    waiting(0)
+    setTimer(0)
     ended = done
     return value
   }
-  /** Nobody says how much of it has come: so its time is that of the whole. To ask for each piece would cost more than all that is done with it. */
+  /** One timeout for the whole body, because `bytes` reports no progress. To read chunk by chunk would cost more than the rest of the request. */
   const readShort = async () => {
-    waiting(short.stalls)
+    setTimer(shortBody.stalls)
     const bytes = (await request.bytes()) as Uint8Array<ArrayBuffer>
-    waiting(0)
+    setTimer(0)
     ended = true
     return bytes
   }
-  /** Of announced length. */
+  /** Reads a long body with a content-length. */
   const readLong = async () => {
     const chunks: Uint8Array<ArrayBuffer>[] = []
-    let left = Number(length)
-    // Its end need not be waited for: the runtime gives no more than was announced.
-    while (left > 0) {
+    let remaining = Number(length)
+    // It stops at the announced length, without a read that only returns the end: Bun returns no more bytes than that.
+    while (remaining > 0) {
       const chunk = await read()
       if (!chunk) break
       chunks.push(chunk)
-      left -= chunk.length
+      remaining -= chunk.length
     }
     ended = true
     return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
@@ -190,18 +202,19 @@ const watchBody = (request: Request, waiting: (stalls: number) => void) => {
       { highWaterMark: 0 },
     )
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    deliverBody(request, length === null ? stream() : Number(length) <= short.bytes ? readShort : readLong)
+    deliverBody(request, length === null ? stream() : Number(length) <= shortBody.maxBytes ? readShort : readLong)
   }
   return {
-    /** Whether the connection can go on when it has been answered: the runtime reads, and drops, what nobody wanted. */
-    isDispensable: () => ended || (length !== null && Number(length) <= maxUnwantedBytes),
+    /** Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be too long. */
+    canReuseConnection: () => ended || (length !== null && Number(length) <= maxUnwantedBytes),
   }
 }
 
-const within = (ms: number, done: Promise<unknown>): Promise<void> =>
+/** Resolves when the promise settles, at the latest after `ms` milliseconds. */
+const withTimeout = (ms: number, promise: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
-    void done.finally(() => {
+    void promise.finally(() => {
       clearTimeout(timer)
       resolve()
     })

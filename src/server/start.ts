@@ -1,13 +1,13 @@
-/** `bun run start`: the default server, from a bundle of its files. They are read, compiled and put together once rather than at every start. */
+/** `bun run start`: runs the default server from a cached bundle, so that its files are not read and compiled at every start. */
 import { fileURLToPath } from 'node:url'
 import { freshBundle, server } from './bundle.ts'
 
-const make = () => {
-  // A process of its own: its memory goes with it.
+const buildBundle = () => {
+  // In another process, so that the server does not keep the memory of the build.
   Bun.spawnSync([process.execPath, fileURLToPath(new URL('./bundle.ts', import.meta.url))])
   return freshBundle(server)
 }
 
-// Where no bundle can be made or kept, the files themselves serve.
-const { main }: typeof import('../server.ts') = await import(freshBundle(server) ?? make() ?? '../server.ts')
+// Without a bundle, for example in a read-only folder, the source files run.
+const { main }: typeof import('../server.ts') = await import(freshBundle(server) ?? buildBundle() ?? '../server.ts')
 await main()

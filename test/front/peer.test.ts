@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createClientAddressOf } from '../../plugins/shared/client-address.ts'
-import { type Listening, listenBun, listenFront } from '../../src/server/listen.ts'
+import { type Listening, listenBun, listenNode } from '../../src/server/listen.ts'
 
 const addressOf = createClientAddressOf()
 let left = Promise.withResolvers<string | undefined>()
@@ -22,7 +22,7 @@ const handle = (request: Request): Response | Promise<Response> => {
 }
 
 describe.each([
-  ['node:http', listenFront],
+  ['node:http', listenNode],
   ['Bun.serve', listenBun],
 ])('the peer address of a request, on %s', (_, listen) => {
   let server: Listening
