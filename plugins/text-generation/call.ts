@@ -20,11 +20,11 @@ export interface Call {
   /** Id of the user who calls. */
   readonly user: string
   readonly exchange: Exchange
-  readonly served: ModelRoute
+  readonly route: ModelRoute
   /** As it came. Undefined: a GET. */
   readonly body?: JsonBody
   /** Sees to it that what the answer names is known as the caller's first. Undefined: it names nothing that the upstream keeps. */
-  readonly given?: IssuedObjects
+  readonly issued?: IssuedObjects
   /** The caller's, and its leaving. */
   readonly request: Request
   /** Milliseconds since 1970: the time limit counts from here. */
@@ -32,16 +32,16 @@ export interface Call {
   /** The caller's credential, and its ceasing to hold. Undefined: nobody can tell. */
   readonly whenRevoked: WhenRevoked | undefined
   /** Told when the upstream has begun to answer, and not with an error. */
-  readonly taken?: () => void
+  readonly onAccepted?: () => void
   /** Told once, when the upstream has been reached and its answer has ended, however it ended. */
-  readonly ended: (usage: object | undefined) => void | Promise<void>
+  readonly onEnd: (usage: object | undefined) => void | Promise<void>
 }
 
 /** What every generation works with. */
 export interface GenerationContext {
-  readonly connection: UpstreamClient
+  readonly client: UpstreamClient
   /** What upstreams refused to be asked with. */
-  readonly withheld: RefusedAdditions
+  readonly refusedAdditions: RefusedAdditions
   readonly clock: Clock
   /** Milliseconds that a call without streaming may take. */
   readonly timeoutMs: number
@@ -59,28 +59,28 @@ export interface GenerationContext {
  *
  * Rejects with Refusal, Unreachable and Invalid, see `createConnection`, and with what `begin` rejects with.
  *
- * @param plainly whether no stream is wanted
+ * @param withoutStream whether no stream is wanted
  */
-export const askUpstream = async <Begun>(
+export const askUpstream = async <Result>(
   call: Call,
-  { connection, withheld, log }: GenerationContext,
+  { client, refusedAdditions, log }: GenerationContext,
   signal: AbortSignal,
-  begin: (answered: TextResponse) => Promise<Begun>,
-  plainly = false,
-): Promise<Begun> => {
-  const { exchange, served, request, body, taken } = call
-  const { upstream } = served
+  begin: (response: TextResponse) => Promise<Result>,
+  withoutStream = false,
+): Promise<Result> => {
+  const { exchange, route, request, body, onAccepted } = call
+  const { upstream } = route
   const { action, path } = exchange
-  const without = new Set(withheld.of(call))
-  if (plainly || served.streams === false) without.add('stream')
-  if (served.reportsUsage === false) without.add('stream_options')
-  const first = bytesOf(exchange.body(without), body)
-  let bytes = isPromise(first) ? await first : first
-  let helpful: ReadonlySet<Addition> | undefined
+  const without = new Set(refusedAdditions.get(call))
+  if (withoutStream || route.streams === false) without.add('stream')
+  if (route.reportsUsage === false) without.add('stream_options')
+  const firstBytes = bytesOf(exchange.body(without), body)
+  let bytes = isPromise(firstBytes) ? await firstBytes : firstBytes
+  let toRemember: ReadonlySet<Addition> | undefined
   for (;;) {
     let headers: Headers | undefined
     try {
-      const answered = await connection({
+      const response = await client({
         upstream,
         action,
         path,
@@ -89,22 +89,22 @@ export const askUpstream = async <Begun>(
         headers: request.headers,
         signal,
       })
-      headers = answered.headers
-      taken?.()
-      const begun = await begin(answered)
-      if (helpful) withheld.keep(call, helpful)
-      return begun
+      headers = response.headers
+      onAccepted?.()
+      const result = await begin(response)
+      if (toRemember) refusedAdditions.remember(call, toRemember)
+      return result
     } catch (error) {
       const problem = problemOf(error, upstream, headers)
-      const refused = problem instanceof UpstreamRefusedError ? refusedAddition(problem) : undefined
-      if (!refused || without.has(refused.addition)) throw problem
-      without.add(refused.addition)
-      const next = await bytesOf(exchange.body(without), body)
+      const refusal = problem instanceof UpstreamRefusedError ? refusedAddition(problem) : undefined
+      if (!refusal || without.has(refusal.addition)) throw problem
+      without.add(refusal.addition)
+      const nextBytes = await bytesOf(exchange.body(without), body)
       // The same field may be the caller's own, and the complaint is its to hear.
-      if (!next || !bytes || Buffer.compare(next, bytes) === 0) throw problem
-      bytes = next
-      if (refused.lasting) helpful = new Set([...(helpful ?? withheld.of(call)), refused.addition])
-      log.info({ action, addition: refused.addition }, 'upstream refused what the gateway put in, and is asked without')
+      if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
+      bytes = nextBytes
+      if (refusal.lasting) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
+      log.info({ action, addition: refusal.addition }, 'upstream refused what the gateway put in, and is asked without')
     }
   }
 }
@@ -118,10 +118,10 @@ const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Ui
 
 /** The frames of an answer, each when what it names is known as the caller's. */
 export const framesOf = (
-  { given }: Pick<Call, 'given'>,
+  { issued }: Pick<Call, 'issued'>,
   body: ReadableStream<Uint8Array>,
   options: FramesOptions,
 ): FrameReader => {
   const frames = readFrames(body, options)
-  return given?.frames(frames) ?? frames
+  return issued?.frames(frames) ?? frames
 }

@@ -16,25 +16,25 @@ export interface DeadlineOptions {
 /** Ends a call at a time, when its caller leaves, or when the caller's credential ceases to hold: one signal, and why it was given. */
 export class Deadline implements Disposable, EventListenerObject {
   readonly #options: DeadlineOptions
-  readonly #ending = new AbortController()
-  readonly #silence: () => void
-  readonly #forget: (() => void) | undefined
-  #linger: (() => void) | undefined
+  readonly #controller = new AbortController()
+  readonly #cancelTimer: () => void
+  readonly #unwatchCredential: (() => void) | undefined
+  #cancelLinger: (() => void) | undefined
   #passed = false
   #revoked = false
 
   constructor(options: DeadlineOptions) {
     const { clock, at, caller, whenRevoked } = options
     this.#options = options
-    if (caller.aborted) this.#leave()
+    if (caller.aborted) this.#disconnect()
     else caller.addEventListener('abort', this)
-    if (at <= clock.now()) this.#ring()
-    this.#silence = clock.at(at, this.#ring)
-    this.#forget = whenRevoked?.(this.#revoke)
+    if (at <= clock.now()) this.#expire()
+    this.#cancelTimer = clock.at(at, this.#expire)
+    this.#unwatchCredential = whenRevoked?.(this.#revoke)
   }
 
   get signal(): AbortSignal {
-    return this.#ending.signal
+    return this.#controller.signal
   }
 
   /** Whether it was the time that ended it. */
@@ -50,29 +50,29 @@ export class Deadline implements Disposable, EventListenerObject {
   /** The caller has left. */
   handleEvent(): void {
     const { clock, lingerMs = 0 } = this.#options
-    if (lingerMs === 0) this.#leave()
-    else this.#linger = clock.at(clock.now() + lingerMs, this.#leave)
+    if (lingerMs === 0) this.#disconnect()
+    else this.#cancelLinger = clock.at(clock.now() + lingerMs, this.#disconnect)
   }
 
   [Symbol.dispose](): void {
-    this.#silence()
-    this.#linger?.()
-    this.#forget?.()
+    this.#cancelTimer()
+    this.#cancelLinger?.()
+    this.#unwatchCredential?.()
     this.#options.caller.removeEventListener('abort', this)
   }
 
-  readonly #leave = (): void => this.#ending.abort(this.#options.caller.reason)
+  readonly #disconnect = (): void => this.#controller.abort(this.#options.caller.reason)
 
-  readonly #ring = (): void => {
+  readonly #expire = (): void => {
     if (this.signal.aborted) return
     this.#passed = true
-    this.#ending.abort(new Error('the time for a call without streaming is over'))
+    this.#controller.abort(new Error('the time for a call without streaming is over'))
   }
 
   readonly #revoke = (): void => {
     if (this.signal.aborted) return
     this.#revoked = true
-    this.#ending.abort(new Error('the credential has ceased to hold'))
+    this.#controller.abort(new Error('the credential has ceased to hold'))
   }
 }
 
@@ -80,7 +80,7 @@ export class Deadline implements Disposable, EventListenerObject {
  * Milliseconds that a call without streaming may take: the limit, or less where the client has said that it waits no longer (`x-stainless-timeout`, in
  * seconds): an answer cut off a little earlier is worth more to it than none.
  */
-export const timeFor = (headers: Headers, limitMs: number): number => {
-  const given = Number(headers.get('x-stainless-timeout') ?? Number.NaN) * 1000
-  return given > 0 ? Math.min(limitMs, given * 0.9) : limitMs
+export const timeoutOf = (headers: Headers, limitMs: number): number => {
+  const clientMs = Number(headers.get('x-stainless-timeout') ?? Number.NaN) * 1000
+  return clientMs > 0 ? Math.min(limitMs, clientMs * 0.9) : limitMs
 }

@@ -7,12 +7,12 @@ import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRefusedError, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
 import type { GenerationContext } from './call.ts'
 import { assetsInTurns, type NamedAsset } from './media/fields.ts'
-import { answerNonStreaming } from './non-streaming.ts'
-import type { UsageBooking } from './objects/background.ts'
-import type { Objects } from './objects/ownership.ts'
+import { respondNonStreaming } from './non-streaming.ts'
+import type { RecordBackgroundUsage } from './objects/background.ts'
+import type { ObjectOwnership } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol } from './protocol.ts'
-import { answerStreaming } from './streaming.ts'
+import { respondStreaming } from './streaming.ts'
 import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { wordOf } from './validation.ts'
@@ -24,8 +24,8 @@ export interface GenerationOptions extends GenerationContext {
   /** Ids of assets that are everybody's. */
   readonly presetAssets: ReadonlySet<string>
   /** Says whose an object of the text account is. */
-  readonly objects: Objects
-  readonly book: UsageBooking
+  readonly objects: ObjectOwnership
+  readonly recordBackground: RecordBackgroundUsage
   readonly maxBodyBytes: number
   readonly record: RecordUsage
 }
@@ -51,42 +51,42 @@ export const generate = async (
   // Each step may look at a hundred thousand values, and no two of them at once.
   const isLarge = body.bytes.length > bytesInTurn
   if (isLarge) await nextTurn()
-  const served = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
-  const checked = protocol.check(json, served)
-  const { model, stream, stores = false, background = false, bridged = false } = checked
-  if (!served) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+  const route = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
+  const validated = protocol.check(json, route)
+  const { model, stream, stores = false, background = false, bridged = false } = validated
+  if (!route) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   if (isLarge) await nextTurn()
-  const owning = requireOwnAssets(json, user, request, options)
-  if (isPromise(owning)) await owning
+  const ownAssets = requireOwnAssets(json, user, request, options)
+  if (isPromise(ownAssets)) await ownAssets
   if (isLarge) await nextTurn()
-  const clearing = options.objects.clear(json, { user, served, bridged })
-  const cleared = isPromise(clearing) ? await clearing : clearing
+  const pendingCheck = options.objects.check(json, { user, route, bridged })
+  const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
   if (isLarge) await nextTurn()
-  const exchange = protocol.put(cleared, checked, served)
-  const given =
+  const exchange = protocol.put(checkedRequest, validated, route)
+  const issued =
     exchange.action === 'CreateResponse'
-      ? options.objects.giving({ user, token, model, upstream: served.upstream.url }, { stores, background })
+      ? options.objects.issue({ user, token, model, upstream: route.upstream.url }, { stores, background })
       : undefined
-  let taken = false
+  let accepted = false
   const call = {
     user,
     exchange,
-    served,
+    route,
     body,
-    given,
+    issued,
     request,
     arrivedAt,
     whenRevoked,
-    taken: () => {
-      taken = true
+    onAccepted: () => {
+      accepted = true
     },
-    ended: (usage: object | undefined) => {
+    onEnd: (usage: object | undefined) => {
       // What goes on in the background is paid for when it ends.
-      if (given?.pending) return usage && options.book(given.pending, usage)
-      options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, taken)
+      if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
+      options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
     },
   }
-  return stream ? answerStreaming(call, options) : answerNonStreaming(call, options)
+  return stream ? respondStreaming(call, options) : respondNonStreaming(call, options)
 }
 
 /**

@@ -10,12 +10,12 @@ import { type Fetch, UpstreamUnreachableError } from '../upstream-proxy/index.ts
 import { type Generation, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
 import {
-  createUsageBooking,
+  createBackgroundUsageRecorder,
   type ReconcileBackgroundOptions,
+  type RecordBackgroundUsage,
   reconcileBackground,
-  type UsageBooking,
 } from './objects/background.ts'
-import { createObjects } from './objects/ownership.ts'
+import { createObjectOwnership } from './objects/ownership.ts'
 import type { TextObjectStore } from './objects/store.ts'
 import { retrieve, storedResponseRoute } from './objects/stored-responses.ts'
 import { openapi } from './openapi.ts'
@@ -24,7 +24,7 @@ import { createProtocols } from './protocols.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { createRefusedAdditions } from './upstream/refused-additions.ts'
-import { createRecord, type UsageEntry, type UsageStore } from './usage.ts'
+import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
@@ -91,52 +91,57 @@ export const textGeneration = (options: TextGenerationOptions) => {
     maxResponseBytes = 2 ** 26,
     timeoutMs = 200_000,
   } = options
-  const machinery = {
-    connection: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    withheld: createRefusedAdditions({ now: clock.now }),
+  const context = {
+    client: createUpstreamClient({ ...options, maxResponseBytes, log }),
+    refusedAdditions: createRefusedAdditions({ now: clock.now }),
     clock,
     timeoutMs,
     heartbeatMs: options.heartbeatMs,
     maxResponseBytes,
     log,
   }
-  const record = createRecord({ usage, observe: observeUsage, log })
+  const record = createUsageRecorder({ usage, observe: observeUsage, log })
   const store = options.objects
-  const objects = createObjects({
+  const objects = createObjectOwnership({
     store,
     keptMs: options.objectsKeptMs ?? 30 * 86_400_000,
     allowedFields: options.allowedFields ?? [],
     now: clock.now,
     log,
   })
-  const book: UsageBooking = store ? createUsageBooking({ store, record, clock, log }) : async () => {}
+  const recordBackground: RecordBackgroundUsage = store
+    ? createBackgroundUsageRecorder({ store, record, clock, log })
+    : async () => {}
   const protocols = createProtocols({
     defaultMaxTokens: defaultMaxTokens ?? undefined,
     now: clock.now,
     maxResponseBytes,
   })
   const generation = {
-    ...machinery,
+    ...context,
     upstreams,
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
     objects,
-    book,
+    recordBackground,
     maxBodyBytes,
     record,
   }
   const stored = {
-    ...machinery,
+    ...context,
     upstreams,
     objects,
     store,
-    book,
+    recordBackground,
     audit,
     retrieval: protocols.retrieval,
   }
   if (store && options.settleUntil) {
-    const retrieveOwn: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
-    void reconcileBackground({ store, record, clock, log, book, retrieve: retrieveOwn }, options.settleUntil)
+    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
+    void reconcileBackground(
+      { store, record, clock, log, recordBackground, retrieve: retrieveOwned },
+      options.settleUntil,
+    )
   }
 
   return new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })
@@ -181,13 +186,13 @@ export const textGeneration = (options: TextGenerationOptions) => {
       generates: true,
       ...openapi.listInputItems,
     })
-    .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, machinery), {
+    .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, context), {
       generates: true,
       ...openapi.listModels,
     })
     .get(
       '/models/:model',
-      ({ request, arrivedAt, params }) => getModel({ upstreams, request, arrivedAt, id: params.model }, machinery),
+      ({ request, arrivedAt, params }) => getModel({ upstreams, request, arrivedAt, id: params.model }, context),
       { generates: true, ...openapi.getModel },
     )
     .use(fallbackRoutes)

@@ -3,10 +3,10 @@ import { toResponse, UpstreamInvalidError } from '../upstream-proxy/index.ts'
 import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { TextProblem } from './problem.ts'
-import { readAnswer } from './upstream/client.ts'
+import { readResponse } from './upstream/client.ts'
 import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 
-interface Asked {
+interface ModelsRequest {
   readonly upstreams: readonly TextUpstream[]
   readonly request: Request
   readonly arrivedAt: number
@@ -14,29 +14,29 @@ interface Asked {
 
 /** `GET /v1/models/{id}`, forwarded to where the model is served. */
 export const getModel = async (
-  { id, ...asked }: Asked & { readonly id: string | null },
-  machinery: GenerationContext,
+  { id, ...request }: ModelsRequest & { readonly id: string | null },
+  context: GenerationContext,
 ): Promise<Response> => {
-  const served = isModelId(id) ? routeModel(asked.upstreams, id) : undefined
-  if (!served || id === null) {
+  const route = isModelId(id) ? routeModel(request.upstreams, id) : undefined
+  if (!route || id === null) {
     throw new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
   }
-  return toResponse(await ask(served.upstream, 'GetModel', `/models/${encodeURIComponent(id)}`, asked, machinery))
+  return toResponse(await forward(route.upstream, 'GetModel', `/models/${encodeURIComponent(id)}`, request, context))
 }
 
 /**
  * `GET /v1/models`, forwarded; of several upstreams each one's models that it serves, in the order of the list. An upstream that does not answer is left out, unless
  * it is the only one, or none does.
  */
-export const listModels = async (asked: Asked, machinery: GenerationContext): Promise<Response> => {
-  const [only, ...others] = asked.upstreams
-  const askFor = (upstream: TextUpstream) => ask(upstream, 'ListModels', '/models', asked, machinery)
-  if (only && others.length === 0) return toResponse(await askFor(only))
-  const answers = await Promise.allSettled(asked.upstreams.map(askFor))
-  const failed = answers.find((answer) => answer.status === 'rejected')
-  if (failed && !answers.some((answer) => answer.status === 'fulfilled')) throw failed.reason
-  const models = answers.flatMap((answer, index) =>
-    answer.status === 'fulfilled' ? servedBy(asked.upstreams, index, answer.value.bytes) : [],
+export const listModels = async (request: ModelsRequest, context: GenerationContext): Promise<Response> => {
+  const [first, ...others] = request.upstreams
+  const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
+  if (first && others.length === 0) return toResponse(await listFrom(first))
+  const results = await Promise.allSettled(request.upstreams.map(listFrom))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed && !results.some((result) => result.status === 'fulfilled')) throw failed.reason
+  const models = results.flatMap((result, index) =>
+    result.status === 'fulfilled' ? servedBy(request.upstreams, index, result.value.bytes) : [],
   )
   return new Response(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`, {
     headers: { 'content-type': 'application/json' },
@@ -54,17 +54,22 @@ const servedBy = (upstreams: readonly TextUpstream[], index: number, bytes: Uint
 const isModelId = (id: string | null): id is string =>
   id !== null && /^[^\\?#%\p{Cc}]{1,256}$/u.test(id) && !id.split('/').some((part) => /^\.*$/.test(part))
 
-const ask = async (
+const forward = async (
   upstream: TextUpstream,
   action: 'ListModels' | 'GetModel',
   path: string,
-  { request, arrivedAt }: Asked,
-  { connection, clock, timeoutMs, maxResponseBytes }: GenerationContext,
+  { request, arrivedAt }: ModelsRequest,
+  { client, clock, timeoutMs, maxResponseBytes }: GenerationContext,
 ) => {
   using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
-  const asked = { upstream, action, path, headers: request.headers, signal: deadline.signal }
-  const { response, headers } = await connection(asked)
-  const { bytes } = await readAnswer(response, upstream, maxResponseBytes)
+  const { response, headers } = await client({
+    upstream,
+    action,
+    path,
+    headers: request.headers,
+    signal: deadline.signal,
+  })
+  const { bytes } = await readResponse(response, upstream, maxResponseBytes)
   objectIn(bytes)
   return { status: response.status, headers, bytes }
 }

@@ -7,11 +7,11 @@ import { createFrames, type FrameReader } from '../sse-relay/index.ts'
 import { UpstreamInvalidError } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
 import { askUpstream, type Call, type GenerationContext } from './call.ts'
-import { Deadline, timeFor } from './deadline.ts'
+import { Deadline, timeoutOf } from './deadline.ts'
 import { isDone } from './events/done.ts'
 import type { Exchange } from './protocol.ts'
 import { startStream } from './start-stream.ts'
-import { type PlainBody, readAnswer, type TextResponse } from './upstream/client.ts'
+import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
 import { refuseCredentials } from './upstream/credentials.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
@@ -23,98 +23,104 @@ import { problemOf } from './upstream/problem.ts'
  * Throws Refusal, Unreachable and Invalid, see `createConnection`; also where the upstream breaks off in the middle. Problem 401 where the caller's credential
  * ceases to hold meanwhile.
  */
-export const answerNonStreaming = async (call: Call, machinery: GenerationContext): Promise<Response> => {
-  const { exchange, request, served } = call
-  const { clock, timeoutMs, log } = machinery
+export const respondNonStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
+  const { exchange, request, route } = call
+  const { clock, timeoutMs, log } = context
   using deadline = new Deadline({
     clock,
     // What it begins goes on, whether anybody waits for the answer or not: so its caller has to be known as its owner.
-    at: exchange.atOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeFor(request.headers, timeoutMs),
+    at: exchange.atOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeoutOf(request.headers, timeoutMs),
     caller: request.signal,
     lingerMs: exchange.atOnce ? timeoutMs : 0,
     whenRevoked: call.whenRevoked,
   })
   const { signal } = deadline
   const assembly = exchange.assemble()
-  let answered: TextResponse | undefined
+  let upstreamResponse: TextResponse | undefined
   let sent = false
   let usage: object | undefined
   try {
     signal.throwIfAborted()
     sent = true
-    const begin = async (given: TextResponse): Promise<Begun> => {
-      answered = given
-      const { response } = given
-      if (!isPlain(response)) {
+    const begin = async (begunResponse: TextResponse): Promise<BegunResponse> => {
+      upstreamResponse = begunResponse
+      const { response } = begunResponse
+      if (!isJsonResponse(response)) {
         // What goes on without its caller is known as soon as it has begun; of any other answer nobody sees anything before its end.
-        const seen = exchange.atOnce ? call : {}
-        return { ...given, reader: await startStream(seen, response.body, { signal, clock }) }
+        const streamCall = exchange.atOnce ? call : {}
+        return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
-      const body = await readAnswer(response, served.upstream, machinery.maxResponseBytes)
-      return { ...given, bytes: body.bytes, plain: answerIn(body, exchange) }
+      const body = await readResponse(response, route.upstream, context.maxResponseBytes)
+      return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
-    const begun = await askUpstream(call, machinery, signal, begin, exchange.atOnce)
+    const begun = await askUpstream(call, context, signal, begin, exchange.atOnce)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })
     } else {
-      const { bytes, plain } = begun
-      usage = objectOr(plain.fields.usage)
-      if (call.given) await call.given.response(plain.fields)
+      const { bytes, parsed } = begun
+      usage = asObject(parsed.fields.usage)
+      if (call.issued) await call.issued.response(parsed.fields)
       if (exchange.native) return responseOf(bytes, { status: response.status, headers })
-      pushText(exchange.eventsOf(parseLossless(plain.text)), assembly)
+      pushText(exchange.eventsOf(parseLossless(parsed.text)), assembly)
     }
     usage = assembly.usage
-    return answerOf(await known(assembly.result(), call), served.upstream, headers)
+    return jsonResponse(await withIssuedObjects(assembly.result(), call), route.upstream, headers)
   } catch (error) {
     usage ??= assembly.usage
     if (deadline.revoked) throw notAuthenticated()
-    if (call.given?.refusal) throw call.given.refusal
+    if (call.issued?.problem) throw call.issued.problem
     if (deadline.passed) {
       log.info({ action: exchange.action }, 'the time is over: what there is of the answer goes out')
-      return answerOf(await known(assembly.partial(), call), served.upstream, answered?.headers, true)
+      return jsonResponse(
+        await withIssuedObjects(assembly.partial(), call),
+        route.upstream,
+        upstreamResponse?.headers,
+        true,
+      )
     }
-    throw problemOf(error, served.upstream, answered?.headers)
+    throw problemOf(error, route.upstream, upstreamResponse?.headers)
   } finally {
     // An upstream that has the request at work costs, whether it has answered yet or not.
-    if (answered || (sent && signal.aborted)) {
-      const ending = call.ended(usage)
-      if (ending) await ending
+    if (upstreamResponse || (sent && signal.aborted)) {
+      const recorded = call.onEnd(usage)
+      if (recorded) await recorded
     }
   }
 }
 
 /** An answer, once what it names is known as the caller's. What a bridge made up names nothing that an upstream keeps. */
-const known = async (answer: string, { exchange, given }: Call): Promise<string> => {
-  if (exchange.native) await given?.response(JSON.parse(answer))
-  return answer
+const withIssuedObjects = async (json: string, { exchange, issued }: Call): Promise<string> => {
+  if (exchange.native) await issued?.response(JSON.parse(json))
+  return json
 }
 
 /** An answer that has begun: a stream, or all of it. */
-type Begun = TextResponse &
-  ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly plain: PlainAnswer })
+type BegunResponse = TextResponse &
+  ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParsedResponse })
 
 /** Whether an answer is not a stream, whatever was asked for. */
-export const isPlain = (response: Response): boolean => /\bjson\b/i.test(response.headers.get('content-type') ?? '')
+export const isJsonResponse = (response: Response): boolean =>
+  /\bjson\b/i.test(response.headers.get('content-type') ?? '')
 
 /** An answer that is no stream. */
-export interface PlainAnswer {
+export interface ParsedResponse {
   readonly text: string
   /** Its object, to look into. */
   readonly fields: JsonObject
 }
 
 /** What is in a plain answer. Throws Invalid for anything but an object, StreamError for an error under a status of success. */
-export const answerIn = (body: PlainBody, { isAnswer }: Pick<Exchange, 'isAnswer'>): PlainAnswer => {
+export const parseResponse = (body: ResponseBody, { isAnswer }: Pick<Exchange, 'isAnswer'>): ParsedResponse => {
   const text = body.text ?? textOf(body.bytes)
-  const fields = fieldsIn(text)
+  const fields = fieldsOf(text)
   if (isAnswer(fields)) return { text, fields }
-  const error = fields.error && objectOr(asJsonObject(parseLossless(text))?.error)
+  const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
   if (error) throw new StreamError('an error under a status of success', error)
   throw new UpstreamInvalidError('an object that is no answer')
 }
 
-const fieldsIn = (text: string): JsonObject => {
+const fieldsOf = (text: string): JsonObject => {
   try {
     const fields = asJsonObject(parseJson(text, answerLimits))
     if (fields) return fields
@@ -134,7 +140,7 @@ const textOf = (bytes: Uint8Array): string => {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-interface Assembling {
+interface AssembleOptions {
   readonly exchange: Exchange
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -143,13 +149,13 @@ interface Assembling {
 const assembleStream = async (
   reader: FrameReader,
   assembly: Assembly,
-  { exchange, signal, clock }: Assembling,
+  { exchange, signal, clock }: AssembleOptions,
 ): Promise<void> => {
   try {
-    const said = await pushFrames(reader, assembly, exchange.terminal)
+    const finished = await pushFrames(reader, assembly, exchange.terminal)
     signal.throwIfAborted()
     if (!assembly.complete) throw new UpstreamInvalidError('a stream that ended before its answer was complete')
-    if (said) letEnd(reader, clock)
+    if (finished) awaitEnd(reader, clock)
   } catch (error) {
     await reader.cancel()
     throw error
@@ -169,32 +175,32 @@ const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boo
 }
 
 /** The body's own end often comes a moment after the last event. Whoever reads on until then can use the connection again; one that does not end is given up. */
-const letEnd = (reader: FrameReader, clock: Clock): void => {
-  const giveUp = () => void reader.cancel()
-  const inTime = clock.at(clock.now() + endMs, giveUp)
+const awaitEnd = (reader: FrameReader, clock: Clock): void => {
+  const cancel = () => void reader.cancel()
+  const cancelTimer = clock.at(clock.now() + maxEndMs, cancel)
   reader.next().then(
     (more) => {
-      inTime()
-      if (more) giveUp()
+      cancelTimer()
+      if (more) cancel()
     },
-    () => inTime(),
+    () => cancelTimer(),
   )
 }
 
 /** Milliseconds. */
-const endMs = 1_000
+const maxEndMs = 1_000
 
 const pushText = (text: string, assembly: Assembly): void => {
   for (const { event } of createFrames().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
 }
 
 /** An answer that the gateway put together. Throws Invalid when it holds a credential. */
-const answerOf = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
+const jsonResponse = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
   refuseCredentials(upstream, json)
   headers.set('content-type', 'application/json')
   if (partial) headers.set('x-upstream-partialresponse', 'true')
   return responseOf(json, { headers })
 }
 
-const objectOr = (value: unknown): object | undefined =>
+const asObject = (value: unknown): object | undefined =>
   typeof value === 'object' && value !== null ? value : undefined

@@ -9,7 +9,7 @@ export interface StartStreamOptions {
   /** Gives the stream up, now or later: a body may know nothing of the signal that its request was made with. */
   readonly signal: AbortSignal
   /** Milliseconds of silence after which the first event is not waited for any longer. Default: any time. */
-  readonly patienceMs?: number
+  readonly maxSilenceMs?: number
   readonly clock: Clock
   /** How events are read. Default: each for itself. */
   readonly events?: FramesOptions
@@ -19,19 +19,19 @@ export interface StartStreamOptions {
  * Reads a stream up to its first event, and gives all its frames, from the first on. Throws StreamError when that event is an error, Invalid when there is none.
  */
 export const startStream = async (
-  call: Pick<Call, 'given'>,
+  call: Pick<Call, 'issued'>,
   body: ReadableStream<Uint8Array> | null,
-  { signal, patienceMs, clock, events = { parse: readEvent } }: StartStreamOptions,
+  { signal, maxSilenceMs, clock, events = { parse: readEvent } }: StartStreamOptions,
 ): Promise<FrameReader> => {
   if (!body) throw new UpstreamInvalidError('an answer without a body')
   const reader = framesOf(call, body, events)
   cancelOnAbort(reader, signal)
   try {
-    const first = await readFirstEvent(reader, { patienceMs, clock })
+    const first = await readFirstEvent(reader, { patienceMs: maxSilenceMs, clock })
     signal.throwIfAborted()
     if (first.ended) throw new UpstreamInvalidError('a stream without an event')
-    const said = first.event && errorOf(first.event, jsonOf(first.event))
-    if (said) throw new StreamError('an error instead of an answer', said)
+    const streamError = first.event && errorOf(first.event, jsonOf(first.event))
+    if (streamError) throw new StreamError('an error instead of an answer', streamError)
     return first.reader
   } catch (error) {
     // An upstream may send for ever, also what nobody can read.

@@ -9,11 +9,11 @@ import { Deadline } from './deadline.ts'
 import { isDone } from './events/done.ts'
 import { EventReader, jsonOf } from './events/event.ts'
 import { eventText } from './events/text.ts'
-import { answerIn, isPlain } from './non-streaming.ts'
+import { isJsonResponse, parseResponse } from './non-streaming.ts'
 import { textProblemBody } from './problem.ts'
 import type { Exchange, Relaying } from './protocol.ts'
 import { startStream } from './start-stream.ts'
-import { type PlainBody, readAnswer, type TextResponse } from './upstream/client.ts'
+import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
 import { watchCredentials } from './upstream/credentials.ts'
 import { problemOf } from './upstream/problem.ts'
 
@@ -24,48 +24,48 @@ import { problemOf } from './upstream/problem.ts'
  * Throws Refusal, Unreachable and Invalid, see `createConnection`; where there are too many streams, Problem 429 or 503; and 401 where the caller's credential
  * ceases to hold before the response has begun. After that, such a stream ends with an error.
  */
-export const answerStreaming = async (call: Call, machinery: GenerationContext): Promise<Response> => {
-  const { exchange, request, served } = call
-  const { clock, heartbeatMs, timeoutMs } = machinery
+export const respondStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
+  const { exchange, request, route } = call
+  const { clock, heartbeatMs, timeoutMs } = context
   // What goes on without its caller is waited for: so its caller has to be known as its owner.
-  using lingering = exchange.atOnce
+  using linger = exchange.atOnce
     ? new Deadline({ clock, at: Number.POSITIVE_INFINITY, caller: request.signal, lingerMs: timeoutMs })
     : undefined
-  const caller = lingering?.signal ?? request.signal
-  const answer = new StreamedAnswer(call, machinery)
-  const { signal } = answer.upstreamCall
-  const leave = () => answer.upstreamCall.abort(caller.reason)
+  const caller = linger?.signal ?? request.signal
+  const streamed = new StreamedResponse(call, context)
+  const { signal } = streamed.upstreamCall
+  const disconnect = () => streamed.upstreamCall.abort(caller.reason)
   let sent = false
   try {
-    if (caller.aborted) leave()
-    else caller.addEventListener('abort', leave)
-    answer.count()
+    if (caller.aborted) disconnect()
+    else caller.addEventListener('abort', disconnect)
+    streamed.count()
     signal.throwIfAborted()
     sent = true
     const begin = async ({ response, headers }: TextResponse) => {
-      const body = isPlain(response)
-        ? eventStream(await readAnswer(response, served.upstream, machinery.maxResponseBytes), exchange)
+      const body = isJsonResponse(response)
+        ? eventStream(await readResponse(response, route.upstream, context.maxResponseBytes), exchange)
         : response.body
       return {
         headers,
-        reader: await startStream(call, body, { signal, patienceMs: heartbeatMs, clock, events: new EventReader() }),
+        reader: await startStream(call, body, { signal, maxSilenceMs: heartbeatMs, clock, events: new EventReader() }),
       }
     }
-    const { headers, reader } = await askUpstream(call, machinery, signal, begin)
-    return responseFrom(relaySource(reader, answer), { headers: streamHeaders(headers) })
+    const { headers, reader } = await askUpstream(call, context, signal, begin)
+    return responseFrom(relaySource(reader, streamed), { headers: streamHeaders(headers) })
   } catch (error) {
-    answer.over()
-    if (sent && signal.aborted) await answer.end()
-    answer.upstreamCall.abort(error)
-    if (answer.revoked) throw notAuthenticated()
-    throw problemOf(error, served.upstream)
+    streamed.release()
+    if (sent && signal.aborted) await streamed.end()
+    streamed.upstreamCall.abort(error)
+    if (streamed.revoked) throw notAuthenticated()
+    throw problemOf(error, route.upstream)
   } finally {
-    caller.removeEventListener('abort', leave)
+    caller.removeEventListener('abort', disconnect)
   }
 }
 
 /** A stream on its way to its caller, for as long as it lasts: it holds nothing of the request that it does not need to the end. */
-class StreamedAnswer implements RelayOptions {
+class StreamedResponse implements RelayOptions {
   /** Ends the call, for whatever reason. */
   readonly upstreamCall = new AbortController()
   readonly signal: AbortSignal
@@ -73,22 +73,22 @@ class StreamedAnswer implements RelayOptions {
   readonly clock: Clock
   /** Whether the caller's credential has ceased to hold. */
   revoked = false
-  readonly #relaying: Relaying
-  readonly #watch: (frame: Frame) => void
-  readonly #counted: InFlight | undefined
-  readonly #forget: (() => void) | undefined
-  readonly #told: Call['ended']
+  readonly #relay: Relaying
+  readonly #checkCredentials: (frame: Frame) => void
+  readonly #inFlight: InFlight | undefined
+  readonly #unwatchCredential: (() => void) | undefined
+  readonly #recordUsage: Call['onEnd']
   #ended = false
 
-  constructor({ exchange, request, served, whenRevoked, ended }: Call, { heartbeatMs, clock }: GenerationContext) {
+  constructor({ exchange, request, route, whenRevoked, onEnd }: Call, { heartbeatMs, clock }: GenerationContext) {
     this.signal = request.signal
     this.heartbeatMs = heartbeatMs
     this.clock = clock
-    this.#relaying = exchange.relay()
-    this.#watch = watchCredentials(served.upstream)
-    this.#counted = inFlightOf(request)
-    this.#told = ended
-    this.#forget = whenRevoked?.(() => {
+    this.#relay = exchange.relay()
+    this.#checkCredentials = watchCredentials(route.upstream)
+    this.#inFlight = inFlightOf(request)
+    this.#recordUsage = onEnd
+    this.#unwatchCredential = whenRevoked?.(() => {
       this.revoked = true
       this.upstreamCall.abort(new Error('the credential has ceased to hold'))
     })
@@ -96,18 +96,18 @@ class StreamedAnswer implements RelayOptions {
 
   /** Throws Problem 429 or 503 where there are too many streams. */
   count(): void {
-    this.#counted?.streaming()
+    this.#inFlight?.streaming()
   }
 
   onFrame(frame: Frame): Uint8Array | null | undefined {
-    if (isHalf(frame)) return null
-    this.#watch(frame)
-    return this.#relaying.onFrame(frame)
+    if (isIncomplete(frame)) return null
+    this.#checkCredentials(frame)
+    return this.#relay.onFrame(frame)
   }
 
   async onEnd({ kind }: StreamEnd): Promise<Uint8Array> {
     try {
-      return encoder.encode(this.revoked ? revokedText : this.#relaying.onEnd(kind === 'broken'))
+      return encoder.encode(this.revoked ? revokedEvent : this.#relay.onEnd(kind === 'broken'))
     } finally {
       await this.end()
     }
@@ -119,27 +119,27 @@ class StreamedAnswer implements RelayOptions {
   }
 
   /** It is counted, and its credential watched, no longer. */
-  over(): void {
-    this.#counted?.streamed()
-    this.#forget?.()
+  release(): void {
+    this.#inFlight?.streamed()
+    this.#unwatchCredential?.()
   }
 
   async end(): Promise<void> {
     if (this.#ended) return
     this.#ended = true
-    this.over()
-    await this.#told(this.#relaying.usage)
+    this.release()
+    await this.#recordUsage(this.#relay.usage)
   }
 }
 
 /** A plain answer as the stream that it would have been. */
-const eventStream = (body: PlainBody, exchange: Exchange): Response['body'] =>
-  new Response(exchange.eventsOf(parseLossless(answerIn(body, exchange).text))).body
+const eventStream = (body: ResponseBody, exchange: Exchange): Response['body'] =>
+  new Response(exchange.eventsOf(parseLossless(parseResponse(body, exchange).text))).body
 
 const encoder = new TextEncoder()
 
 /** The end of a stream whose caller's credential has ceased to hold, for clients of either protocol: they raise what has `error`, or the type of one. */
-const revokedText = `event: error\n${eventText(
+const revokedEvent = `event: error\n${eventText(
   JSON.stringify({
     type: 'error',
     ...textProblemBody(notAuthenticated()),
@@ -148,5 +148,5 @@ const revokedText = `event: error\n${eventText(
 )}`
 
 /** Whether a stream was closed within an event of which nobody can make anything. */
-const isHalf = ({ closing, event }: Frame): boolean =>
+const isIncomplete = ({ closing, event }: Frame): boolean =>
   closing !== undefined && closing !== '' && event !== undefined && !isDone(event.data) && jsonOf(event) === undefined

@@ -42,7 +42,7 @@ export interface RecordOptions {
   readonly log: Log
 }
 
-export const createRecord =
+export const createUsageRecorder =
   ({ usage, observe, log }: RecordOptions): RecordUsage =>
   (entry, taken = true) => {
     const { model, tokens } = entry
@@ -64,12 +64,12 @@ const maxTokens = 1_000_000_000
  * details. A count that is no whole number from 0 to 1,000,000,000 is taken for 0. Undefined when neither input nor output is counted. Never throws.
  */
 export const readTokens = (usage: unknown): Tokens | undefined => {
-  const said = membersOf(usage)
-  const input = countOf(said.prompt_tokens, said.input_tokens)
-  const output = countOf(said.completion_tokens, said.output_tokens)
+  const counts = membersOf(usage)
+  const input = countOf(counts.prompt_tokens, counts.input_tokens)
+  const output = countOf(counts.completion_tokens, counts.output_tokens)
   if (input === undefined && output === undefined) return undefined
-  const inputs = [membersOf(said.prompt_tokens_details), membersOf(said.input_tokens_details)] as const
-  const outputs = [membersOf(said.completion_tokens_details), membersOf(said.output_tokens_details)] as const
+  const inputs = [membersOf(counts.prompt_tokens_details), membersOf(counts.input_tokens_details)] as const
+  const outputs = [membersOf(counts.completion_tokens_details), membersOf(counts.output_tokens_details)] as const
   return {
     input: input ?? 0,
     cachedInput: countOf(inputs[0].cached_tokens, inputs[1].cached_tokens) ?? 0,

@@ -34,7 +34,7 @@ export const fieldOf = (object: Json, key: string, within?: string): Field => {
 
 /** The elements of an array, as fields. */
 export const elementsOf = ({ param, json }: Present): readonly Present[] =>
-  json.elements().map((element, nth) => ({ param: `${param}[${nth}]`, json: element }))
+  json.elements().map((element, index) => ({ param: `${param}[${index}]`, json: element }))
 
 export const isPresent = (field: Field): field is Present => field.json !== undefined
 
@@ -43,11 +43,11 @@ export const requireField = (field: Field): Present =>
   isPresent(field) ? field : refuseField(field.param, 'is required')
 
 /** What no word or id of a protocol comes near, in bytes of JSON's own text. */
-const longestWord = 131_072
+const maxWordBytes = 131_072
 
 /** A string that may be one of the protocol's words, or an id. Undefined for what is longer, which is not even decoded, and for what is no string. */
 export const wordOf = (json: Json | undefined): string | undefined =>
-  json && json.byteLength <= longestWord ? json.string() : undefined
+  json && json.byteLength <= maxWordBytes ? json.string() : undefined
 
 // Optional fields: what is absent is fine.
 
@@ -70,16 +70,16 @@ export const readBoolean = ({ param, json }: Field): boolean => {
 }
 
 /** An integer by its value: `4096.0` and `1e3` are some. */
-export const checkInteger = ({ param, json }: Field, least: number): void => {
+export const checkInteger = ({ param, json }: Field, min: number): void => {
   if (!json) return
   const number = numberOf(json)
-  if (!Number.isInteger(number) || number < least) refuseField(param, `must be an integer of at least ${least}`)
+  if (!Number.isInteger(number) || number < min) refuseField(param, `must be an integer of at least ${min}`)
 }
 
-export const checkNumber = ({ param, json }: Field, least: number, most: number): void => {
+export const checkNumber = ({ param, json }: Field, min: number, max: number): void => {
   if (!json) return
   const number = numberOf(json)
-  if (!(number >= least && number <= most)) refuseField(param, `must be a number from ${least} to ${most}`)
+  if (!(number >= min && number <= max)) refuseField(param, `must be a number from ${min} to ${max}`)
 }
 
 /** NaN for what is not a number. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
-import { assetIn, assetInText, maxLooked } from '../../plugins/text-generation/media/asset-text.ts'
+import { assetIn, assetInText, maxPrefixBytes } from '../../plugins/text-generation/media/asset-text.ts'
 import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
 
 /** Parts of JSON strings, as JSON text. */
@@ -77,11 +77,11 @@ test('of an id above the maximum length only the start is read', () => {
 
 test('strings that start with megabytes of special characters are rejected early', () => {
   for (const filler of [' ', '.', '\\n', '\\u2000', '\u{1f600}', 'a ']) {
-    const looked = { bytes: 0 }
-    expect(assetIn(readJson(`"${filler.repeat(2 ** 22 / filler.length)}asset:x"`), looked)).toBeUndefined()
-    expect(looked.bytes).toBeLessThanOrEqual(maxLooked + 12)
+    const scanned = { bytes: 0 }
+    expect(assetIn(readJson(`"${filler.repeat(2 ** 22 / filler.length)}asset:x"`), scanned)).toBeUndefined()
+    expect(scanned.bytes).toBeLessThanOrEqual(maxPrefixBytes + 12)
   }
-  const one = `"${' '.repeat(maxLooked + 100)}asset:x"`
+  const one = `"${' '.repeat(maxPrefixBytes + 100)}asset:x"`
   const many = Array(2 ** 15).fill(`"${'.'.repeat(100)}asset:x"`)
   const [first, second] = [`{"messages":[{"content":${one}}]}`, `{"x":[${many}]}`].map((text) => readJson(text))
   const wrong = 'begins with more that is no letter than texts do'

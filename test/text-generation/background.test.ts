@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextGenerationOptions, TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
-import { createUsageBooking, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
+import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
 import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
@@ -223,7 +223,7 @@ describe('a background response that no caller reads', () => {
       reconcileBackground(
         {
           ...options,
-          book: createUsageBooking(options),
+          recordBackground: createBackgroundUsageRecorder(options),
           sleep: (ms) => clock.sleep(ms),
           retrieve: async ({ id }) => {
             asked.push(id)

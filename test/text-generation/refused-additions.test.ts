@@ -323,27 +323,27 @@ test('the timeout covers all attempts', async () => {
 describe('the cache of rejections is limited', () => {
   const call = (model: string, fields: object = {}) => {
     const json = toJson({ model, ...fields })
-    return { exchange: { path: '/x' }, served: { upstream: { url: 'u' } }, body: { json } } as unknown as Call
+    return { exchange: { path: '/x' }, route: { upstream: { url: 'u' } }, body: { json } } as unknown as Call
   }
   const stream = new Set(['stream'] as const)
 
   test('the oldest entry is evicted first', () => {
-    const withheld = createRefusedAdditions({ now: () => 0, maxKept: 2 })
-    for (const model of ['a', 'b', 'a', 'c']) withheld.keep(call(model), stream)
-    expect(['a', 'b', 'c'].map((model) => withheld.of(call(model)).has('stream'))).toEqual([true, false, true])
+    const refused = createRefusedAdditions({ now: () => 0, maxEntries: 2 })
+    for (const model of ['a', 'b', 'a', 'c']) refused.remember(call(model), stream)
+    expect(['a', 'b', 'c'].map((model) => refused.get(call(model)).has('stream'))).toEqual([true, false, true])
   })
 
   test('names that are too long are not cached', () => {
-    const withheld = createRefusedAdditions({ now: () => 0 })
+    const refused = createRefusedAdditions({ now: () => 0 })
     const long = call('x'.repeat(3000))
-    withheld.keep(long, stream)
-    expect(withheld.of(long).size).toBe(0)
+    refused.remember(long, stream)
+    expect(refused.get(long).size).toBe(0)
   })
 
   test('the boundary between names is unambiguous', () => {
-    const withheld = createRefusedAdditions({ now: () => 0 })
-    withheld.keep(call('a', { b: 1 }), stream)
-    expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => withheld.of(each).size)).toEqual([
+    const refused = createRefusedAdditions({ now: () => 0 })
+    refused.remember(call('a', { b: 1 }), stream)
+    expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => refused.get(each).size)).toEqual([
       0, 0, 0,
     ])
   })

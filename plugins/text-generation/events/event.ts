@@ -41,15 +41,16 @@ export class TextEvent implements SseEvent {
 
   /** Its data, with numbers as they were written; undefined when it is no JSON. */
   get json(): unknown {
-    this.#json ??= { value: jsonIn(this.data) }
+    this.#json ??= { value: parseOrUndefined(this.data) }
     return this.#json.value
   }
 }
 
 /** The data of an event as `parseExact` reads it; undefined when it is no JSON. */
-export const jsonOf = (event: SseEvent): unknown => (event instanceof TextEvent ? event.json : jsonIn(event.data))
+export const jsonOf = (event: SseEvent): unknown =>
+  event instanceof TextEvent ? event.json : parseOrUndefined(event.data)
 
-const jsonIn = (data: string): unknown => {
+const parseOrUndefined = (data: string): unknown => {
   try {
     return parseLossless(data)
   } catch {
@@ -66,22 +67,22 @@ export const readEvent = (text: string): TextEvent | undefined => {
 /** Reads the events of one stream, one after the other, and recognises those that are like one before: for `createFrames`. */
 export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
   /** The one that came last is the first. */
-  readonly #known: Known[] = []
-  #tried = 0
+  readonly #templates: KnownTemplate[] = []
+  #parsed = 0
 
   recognise(bytes: Uint8Array): TextEvent | undefined {
-    const known = this.#known
-    if (known.length === 0) return undefined
+    const templates = this.#templates
+    if (templates.length === 0) return undefined
     const text = decodeUtf8(bytes)
-    for (let nth = 0; nth < known.length; nth++) {
-      const kind = known[nth] as Known
-      const pieces = kind.likeness.match(text)
+    for (let index = 0; index < templates.length; index++) {
+      const known = templates[index] as KnownTemplate
+      const pieces = known.template.match(text)
       if (!pieces) continue
-      if (nth > 0) {
-        known.splice(nth, 1)
-        known.unshift(kind)
+      if (index > 0) {
+        templates.splice(index, 1)
+        templates.unshift(known)
       }
-      return TextEvent.like(kind.type, kind.likeness, pieces)
+      return TextEvent.like(known.type, known.template, pieces)
     }
     return undefined
   }
@@ -94,19 +95,19 @@ export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
 
   #learn(text: string, event: TextEvent): void {
     // What comes once is not worth it; and a stream of which no two events are alike has been tried often enough.
-    if (this.#tried++ === 0 || this.#tried > maxTried || event.json === undefined) return
-    const likeness = EventTemplate.of(text, event.data)
-    if (!likeness?.match(text)) return
-    if (this.#known.length === maxKnown) this.#known.pop()
-    this.#known.unshift({ likeness, type: event.type })
+    if (this.#parsed++ === 0 || this.#parsed > maxParsed || event.json === undefined) return
+    const template = EventTemplate.of(text, event.data)
+    if (!template?.match(text)) return
+    if (this.#templates.length === maxTemplates) this.#templates.pop()
+    this.#templates.unshift({ template, type: event.type })
   }
 }
 
-interface Known {
-  readonly likeness: EventTemplate
+interface KnownTemplate {
+  readonly template: EventTemplate
   readonly type: string
 }
 
 /** Several texts may grow at once: choices, thoughts, arguments of calls. */
-const maxKnown = 8
-const maxTried = 64
+const maxTemplates = 8
+const maxParsed = 64

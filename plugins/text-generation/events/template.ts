@@ -3,9 +3,9 @@ export const pieceMembers =
   'content|reasoning_content|reasoning|thinking|refusal|text|delta|arguments|input|transcript|stdout|stderr'
 
 /** Of which choice, or of which item, an event is. */
-export const placeIn = (data: string): string => place.exec(data)?.[1] ?? ''
+export const outputIndexOf = (data: string): string => outputIndex.exec(data)?.[1] ?? ''
 
-const place = /"(?:output_)?index"\s*:\s*(\d{1,4})/
+const outputIndex = /"(?:output_)?index"\s*:\s*(\d{1,4})/
 
 /** A place where the events of a stream differ. */
 export interface TemplateHole {
@@ -21,18 +21,18 @@ export interface TemplateHole {
 export class EventTemplate {
   readonly holes: readonly TemplateHole[]
   /** See `placeIn`. */
-  readonly place: string
+  readonly outputIndex: string
   /** What stands before, between and behind the holes. */
   readonly #fixed: readonly string[]
   /** Characters around the data. */
-  readonly #before: number
-  readonly #behind: number
+  readonly #prefixLength: number
+  readonly #suffixLength: number
 
   private constructor(text: string, data: string, holes: readonly TemplateHole[], fixed: readonly string[]) {
     this.holes = holes
-    this.place = placeIn(data)
-    this.#before = text.indexOf(data)
-    this.#behind = text.length - this.#before - data.length
+    this.outputIndex = outputIndexOf(data)
+    this.#prefixLength = text.indexOf(data)
+    this.#suffixLength = text.length - this.#prefixLength - data.length
     this.#fixed = fixed
   }
 
@@ -41,11 +41,11 @@ export class EventTemplate {
     const fixed = this.#fixed
     const pieces: string[] = []
     let at = 0
-    for (let nth = 0; nth < fixed.length; nth++) {
-      const part = fixed[nth] as string
+    for (let index = 0; index < fixed.length; index++) {
+      const part = fixed[index] as string
       if (!text.startsWith(part, at)) return undefined
       const from = at + part.length
-      const hole = this.holes[nth]
+      const hole = this.holes[index]
       if (!hole) return from === text.length ? pieces : undefined
       at = hole.kind === 'count' ? endOfNumber(text, from) : endOfString(text, from)
       const piece = text.slice(from, at)
@@ -58,23 +58,25 @@ export class EventTemplate {
 
   /** A text like the others. */
   fill(pieces: readonly string[]): string {
-    return this.#fixed.map((fixed, nth) => fixed + (pieces[nth] ?? '')).join('')
+    return this.#fixed.map((fixed, index) => fixed + (pieces[index] ?? '')).join('')
   }
 
   /** The data of an event like the others. */
   dataOf(pieces: readonly string[]): string {
     const text = this.fill(pieces)
-    return text.slice(this.#before, text.length - this.#behind)
+    return text.slice(this.#prefixLength, text.length - this.#suffixLength)
   }
 
   /** Whether what stands in the holes is JSON, as what was there first is. */
   isJson(pieces: readonly string[]): boolean {
-    return pieces.every((piece, nth) => isJsonValue(this.holes[nth]?.kind === 'count' ? piece : `"${piece}"`))
+    return pieces.every((piece, index) => isJsonValue(this.holes[index]?.kind === 'count' ? piece : `"${piece}"`))
   }
 
   /** Whether the same is in its holes as in those of another. */
   hasHolesOf({ holes }: EventTemplate): boolean {
-    return this.holes.length === holes.length && this.holes.every(({ member }, nth) => member === holes[nth]?.member)
+    return (
+      this.holes.length === holes.length && this.holes.every(({ member }, index) => member === holes[index]?.member)
+    )
   }
 
   /** What the text of an event is like whose data is JSON, on one line; undefined where nothing in it is of the kind that differs. */
@@ -84,7 +86,7 @@ export class EventTemplate {
     const holes: TemplateHole[] = []
     const fixed: string[] = []
     let at = 0
-    for (const { index, 0: found, 1: piece, 2: filler, 3: count } of data.matchAll(differing)) {
+    for (const { index, 0: found, 1: piece, 2: filler, 3: count } of data.matchAll(variablePart)) {
       const end = start + index + found.length
       const from = count === undefined ? end : end - count.length
       fixed.push(text.slice(at, from))
@@ -113,7 +115,7 @@ const isJsonValue = (text: string): boolean => {
 /** Digits of a count: with what is beside it between two quotes (`:12345,`) it is shorter than any credential that is looked for. */
 const maxDigits = 5
 
-const differing = new RegExp(
+const variablePart = new RegExp(
   `"(${pieceMembers})"\\s*:\\s*"|"(obfuscation)"\\s*:\\s*"|"sequence_number":(\\d{1,${maxDigits}})(?=,")`,
   'g',
 )

@@ -2,8 +2,8 @@ import type { Awaitable } from '../../shared/awaitable.ts'
 import { type Json, nextTurn } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 import { refuseField } from '../validation.ts'
-import { isDataAddress, readLongMedium, readMedium } from './address.ts'
-import { assetIn, assetInText, maxLooked, maybeAtStart } from './asset-text.ts'
+import { isDataUrl, readLongMedium, readMedium } from './address.ts'
+import { assetIn, assetInText, maxPrefixBytes, maybeAtStart } from './asset-text.ts'
 
 /** An asset that a request names, and where. */
 export interface NamedAsset {
@@ -17,25 +17,25 @@ export interface NamedAsset {
 const maxAssets = 1000
 
 /** Bytes of short strings in fields for media, all together: each is read. Longer ones are content, which a glance tells. */
-const maxShort = 2 ** 23
-const short = 2 ** 16
+const maxShortTotalBytes = 2 ** 23
+const maxShortBytes = 2 ** 16
 
 /** An address of 16,384 characters, all of them escaped, has fewer bytes: what is longer is content, or nothing that may stand there. */
-const longestAddress = 2 ** 17
+const maxAddressBytes = 2 ** 17
 
-const noMedium = 'must be an https, http or data address, or asset:// and the id of an asset of yours'
+const notMedia = 'must be an https, http or data address, or asset:// and the id of an asset of yours'
 
-type Steps = ReturnType<typeof readLongMedium>
+type ContentCheck = ReturnType<typeof readLongMedium>
 
-const finish = (steps: Steps): boolean => {
-  let step = steps.next()
-  while (!step.done) step = steps.next()
+const finish = (check: ContentCheck): boolean => {
+  let step = check.next()
+  while (!step.done) step = check.next()
   return step.value
 }
 
-const finishInTurns = async (steps: Steps): Promise<boolean> => {
-  let step = steps.next()
-  for (; !step.done; step = steps.next()) await nextTurn()
+const finishYielding = async (check: ContentCheck): Promise<boolean> => {
+  let step = check.next()
+  for (; !step.done; step = check.next()) await nextTurn()
   return step.value
 }
 
@@ -64,39 +64,39 @@ const finishInTurns = async (steps: Steps): Promise<boolean> => {
  * than a MiB of signs and white space, all together.
  */
 export const assetsIn = (request: Json): readonly NamedAsset[] =>
-  search(request, (steps, param) => {
-    if (!finish(steps)) refuseField(param, noMedium)
+  search(request, (check, param) => {
+    if (!finish(check)) refuseField(param, notMedia)
   })
 
 /** The same, where content of megabytes is read in turns with whatever else the process has to do. Rejects likewise. */
 export const assetsInTurns = (request: Json): Awaitable<readonly NamedAsset[]> => {
-  const contents: Content[] = []
-  const assets = search(request, (steps, param) => contents.push({ steps, param }))
-  return contents.length === 0 ? assets : readInTurns(contents).then(() => assets)
+  const longMedia: LongMedium[] = []
+  const assets = search(request, (check, param) => longMedia.push({ check, param }))
+  return longMedia.length === 0 ? assets : readInTurns(longMedia).then(() => assets)
 }
 
-interface Content {
-  readonly steps: Steps
+interface LongMedium {
+  readonly check: ContentCheck
   readonly param: string
 }
 
-const readInTurns = async (contents: readonly Content[]): Promise<void> => {
-  for (const { steps, param } of contents) if (!(await finishInTurns(steps))) refuseField(param, noMedium)
+const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
+  for (const { check, param } of longMedia) if (!(await finishYielding(check))) refuseField(param, notMedia)
 }
 
 /**
  * What its place says of a string: in `words` it is no address, in `media` it has to be one, elsewhere it is one that begins so unless its key is one for text. In
  * `cited` keys for media mean nothing; the others are steps on the way to a JSON schema.
  */
-type Place = 'request' | 'items' | 'answer' | 'definitions' | 'schema' | 'open' | 'media' | 'cited' | 'words'
+type FieldContext = 'request' | 'items' | 'answer' | 'definitions' | 'schema' | 'open' | 'media' | 'cited' | 'words'
 
-const none: readonly NamedAsset[] = []
+const noAssets: readonly NamedAsset[] = []
 
 /** What a model said of where it had looked. */
 const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'cited'] as const)
 
-const steps: Readonly<Partial<Record<Place, ReadonlyMap<string, Place>>>> = {
-  request: new Map<string, Place>([
+const childContexts: Readonly<Partial<Record<FieldContext, ReadonlyMap<string, FieldContext>>>> = {
+  request: new Map<string, FieldContext>([
     ['tools', 'definitions'],
     ['functions', 'definitions'],
     ['response_format', 'definitions'],
@@ -109,17 +109,17 @@ const steps: Readonly<Partial<Record<Place, ReadonlyMap<string, Place>>>> = {
     ['safety_identifier', 'words'],
   ]),
   answer: new Map([['format', 'definitions']]),
-  items: new Map<string, Place>([['tools', 'definitions'], ...citations]),
+  items: new Map<string, FieldContext>([['tools', 'definitions'], ...citations]),
   open: new Map(citations),
   definitions: new Map(['parameters', 'schema', 'input_schema'].map((key) => [key, 'schema'])),
   schema: new Map(['enum', 'const', 'default', 'example', 'examples', 'pattern'].map((key) => [key, 'words'])),
 }
 
 /** Places that everything below shares. */
-const lasting: ReadonlySet<Place> = new Set(['definitions', 'schema', 'media', 'cited', 'words'])
+const inherited: ReadonlySet<FieldContext> = new Set(['definitions', 'schema', 'media', 'cited', 'words'])
 
 /** Places where no key says that media follow. */
-const keyless: ReadonlySet<Place> = new Set(['schema', 'cited', 'words'])
+const withoutMediaKeys: ReadonlySet<FieldContext> = new Set(['schema', 'cited', 'words'])
 
 const textKeys: ReadonlySet<string> = new Set([
   ...['text', 'content', 'input', 'output', 'instructions', 'arguments', 'refusal'],
@@ -128,115 +128,117 @@ const textKeys: ReadonlySet<string> = new Set([
 
 const mediaWord =
   '(?:ur[il]|image|video|audio|frame|(?<!pro)file|media|photo|picture|screenshot|mask|asset)(?:s|_?data)?'
-const forMedia = new RegExp(`${mediaWord}$`, 'i')
+const mediaKey = new RegExp(`${mediaWord}$`, 'i')
 
 /** Found in the text of any request in which there is something to look for: escapes that may hide it, a key for media, an address of an asset. */
-const suspicious = new RegExp(`\\\\u|${mediaWord}"\\s*:|${maybeAtStart}`, 'i')
+const mayNameAsset = new RegExp(`\\\\u|${mediaWord}"\\s*:|${maybeAtStart}`, 'i')
 
 /** To walk through a longer text is cheaper than to search it. */
-const longText = 2 ** 14
+const maxSearchLength = 2 ** 14
 
 /** What goes with an address, below a key for media. */
-const besides: ReadonlySet<string> = new Set([
+const companionKeys: ReadonlySet<string> = new Set([
   ...['type', 'mime_type', 'media_type', 'content_type', 'format', 'detail'],
   ...['filename', 'file_name', 'file_id', 'voice'],
 ])
 
-const word = /^[a-z_]{1,32}$/
+const keyword = /^[a-z_]{1,32}$/
 
 /** A `type` of media by its name, or a media type (RFC 6838). */
-const mediaType = new RegExp(`${forMedia.source}|^(?:image|video|audio)/`, 'i')
+const mediaType = new RegExp(`${mediaKey.source}|^(?:image|video|audio)/`, 'i')
 
 /** No type is as long as a text may be. */
 const isMediaType = (json: Json): boolean =>
   json.isString && json.byteLength <= 1000 && mediaType.test(json.string() ?? '')
 
-const placeBelow = (place: Place, key: string): Place => {
-  const step = steps[place]?.get(key)
+const contextBelow = (context: FieldContext, key: string): FieldContext => {
+  const step = childContexts[context]?.get(key)
   if (step) return step
-  if (!keyless.has(place) && forMedia.test(key)) return 'media'
-  return lasting.has(place) ? place : 'open'
+  if (!withoutMediaKeys.has(context) && mediaKey.test(key)) return 'media'
+  return inherited.has(context) ? context : 'open'
 }
 
 /** An object or array around the place looked at, and which of its members that is in. */
-interface Around {
-  readonly outer: Around | undefined
+interface Location {
+  readonly outer: Location | undefined
   at: string | number
 }
 
-const pathOf = ({ outer, at }: Around): string => {
+const pathOf = ({ outer, at }: Location): string => {
   const step = typeof at === 'number' ? `[${at}]` : at
   if (!outer) return step
   return typeof at === 'number' ? pathOf(outer) + step : `${pathOf(outer)}.${step}`
 }
 
-/** @param long told of strings that are too long for an address */
-const search = (request: Json, long: (steps: Steps, param: string) => void): readonly NamedAsset[] => {
-  if (request.byteLength <= longText && !suspicious.test(request.raw)) return none
+/** @param onLongMedium told of strings that are too long for an address */
+const search = (request: Json, onLongMedium: (check: ContentCheck, param: string) => void): readonly NamedAsset[] => {
+  if (request.byteLength <= maxSearchLength && !mayNameAsset.test(request.raw)) return noAssets
   const found = new Map<string, string>()
   /** Texts that look like an address: whether the object around them holds media is certain only at its end. */
-  const spared: string[] = []
-  const looked = { bytes: 0 }
-  let read = 0
+  const deferred: string[] = []
+  const scanned = { bytes: 0 }
+  let shortBytes = 0
 
-  const keep = (id: string | undefined, where: Around): void => {
+  const addAsset = (id: string | undefined, location: Location): void => {
     if (id === undefined || found.has(id)) return
-    const param = pathOf(where)
+    const param = pathOf(location)
     if (found.size === maxAssets) throw new TextProblem(400, `request names more than ${maxAssets} assets`, { param })
     found.set(id, param)
   }
 
-  const value = (json: Json, place: Place, outer: Around | undefined): void => {
-    if (place === 'words') return
-    if (json.isObject) object(json, place, { outer, at: '' })
-    else if (json.isArray) array(json, place, { outer, at: 0 })
+  const value = (json: Json, context: FieldContext, outer: Location | undefined): void => {
+    if (context === 'words') return
+    if (json.isObject) object(json, context, { outer, at: '' })
+    else if (json.isArray) array(json, context, { outer, at: 0 })
     else if (!json.isString || !outer) return
-    else if (place === 'media' && !goesWith(outer)) medium(json, outer)
-    else string(json, place, outer)
+    else if (context === 'media' && !isCompanion(outer)) medium(json, outer)
+    else string(json, context, outer)
   }
 
-  const string = (json: Json, place: Place, where: Around): void => {
-    const id = assetIn(json, looked)
-    if (looked.bytes >= maxLooked) refuseField(pathOf(where), 'begins with more that is no letter than texts do')
-    if (place === 'media' || !textKeys.has(String(where.at))) keep(id, where)
-    else if (id !== undefined) spared.push(id)
+  const string = (json: Json, context: FieldContext, location: Location): void => {
+    const id = assetIn(json, scanned)
+    if (scanned.bytes >= maxPrefixBytes)
+      refuseField(pathOf(location), 'begins with more that is no letter than texts do')
+    if (context === 'media' || !textKeys.has(String(location.at))) addAsset(id, location)
+    else if (id !== undefined) deferred.push(id)
   }
 
-  const medium = (json: Json, where: Around): void => {
+  const medium = (json: Json, location: Location): void => {
     // Most of a request's bytes are in such an address: they need not be read.
-    if (isDataAddress(json.bytes)) return
-    if (json.byteLength > short) {
-      const steps = readLongMedium(json.bytes, where.at)
-      const isLong = json.byteLength > longestAddress
-      if (isLong) long(steps, pathOf(where))
-      if (isLong || finish(steps)) return
+    if (isDataUrl(json.bytes)) return
+    if (json.byteLength > maxShortBytes) {
+      const check = readLongMedium(json.bytes, location.at)
+      const isLong = json.byteLength > maxAddressBytes
+      if (isLong) onLongMedium(check, pathOf(location))
+      if (isLong || finish(check)) return
     }
-    read += json.byteLength
-    if (read > maxShort) refuseField(pathOf(where), 'is one address too many: they may have 8 MiB together')
+    shortBytes += json.byteLength
+    if (shortBytes > maxShortTotalBytes)
+      refuseField(pathOf(location), 'is one address too many: they may have 8 MiB together')
     const text = json.string() ?? ''
-    const medium = readMedium(text, where.at)
-    if (medium) keep(medium.asset, where)
-    else if (typeof where.at === 'number' || forMedia.test(where.at) || !word.test(text))
-      refuseField(pathOf(where), noMedium)
+    const medium = readMedium(text, location.at)
+    if (medium) addAsset(medium.asset, location)
+    else if (typeof location.at === 'number' || mediaKey.test(location.at) || !keyword.test(text))
+      refuseField(pathOf(location), notMedia)
   }
 
-  const object = (json: Json, place: Place, around: Around): void => {
-    const before = spared.length
+  const object = (json: Json, context: FieldContext, location: Location): void => {
+    const deferredBefore = deferred.length
     let isMedia = false
     for (const { key, value: inner } of json.members()) {
-      around.at = key
-      if (place !== 'schema') keep(assetInText(key), around)
-      if (mayBeMedia.has(place) && /type$/i.test(key)) isMedia ||= isMediaType(inner)
-      value(inner, placeBelow(place, key), around)
+      location.at = key
+      if (context !== 'schema') addAsset(assetInText(key), location)
+      if (typedContexts.has(context) && /type$/i.test(key)) isMedia ||= isMediaType(inner)
+      value(inner, contextBelow(context, key), location)
     }
-    if (!isMedia || !around.outer) return
-    for (const id of spared.splice(before)) keep(id, around.outer)
+    if (!isMedia || !location.outer) return
+    for (const id of deferred.splice(deferredBefore)) addAsset(id, location.outer)
   }
 
-  const array = (json: Json, place: Place, around: Around & { at: number }): void => {
+  const array = (json: Json, context: FieldContext, location: Location & { at: number }): void => {
     for (const element of json.elements()) {
-      value(element, place, around)
-      around.at++
+      value(element, context, location)
+      location.at++
     }
   }
 
@@ -245,11 +247,11 @@ const search = (request: Json, long: (steps: Steps, param: string) => void): rea
 }
 
 /** Whether a string below a key for media is no address by its own key. */
-const goesWith = ({ at, outer }: Around): boolean => {
+const isCompanion = ({ at, outer }: Location): boolean => {
   if (typeof at === 'number') return false
   // Speech that a model gave, and voices, have ids of their own.
   if (at === 'id') return outer?.at === 'audio' || outer?.at === 'voice'
-  return besides.has(at) || textKeys.has(at)
+  return companionKeys.has(at) || textKeys.has(at)
 }
 
-const mayBeMedia: ReadonlySet<Place> = new Set(['items', 'open'])
+const typedContexts: ReadonlySet<FieldContext> = new Set(['items', 'open'])

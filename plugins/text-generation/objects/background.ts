@@ -3,7 +3,7 @@ import { delay } from '../../shared/delay.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRefusedError } from '../../upstream-proxy/index.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
-import { type OwnResponse, ownResponse } from './ownership.ts'
+import { asOwnResponse, type OwnResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
 
 export interface BackgroundOptions {
@@ -14,10 +14,10 @@ export interface BackgroundOptions {
 }
 
 /** Records the usage of a response in the background, once, whoever sees first that it has ended, in whichever process. Never rejects. */
-export type UsageBooking = (response: TextObject, usage: unknown) => Promise<void>
+export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
-export const createUsageBooking =
-  ({ store, record, clock, log }: BackgroundOptions): UsageBooking =>
+export const createBackgroundUsageRecorder =
+  ({ store, record, clock, log }: BackgroundOptions): RecordBackgroundUsage =>
   async (response, usage) => {
     const { id, user, token, model } = response
     try {
@@ -33,18 +33,18 @@ export const isEnded = (response: { readonly status?: unknown }): boolean =>
   ['completed', 'failed', 'incomplete', 'cancelled'].includes(String(response.status))
 
 export interface ReconcileBackgroundOptions extends BackgroundOptions {
-  readonly book: UsageBooking
+  readonly recordBackground: RecordBackgroundUsage
   /** Asks the upstream about a response. */
   readonly retrieve: (response: OwnResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
   /** Default: real time, which keeps no process alive. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-const everyMs = 15_000
-const leastMs = 30_000
-const maxMs = 900_000
+const pollMs = 15_000
+const minDelayMs = 30_000
+const maxDelayMs = 900_000
 const sweepMs = 3_600_000
-const atOnce = 50
+const batchSize = 50
 
 /**
  * Looks after responses in the background that nobody asks for, so that their usage is recorded when they end, and forgets objects that have expired; at once
@@ -55,9 +55,9 @@ export const reconcileBackground = async (options: ReconcileBackgroundOptions, s
   let sweptAt = Number.NEGATIVE_INFINITY
   while (!signal.aborted) {
     try {
-      for (const due of await store.dueTextResponses(clock.now(), atOnce)) {
+      for (const due of await store.dueTextResponses(clock.now(), batchSize)) {
         if (signal.aborted) return
-        await look(due, options, signal).catch((err: unknown) => {
+        await check(due, options, signal).catch((err: unknown) => {
           if (!signal.aborted) log.warn({ err, response: due.id }, 'response in the background could not be looked at')
         })
       }
@@ -68,23 +68,23 @@ export const reconcileBackground = async (options: ReconcileBackgroundOptions, s
     } catch (err) {
       log.warn({ err }, 'responses in the background could not be looked after')
     }
-    await sleep(everyMs, signal)
+    await sleep(pollMs, signal)
   }
 }
 
-const look = async (
+const check = async (
   due: TextObject,
-  { store, clock, book, retrieve }: ReconcileBackgroundOptions,
+  { store, clock, recordBackground, retrieve }: ReconcileBackgroundOptions,
   signal: AbortSignal,
 ) => {
   const now = clock.now()
   // Ever more rarely. Put off before it is asked for, so that no other process asks as well.
-  const later = now + Math.min(Math.max((now - due.createdAt) / 4, leastMs), maxMs)
-  if (!(await store.deferTextResponse(due, Math.round(later)))) return
-  if (due.expiresAt <= now) return book(due, undefined)
-  const found = await retrieve(ownResponse(due), signal).catch((error: unknown) => {
+  const nextCheckAt = now + Math.min(Math.max((now - due.createdAt) / 4, minDelayMs), maxDelayMs)
+  if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
+  if (due.expiresAt <= now) return recordBackground(due, undefined)
+  const found = await retrieve(asOwnResponse(due), signal).catch((error: unknown) => {
     if (error instanceof UpstreamRefusedError && error.status === 404) return { status: 'cancelled' }
     throw error
   })
-  if (isEnded(found)) await book(due, 'usage' in found ? found.usage : undefined)
+  if (isEnded(found)) await recordBackground(due, 'usage' in found ? found.usage : undefined)
 }

@@ -74,15 +74,15 @@ export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, F
 
 /** A key as the most lenient upstream reads it: in any case, and whatever stands between its words. */
 export const foldKey = (key: string): string => {
-  if (usual.test(key)) return key.replaceAll('_', '')
+  if (commonKey.test(key)) return key.replaceAll('_', '')
   // Through upper case, where letters end up that look like ASCII and are not (U+017F).
-  return key.slice(0, longest).replaceAll(/[_-]/g, '').toUpperCase().toLowerCase()
+  return key.slice(0, maxKeyLength).replaceAll(/[_-]/g, '').toUpperCase().toLowerCase()
 }
 
-const usual = /^[a-z_]{1,64}$/
+const commonKey = /^[a-z_]{1,64}$/
 
 /** Longer than any field's name. */
-const longest = 128
+const maxKeyLength = 128
 
 const folded = new Map([...objectFields].map(([field, meaning]) => [foldKey(field), meaning]))
 
@@ -105,12 +105,12 @@ export const meaningOf = (parent: string, key: string): FieldMeaning | undefined
 const freeForm: ReadonlySet<string> = new Set(
   [
     ...['metadata', 'headers', 'env', 'attributes', 'logit_bias', 'arguments'],
-    ...['tools', 'function', 'functions'].flatMap((of) => [
-      `${of}.parameters`,
-      `${of}.input_schema`,
-      `${of}.output_schema`,
+    ...['tools', 'function', 'functions'].flatMap((tool) => [
+      `${tool}.parameters`,
+      `${tool}.input_schema`,
+      `${tool}.output_schema`,
     ]),
-    ...['json_schema', 'format', 'response_format'].map((of) => `${of}.schema`),
+    ...['json_schema', 'format', 'response_format'].map((tool) => `${tool}.schema`),
   ].map((field) => foldKey(field)),
 )
 
@@ -119,7 +119,7 @@ export const isFreeForm = (parent: string, name: string): boolean =>
   freeForm.has(name) || freeForm.has(`${parent}.${name}`)
 
 /** By which names, folded, an operator may allow a field: `prompt` and `prompt.id` are one, as are `file_id` and `file.file_id`. */
-export const allowances = (parent: string, name: string): readonly string[] => {
+export const allowedNames = (parent: string, name: string): readonly string[] => {
   if (name !== 'id') return [name, `${parent}.${name}`]
   return parent === 'input' ? [itemReference] : [parent, `${parent}.id`]
 }

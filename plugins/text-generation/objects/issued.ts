@@ -17,9 +17,9 @@ export interface IssuedObjects {
    */
   frames(reader: FrameReader): FrameReader
   /** The response in the background that the answer was about, once it is known. */
-  readonly pending: TextObject | undefined
+  readonly backgroundResponse: TextObject | undefined
   /** Why nothing of the answer may be given to its caller: what it names could not be recorded (500), or is somebody else's (502). */
-  readonly refusal: Problem | undefined
+  readonly problem: Problem | undefined
 }
 
 export interface IssuedObjectsOptions {
@@ -42,90 +42,91 @@ export interface IssuedObjectsOptions {
 }
 
 /** The first look at a response in the background that nobody asks for. */
-const firstLookMs = 30_000
+const firstCheckMs = 30_000
 
 export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObjects => {
   const { store, background, keptMs, now, log } = options
   const { user, token, upstream, model } = options.record
-  const known = new Set(options.own && [`response ${options.own.id}`])
+  const recordedKeys = new Set(options.own && [`response ${options.own.id}`])
   let pending: TextObject | undefined
-  let refusal: Problem | undefined
+  let problem: Problem | undefined
 
-  const recorded = ({ kind, id }: Named): TextObject => {
+  const recordOf = ({ kind, id }: Reference): TextObject => {
     const createdAt = now()
-    const dueAt = background && kind === 'response' ? createdAt + firstLookMs : undefined
+    const dueAt = background && kind === 'response' ? createdAt + firstCheckMs : undefined
     return { kind, id, user, token, upstream, model, createdAt, expiresAt: createdAt + keptMs, dueAt }
   }
 
-  const keep = async (named: readonly Named[]): Promise<void> => {
-    const fresh = named.filter(({ kind, id }) => !known.has(`${kind} ${id}`))
-    if (fresh.length === 0) return
-    const objects = fresh.map(recorded)
-    const others = await store.recordTextObjects(objects).catch((cause: unknown) => {
-      refusal = new Problem(500, 'response could not be recorded', { cause })
-      throw refusal
+  const record = async (references: readonly Reference[]): Promise<void> => {
+    const unrecorded = references.filter(({ kind, id }) => !recordedKeys.has(`${kind} ${id}`))
+    if (unrecorded.length === 0) return
+    const objects = unrecorded.map(recordOf)
+    const foreign = await store.recordTextObjects(objects).catch((cause: unknown) => {
+      problem = new Problem(500, 'response could not be recorded', { cause })
+      throw problem
     })
-    for (const { kind, id } of others) {
+    for (const { kind, id } of foreign) {
       // An item that stays another's is one that this user cannot refer to; its text is in the answer all the same.
       log[kind === 'item' ? 'warn' : 'error']({ kind, id, user }, 'upstream gave one id to two users')
       if (kind === 'item') continue
-      refusal = new UpstreamInvalidError('an id that another user was given')
-      throw refusal
+      problem = new UpstreamInvalidError('an id that another user was given')
+      throw problem
     }
-    for (const { kind, id } of fresh) known.add(`${kind} ${id}`)
+    for (const { kind, id } of unrecorded) recordedKeys.add(`${kind} ${id}`)
     pending ??= objects.find(({ dueAt }) => dueAt !== undefined)
   }
 
   const frames = (reader: FrameReader): FrameReader => {
-    let items: readonly Named[] = []
-    let cut: Promise<void> | undefined
-    const keepItems = () => {
-      cut ??= keep(items)
-      return cut
+    let items: readonly Reference[] = []
+    let itemsRecorded: Promise<void> | undefined
+    const recordItems = () => {
+      itemsRecorded ??= record(items)
+      return itemsRecorded
     }
-    const look = async (named: readonly Members[]): Promise<void> => {
-      for (const { type, response, item } of named) {
-        if (type === itemDone && items.length < maxItems) items = [...items, ...namedIn({ output: [item] }, options)]
-        else await keep(namedIn(response, options))
+    const recordEvents = async (events: readonly Members[]): Promise<void> => {
+      for (const { type, response, item } of events) {
+        if (type === itemDone && items.length < maxItems)
+          items = [...items, ...referencesIn({ output: [item] }, options)]
+        else await record(referencesIn(response, options))
       }
     }
-    const seen = (frames: readonly Frame[] | undefined) => {
-      if (!frames) return keepItems().then(() => undefined)
-      const named: Members[] = []
+    const onFrames = (frames: readonly Frame[] | undefined) => {
+      if (!frames) return recordItems().then(() => undefined)
+      const events: Members[] = []
       for (const { event } of frames) {
         if (!event) continue
-        const said = membersOf(jsonOf(event))
-        if (said.type === itemDone || isObject(said.response)) named.push(said)
+        const members = membersOf(jsonOf(event))
+        if (members.type === itemDone || isObject(members.response)) events.push(members)
       }
-      return named.length === 0 ? frames : look(named).then(() => frames)
+      return events.length === 0 ? frames : recordEvents(events).then(() => frames)
     }
-    const broken = (error: unknown) =>
-      keepItems().then(() => {
+    const onError = (error: unknown) =>
+      recordItems().then(() => {
         throw error
       })
     return {
-      next: () => reader.next().then(seen, broken),
+      next: () => reader.next().then(onFrames, onError),
       cancel(reason) {
         // Nobody waits for it any more.
-        keepItems().catch(() => {})
+        recordItems().catch(() => {})
         return reader.cancel(reason)
       },
     }
   }
 
   return {
-    response: (response) => keep(namedIn(response, options)),
+    response: (response) => record(referencesIn(response, options)),
     frames,
-    get pending() {
+    get backgroundResponse() {
       return pending
     },
-    get refusal() {
-      return refusal
+    get problem() {
+      return problem
     },
   }
 }
 
-interface Named {
+interface Reference {
   readonly kind: ObjectKind
   readonly id: string
 }
@@ -134,23 +135,23 @@ interface Named {
 const maxItems = 1024
 
 /** What a response names. An id that is none in the gateway's sense can be used by nobody, so it need not be known. */
-const namedIn = (response: unknown, { stores, conversations }: IssuedObjectsOptions): readonly Named[] => {
+const referencesIn = (response: unknown, { stores, conversations }: IssuedObjectsOptions): readonly Reference[] => {
   const { id, conversation, output } = membersOf(response)
   const items = (Array.isArray(output) ? output.slice(0, maxItems) : []).filter(
     (item) => stores || isReference(toJson(item ?? null)),
   )
-  const given: readonly (readonly [ObjectKind, unknown])[] = [
+  const candidates: readonly (readonly [ObjectKind, unknown])[] = [
     ...(stores ? [['response', id] as const] : []),
     ...(conversations
       ? [['conversation', typeof conversation === 'string' ? conversation : membersOf(conversation).id] as const]
       : []),
     ...items.map((item) => ['item', membersOf(item).id] as const),
   ]
-  const named = given.flatMap(([kind, text]): Named[] => {
-    const readable = readId(text)
-    return readable === undefined ? [] : [{ kind, id: readable }]
+  const references = candidates.flatMap(([kind, text]): Reference[] => {
+    const validId = readId(text)
+    return validId === undefined ? [] : [{ kind, id: validId }]
   })
-  return [...new Map(named.map((each) => [`${each.kind} ${each.id}`, each])).values()]
+  return [...new Map(references.map((each) => [`${each.kind} ${each.id}`, each])).values()]
 }
 
 const itemDone = 'response.output_item.done'

@@ -35,7 +35,7 @@ export interface ObjectsOptions {
 /** For whom a request is to be cleared, and where it goes. */
 export interface ObjectCheck {
   readonly user: string
-  readonly served: ModelRoute
+  readonly route: ModelRoute
   /** Whether items leave their ids behind: a bridge carries over what they say, and refuses those that say nothing. */
   readonly bridged: boolean
 }
@@ -44,7 +44,7 @@ export interface ObjectCheck {
 const maxObjects = 1000
 
 /** Whose objects of the account are whose. Only here does one become owned. */
-export const createObjects = ({ store, keptMs, allowedFields, now, log }: ObjectsOptions) => {
+export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }: ObjectsOptions) => {
   const allowed = new Set(allowedFields.map(foldKey))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
@@ -54,70 +54,80 @@ export const createObjects = ({ store, keptMs, allowedFields, now, log }: Object
     })
   }
 
-  const requireOwn = async (named: ObjectReference, { user, served }: ObjectCheck): Promise<void> => {
-    const { kind, id, param } = named
-    if (kind !== 'response' && kind !== 'conversation' && kind !== 'item') throw unknowable(named)
+  const requireOwn = async (reference: ObjectReference, { user, route }: ObjectCheck): Promise<void> => {
+    const { kind, id, param } = reference
+    if (kind !== 'response' && kind !== 'conversation' && kind !== 'item') throw ownerUnknown(reference)
     if (!id.isString) throw new TextProblem(400, `${param} must be a string`, { param })
     const text = wordOf(id) ?? ''
     const object = await find(user, kind, readId(text))
     if (!object) throw notFound(kind, text, param)
-    if (object.upstream !== served.upstream.url)
+    if (object.upstream !== route.upstream.url)
       throw new TextProblem(400, `${param} was made by the model ${object.model}, which another upstream serves`, {
         param,
       })
   }
 
-  const requireAll = async (named: readonly ObjectReference[], clearing: ObjectCheck): Promise<void> => {
-    const param = named[maxObjects]?.param
+  const requireAllOwn = async (references: readonly ObjectReference[], check: ObjectCheck): Promise<void> => {
+    const param = references[maxObjects]?.param
     if (param !== undefined) throw new TextProblem(400, `request names more than ${maxObjects} objects`, { param })
-    const different = new Map<string, ObjectReference>()
-    for (const each of named) {
+    const distinct = new Map<string, ObjectReference>()
+    for (const each of references) {
       if (each.fields.some((field) => allowed.has(field))) continue
-      if (clearing.bridged && each.fields.includes(itemReference)) continue
+      if (check.bridged && each.fields.includes(itemReference)) continue
       const { kind, id, param } = each
-      const key = `${kind} ${id.byteLength <= longestShown ? id.raw : param}`
-      if (!different.has(key)) different.set(key, each)
+      const key = `${kind} ${id.byteLength <= maxIdBytes ? id.raw : param}`
+      if (!distinct.has(key)) distinct.set(key, each)
     }
-    const all = [...different.values()]
+    const all = [...distinct.values()]
     // Some at a time. Whichever is answered first, the first that stands in the request is the one that is refused.
-    for (let at = 0; at < all.length; at += 16) {
-      const asked = await Promise.allSettled(all.slice(at, at + 16).map((named) => requireOwn(named, clearing)))
-      for (const answer of asked) if (answer.status === 'rejected') throw answer.reason
+    for (let start = 0; start < all.length; start += 16) {
+      const results = await Promise.allSettled(
+        all.slice(start, start + 16).map((reference) => requireOwn(reference, check)),
+      )
+      for (const result of results) if (result.status === 'rejected') throw result.reason
     }
   }
 
   return {
     /** Throws, or rejects with, TextProblem 400 or 404 for the first object that is not the user's, 500 when the store cannot be asked. */
-    clear(request: Json, clearing: ObjectCheck): Awaitable<CheckedRequest> {
-      const named = objectReferences(request, maxObjects)
-      if (named.length === 0) return request as CheckedRequest
-      return requireAll(named, clearing).then(() => request as CheckedRequest)
+    check(request: Json, check: ObjectCheck): Awaitable<CheckedRequest> {
+      const references = objectReferences(request, maxObjects)
+      if (references.length === 0) return request as CheckedRequest
+      return requireAllOwn(references, check).then(() => request as CheckedRequest)
     },
 
     /** For an answer that is about to be given to a caller. Undefined: there is nowhere to record what it names. */
-    giving(
+    issue(
       record: IssuedObjectsOptions['record'],
-      manner: Pick<IssuedObjectsOptions, 'stores' | 'background' | 'own'>,
+      options: Pick<IssuedObjectsOptions, 'stores' | 'background' | 'own'>,
     ): IssuedObjects | undefined {
       return (
         store &&
-        createIssuedObjects({ store, keptMs, now, log, record, ...manner, conversations: !allowed.has('conversation') })
+        createIssuedObjects({
+          store,
+          keptMs,
+          now,
+          log,
+          record,
+          ...options,
+          conversations: !allowed.has('conversation'),
+        })
       )
     },
 
     /** Throws TextProblem 404 for a response that is not the user's, 500 when the store cannot be asked. */
     async response(user: string, id: unknown): Promise<OwnResponse> {
       const object = await find(user, 'response', readId(id))
-      if (object) return ownResponse(object)
-      const event = accessRefused('response', shown(id))
-      throw new TextProblem(404, `Response with id '${shown(id)}' not found.`, { event })
+      if (object) return asOwnResponse(object)
+      const event = accessRefused('response', shownId(id))
+      throw new TextProblem(404, `Response with id '${shownId(id)}' not found.`, { event })
     },
 
     /** Keeps which items a list of a response's own has shown, so that the list can go on behind them. Throws TextProblem 500 when it cannot. */
-    async showed(own: OwnResponse, items: readonly unknown[]): Promise<void> {
-      const places = items.slice(0, maxObjects).flatMap((item) => placeOf(own, item) ?? [])
+    async recordShown(own: OwnResponse, items: readonly unknown[]): Promise<void> {
+      const shownKeys = items.slice(0, maxObjects).flatMap((item) => shownKey(own, item) ?? [])
       const createdAt = now()
-      const records = [...new Set(places)].map((id) => ({
+      const records = [...new Set(shownKeys)].map((id) => ({
         ...own,
         kind: 'item' as const,
         id,
@@ -131,7 +141,7 @@ export const createObjects = ({ store, keptMs, allowedFields, now, log }: Object
 
     /** Throws TextProblem 404 for an item that no list of this response has shown. */
     async requireShown(own: OwnResponse, item: string, param: string): Promise<void> {
-      if (!(await find(own.user, 'item', placeOf(own, item)))) throw notFound('item', item, param)
+      if (!(await find(own.user, 'item', shownKey(own, item)))) throw notFound('item', item, param)
     },
   }
 }
@@ -140,28 +150,28 @@ export const createObjects = ({ store, keptMs, allowedFields, now, log }: Object
  * What a place in the list of a response's items is recorded as: no item in the gateway's sense, since an id has no blank in it. Input items have the ids that
  * their sender gave them, which may be those of somebody else's items: being shown one makes nobody its owner.
  */
-const placeOf = ({ id }: OwnResponse, item: unknown): string | undefined => {
-  const read = readId(item)
-  return read && `${id} ${read}`
+const shownKey = ({ id }: OwnResponse, item: unknown): string | undefined => {
+  const itemId = readId(item)
+  return itemId && `${id} ${itemId}`
 }
 
-export type Objects = ReturnType<typeof createObjects>
+export type ObjectOwnership = ReturnType<typeof createObjectOwnership>
 
 /** Also for a response that is looked after on its owner's behalf. */
-export const ownResponse = (object: TextObject): OwnResponse => object as OwnResponse
+export const asOwnResponse = (object: TextObject): OwnResponse => object as OwnResponse
 
 /** The protocol's own words. They are the same for what is somebody else's, what is nobody's, and what cannot be an id. */
 const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
   const event = accessRefused(kind, id)
   if (kind === 'response') {
-    const message = `Previous response with id '${shown(id)}' not found.`
+    const message = `Previous response with id '${shownId(id)}' not found.`
     return new TextProblem(400, message, { param, code: 'previous_response_not_found', event })
   }
   const name = kind === 'item' ? 'Item' : 'Conversation'
-  return new TextProblem(404, `${name} with id '${shown(id)}' not found.`, { param, event })
+  return new TextProblem(404, `${name} with id '${shownId(id)}' not found.`, { param, event })
 }
 
-const unknowable = ({ kind, id, param }: ObjectReference): TextProblem =>
+const ownerUnknown = ({ kind, id, param }: ObjectReference): TextProblem =>
   new TextProblem(400, `${param} names a ${kind} of the account, and nobody here can tell whose it is`, {
     param,
     code: 'unsupported_parameter',
@@ -169,7 +179,7 @@ const unknowable = ({ kind, id, param }: ObjectReference): TextProblem =>
   })
 
 /** Longer ones, as JSON, are no ids: they are told apart by where they stand. */
-const longestShown = 4_096
+const maxIdBytes = 4_096
 
 /** An answer is no longer for an id that is. */
-const shown = (id: unknown): string => String(id).slice(0, 256).toWellFormed()
+const shownId = (id: unknown): string => String(id).slice(0, 256).toWellFormed()

@@ -28,11 +28,11 @@ export interface TextObjectStore {
   /** Forgets an object of a user's. */
   removeTextObject(object: Pick<TextObject, 'kind' | 'id' | 'user'>): Promise<void>
   /** Responses whose usage is due, longest due first. */
-  dueTextResponses(now: number, most: number): Promise<readonly TextObject[]>
+  dueTextResponses(now: number, max: number): Promise<readonly TextObject[]>
   /** Puts a due response off until then. False when somebody else has done so, or its usage has been recorded. */
   deferTextResponse(due: TextObject, until: number): Promise<boolean>
   /** Marks the usage of a response as recorded. False when it was before: of all who ask, in any process, one gets true. */
   markUsageRecorded(id: string): Promise<boolean>
   /** Forgets objects that have expired, at most so many. Gives how many they were. */
-  sweepTextObjects(now: number, most: number): Promise<number>
+  sweepTextObjects(now: number, max: number): Promise<number>
 }

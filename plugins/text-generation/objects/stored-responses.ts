@@ -5,11 +5,11 @@ import type { Call, GenerationContext } from '../call.ts'
 import { Deadline } from '../deadline.ts'
 import { TextProblem } from '../problem.ts'
 import type { Exchange } from '../protocol.ts'
-import { answerStreaming } from '../streaming.ts'
-import { readAnswer, type TextAction } from '../upstream/client.ts'
+import { respondStreaming } from '../streaming.ts'
+import { readResponse, type TextAction } from '../upstream/client.ts'
 import type { TextUpstream } from '../upstream/model-routing.ts'
-import { isEnded, type UsageBooking } from './background.ts'
-import type { Objects, OwnResponse } from './ownership.ts'
+import { isEnded, type RecordBackgroundUsage } from './background.ts'
+import type { ObjectOwnership, OwnResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
 /** What can be done with a stored response. */
@@ -18,41 +18,41 @@ type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'Canc
 interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Behind the response's own path. */
-  readonly below: '' | '/cancel' | '/input_items'
+  readonly suffix: '' | '/cancel' | '/input_items'
   /** Parameters of the query that pass. */
   readonly query: readonly string[]
 }
 
 /** Parameters that name an item of a list. */
-const places: readonly string[] = ['after', 'before']
+const cursors: readonly string[] = ['after', 'before']
 
 const operations: Readonly<Record<StoredAction, Operation>> = {
   GetResponse: {
     method: 'GET',
-    below: '',
+    suffix: '',
     query: ['include', 'include[]', 'include_obfuscation', 'starting_after', 'stream'],
   },
-  DeleteResponse: { method: 'DELETE', below: '', query: [] },
-  CancelResponse: { method: 'POST', below: '/cancel', query: [] },
+  DeleteResponse: { method: 'DELETE', suffix: '', query: [] },
+  CancelResponse: { method: 'POST', suffix: '/cancel', query: [] },
   ListInputItems: {
     method: 'GET',
-    below: '/input_items',
-    query: [...places, 'include', 'include[]', 'limit', 'order'],
+    suffix: '/input_items',
+    query: [...cursors, 'include', 'include[]', 'limit', 'order'],
   },
 }
 
 export interface StoredResponsesOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
-  readonly objects: Objects
+  readonly objects: ObjectOwnership
   /** Undefined: nobody owns anything, so nothing is asked of it. */
   readonly store: TextObjectStore | undefined
-  readonly book: UsageBooking
+  readonly recordBackground: RecordBackgroundUsage
   readonly audit: Audit
   /** How the stream of a response that is fetched is read and passed on. */
   readonly retrieval: (path: string) => Exchange
 }
 
-interface Asked {
+interface StoredRequest {
   readonly request: Request
   readonly user: string
   readonly arrivedAt: number
@@ -64,23 +64,23 @@ interface Asked {
 /** A route that does something with one of the caller's own responses, and forwards the answer. It throws TextProblem 404 for any other. */
 export const storedResponseRoute =
   (action: StoredAction, options: StoredResponsesOptions) =>
-  async ({ request, user, arrivedAt, whenRevoked, params }: Asked): Promise<Response> => {
+  async ({ request, user, arrivedAt, whenRevoked, params }: StoredRequest): Promise<Response> => {
     const own = await options.objects.response(user, params.response_id)
-    return askStored(action, own, { request, arrivedAt, whenRevoked }, options)
+    return forwardStored(action, own, { request, arrivedAt, whenRevoked }, options)
   }
 
-const askStored = async (
+const forwardStored = async (
   action: StoredAction,
   own: OwnResponse,
-  { request, arrivedAt, whenRevoked }: Pick<Asked, 'request' | 'arrivedAt' | 'whenRevoked'>,
+  { request, arrivedAt, whenRevoked }: Pick<StoredRequest, 'request' | 'arrivedAt' | 'whenRevoked'>,
   options: StoredResponsesOptions,
 ): Promise<Response> => {
   // Items that were not there yet when the response was created.
-  const given = options.objects.giving(own, { stores: true, background: false, own })
+  const issued = options.objects.issue(own, { stores: true, background: false, own })
   const query = queryOf(request, operations[action].query)
   if (action === 'GetResponse' && query.get('stream') === 'true')
-    return streamStored(own, { path: pathOf(own, query), given, request, arrivedAt, whenRevoked }, options)
-  for (const [name, item] of query) if (places.includes(name)) await options.objects.requireShown(own, item, name)
+    return streamStored(own, { path: pathOf(own, query), issued, request, arrivedAt, whenRevoked }, options)
+  for (const [name, item] of query) if (cursors.includes(name)) await options.objects.requireShown(own, item, name)
   using deadline = new Deadline({
     clock: options.clock,
     at: arrivedAt + options.timeoutMs,
@@ -89,28 +89,33 @@ const askStored = async (
   // What it came to cannot be asked for any more afterwards.
   if (action === 'DeleteResponse' && own.dueAt !== undefined) {
     const found = await retrieve(own, deadline.signal, options).catch(() => undefined)
-    if (found && isEnded(found)) await options.book(own, found.usage)
+    if (found && isEnded(found)) await options.recordBackground(own, found.usage)
   }
-  const { status, headers, bytes, json } = await ask(action, own, { query, request, signal: deadline.signal }, options)
-  if (action === 'ListInputItems') await options.objects.showed(own, idsIn(json?.get('data')))
-  if (action === 'GetResponse') await given?.response(json?.value())
+  const { status, headers, bytes, json } = await forward(
+    action,
+    own,
+    { query, request, signal: deadline.signal },
+    options,
+  )
+  if (action === 'ListInputItems') await options.objects.recordShown(own, idsOf(json?.get('data')))
+  if (action === 'GetResponse') await issued?.response(json?.value())
   if (own.dueAt !== undefined) {
-    const said = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
+    const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
     // What is deleted before its end has no end to wait for.
-    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isEnded(said)))
-      await options.book(own, said.usage)
+    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isEnded(state)))
+      await options.recordBackground(own, state.usage)
   }
   if (action === 'DeleteResponse') {
     await options.store?.removeTextObject(own).catch((err: unknown) => {
       options.log.warn({ err, response: own.id }, 'a deleted response could not be forgotten before it expires')
     })
   }
-  const done = noted[action]
-  if (done) options.audit.note({ action: done, target: { kind: 'response', id: own.id } }, request)
+  const auditAction = auditActions[action]
+  if (auditAction) options.audit.note({ action: auditAction, target: { kind: 'response', id: own.id } }, request)
   return toResponse({ status, headers, bytes })
 }
 
-const noted: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
+const auditActions: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
   CancelResponse: 'response.cancel',
   DeleteResponse: 'response.delete',
 }
@@ -118,47 +123,47 @@ const noted: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
 /** What the upstream says of a response, for who looks after it. */
 export const retrieve = async (own: OwnResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)])
-  const { json } = await ask('GetResponse', own, { signal: deadline }, options)
+  const { json } = await forward('GetResponse', own, { signal: deadline }, options)
   return { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
 }
 
-const ask = async (
+const forward = async (
   action: StoredAction,
   own: OwnResponse,
   { query, request, signal }: { query?: URLSearchParams; request?: Request; signal: AbortSignal },
-  { upstreams, connection, maxResponseBytes }: StoredResponsesOptions,
+  { upstreams, client, maxResponseBytes }: StoredResponsesOptions,
 ) => {
-  const { method, below } = operations[action]
+  const { method, suffix } = operations[action]
   const upstream = upstreamOf(own, upstreams)
-  const { response, headers } = await connection({
+  const { response, headers } = await client({
     upstream,
     action,
     method,
-    path: pathOf(own, query, below),
+    path: pathOf(own, query, suffix),
     headers: request?.headers ?? new Headers(),
     signal,
   })
-  const { bytes } = await readAnswer(response, upstream, maxResponseBytes)
+  const { bytes } = await readResponse(response, upstream, maxResponseBytes)
   return { status: response.status, headers, bytes, json: objectIn(bytes, action) }
 }
 
 const streamStored = (
   own: OwnResponse,
-  asked: Pick<Call, 'given' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
+  request: Pick<Call, 'issued' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
   options: StoredResponsesOptions,
 ): Promise<Response> => {
   const upstream = upstreamOf(own, options.upstreams)
-  const exchange = options.retrieval(asked.path)
-  const ended = async (usage: object | undefined) => {
-    if (own.dueAt !== undefined && usage) await options.book(own, usage)
+  const exchange = options.retrieval(request.path)
+  const onEnd = async (usage: object | undefined) => {
+    if (own.dueAt !== undefined && usage) await options.recordBackground(own, usage)
   }
-  return answerStreaming({ ...asked, user: own.user, exchange, served: { upstream }, ended }, options)
+  return respondStreaming({ ...request, user: own.user, exchange, route: { upstream }, onEnd }, options)
 }
 
 /** The one place that puts the id of an object into a path: one segment, whatever is in it. */
-const pathOf = (own: OwnResponse, query?: URLSearchParams, below: Operation['below'] = ''): string => {
-  const asked = query && query.size > 0 ? `?${query}` : ''
-  return `/responses/${encodeURIComponent(own.id)}${below}${asked}`
+const pathOf = (own: OwnResponse, query?: URLSearchParams, suffix: Operation['suffix'] = ''): string => {
+  const request = query && query.size > 0 ? `?${query}` : ''
+  return `/responses/${encodeURIComponent(own.id)}${suffix}${request}`
 }
 
 /** An upstream that is not there any more keeps nothing. */
@@ -173,7 +178,7 @@ const queryOf = ({ url }: Request, names: readonly string[]): URLSearchParams =>
   return new URLSearchParams([...new URLSearchParams(query)].filter(([name]) => names.includes(name)))
 }
 
-const idsIn = (items: Json | undefined): readonly unknown[] =>
+const idsOf = (items: Json | undefined): readonly unknown[] =>
   items?.isArray ? items.elements().map((item) => item.get('id')?.string()) : []
 
 /** Undefined for an answer without a body, which is one to a deletion. */

@@ -9,7 +9,7 @@ import {
   UpstreamRefusedError,
   UpstreamUnreachableError,
 } from '../../upstream-proxy/index.ts'
-import { refuseCredentials, revealsOf } from './credentials.ts'
+import { containsCredentialOf, refuseCredentials } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 
 /** Actions of a text upstream, named as its own documentation names them. */
@@ -57,7 +57,7 @@ export interface TextResponse {
   readonly headers: Headers
 }
 
-export type UpstreamClient = (ask: TextRequest) => Promise<TextResponse>
+export type UpstreamClient = (request: TextRequest) => Promise<TextResponse>
 
 /**
  * The one place that talks to text upstreams. Resolves when a successful answer begins.
@@ -72,41 +72,45 @@ export const createUpstreamClient = ({
   ...options
 }: UpstreamClientOptions): UpstreamClient => {
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  return async (ask) => {
+  return async (request) => {
     const startedAt = performance.now()
-    const report = (status: number) =>
-      observe?.({ action: ask.action, status, seconds: (performance.now() - startedAt) / 1000 })
+    const observeStatus = (status: number) =>
+      observe?.({ action: request.action, status, seconds: (performance.now() - startedAt) / 1000 })
     let response: Response
     try {
-      response = await send(ask.upstream.url + ask.path, init(ask, forwardHeaders))
+      response = await send(request.upstream.url + request.path, requestInit(request, forwardHeaders))
     } catch (cause) {
-      if (!ask.signal.aborted) report(0)
+      if (!request.signal.aborted) observeStatus(0)
       throw new UpstreamUnreachableError(cause, true)
     }
-    report(response.status)
+    observeStatus(response.status)
     const { status } = response
     const headers = responseHeaders(response.headers, status)
-    const revealing = revealsOf(ask.upstream)(headers)
-    if (response.ok && !revealing) return { response, headers }
-    if (status < 400 || status > 599 || revealing) {
+    const hasCredential = containsCredentialOf(request.upstream)(headers)
+    if (response.ok && !hasCredential) return { response, headers }
+    if (status < 400 || status > 599 || hasCredential) {
       await response.body?.cancel().catch(() => {})
-      throw new UpstreamInvalidError(revealing ? 'a header that contains a credential' : `status ${status}`)
+      throw new UpstreamInvalidError(hasCredential ? 'a header that contains a credential' : `status ${status}`)
     }
-    const { bytes } = await readAnswer(response, ask.upstream, maxResponseBytes)
-    log.info({ action: ask.action, status }, 'upstream refused')
+    const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
+    log.info({ action: request.action, status }, 'upstream refused')
     throw new UpstreamRefusedError({ status, headers, bytes })
   }
 }
 
 /** The body of an answer that is no stream. */
-export interface PlainBody {
+export interface ResponseBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Undefined for what is long, and for what is not UTF-8. */
   readonly text: string | undefined
 }
 
 /** The body of an answer that is no stream. Throws Invalid beyond `maxBytes` and for one that holds a credential, Unreachable when they do not all arrive. */
-export const readAnswer = async (response: Response, upstream: TextUpstream, maxBytes: number): Promise<PlainBody> => {
+export const readResponse = async (
+  response: Response,
+  upstream: TextUpstream,
+  maxBytes: number,
+): Promise<ResponseBody> => {
   let bytes: Uint8Array<ArrayBuffer> | undefined
   try {
     bytes = await readAtMost(response, maxBytes)
@@ -127,11 +131,11 @@ export const asProblem = (error: unknown): Problem => {
     : new UpstreamUnreachableError(error, true)
 }
 
-const init = (
+const requestInit = (
   { upstream, body, method = body === undefined ? 'GET' : 'POST', stream, headers: caller, signal }: TextRequest,
-  also: readonly string[] | undefined,
+  forwardHeaders: readonly string[] | undefined,
 ): RequestInit => {
-  const headers = forwardedHeaders(caller, also)
+  const headers = forwardedHeaders(caller, forwardHeaders)
   headers.accept = stream ? 'text/event-stream' : 'application/json'
   if (body !== undefined) headers['content-type'] = 'application/json'
   if (upstream.key !== undefined) headers.authorization = `Bearer ${upstream.key}`

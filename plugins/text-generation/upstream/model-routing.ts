@@ -32,15 +32,15 @@ export interface ModelRoute extends Capabilities {
 export const routeModel = (upstreams: readonly TextUpstream[], model: string): ModelRoute | undefined => {
   for (const upstream of upstreams) {
     const named = upstream.models?.find((entry) => idOf(entry) === model)
-    if (named !== undefined) return { ...peculiaritiesOf(upstream), ...(typeof named === 'object' && named), upstream }
+    if (named !== undefined) return { ...capabilitiesOf(upstream), ...(typeof named === 'object' && named), upstream }
   }
   const upstream = upstreams.find(({ models }) => models === undefined) ?? upstreams[0]
-  return upstream && { ...peculiaritiesOf(upstream), upstream }
+  return upstream && { ...capabilitiesOf(upstream), upstream }
 }
 
 const idOf = (entry: string | { readonly id: string }): string => (typeof entry === 'string' ? entry : entry.id)
 
-const peculiaritiesOf = ({ maxTemperature, streams, reportsUsage, chatOnly }: Capabilities): Capabilities => ({
+const capabilitiesOf = ({ maxTemperature, streams, reportsUsage, chatOnly }: Capabilities): Capabilities => ({
   maxTemperature,
   streams,
   reportsUsage,

@@ -11,27 +11,27 @@ export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Head
   if (!(error instanceof StreamError)) return asProblem(error)
   if (error.said === undefined) return new UpstreamInvalidError(error.message)
   refuseCredentials(upstream, JSON.stringify(error.said))
-  return refusalOf(error.said, headers)
+  return errorResponse(error.said, headers)
 }
 
 /**
  * What an upstream said went wrong, in an event of a stream that nobody has seen anything of yet, as the HTTP error that it is: the same words, and the
  * status that they stand for.
  */
-const refusalOf = (said: object, headers = new Headers()): UpstreamRefusedError => {
-  const error = errorIn(said)
-  const answer = new Headers(headers)
-  answer.set('content-type', 'application/json')
+const errorResponse = (upstreamError: object, headers = new Headers()): UpstreamRefusedError => {
+  const error = errorOf(upstreamError)
+  const responseHeaders = new Headers(headers)
+  responseHeaders.set('content-type', 'application/json')
   return new UpstreamRefusedError({
     status: errorStatus(error),
-    headers: answer,
+    headers: responseHeaders,
     bytes: new TextEncoder().encode(JSON.stringify({ error })),
   })
 }
 
 /** The error in `{"error":{…}}`, or the members of an error event of the Responses protocol in the names of an error. */
-const errorIn = (said: object): Readonly<Record<string, unknown>> => {
-  const { error, type, sequence_number: _, ...members } = said as Readonly<Record<string, unknown>>
+const errorOf = (upstreamError: object): Readonly<Record<string, unknown>> => {
+  const { error, type, sequence_number: _, ...members } = upstreamError as Readonly<Record<string, unknown>>
   if (typeof error === 'object' && error !== null) return error as Readonly<Record<string, unknown>>
   if (error !== undefined) return { message: String(error), type: 'upstream_error', param: null, code: null }
   return {

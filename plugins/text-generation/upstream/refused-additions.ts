@@ -3,18 +3,18 @@ import type { Addition } from './additions.ts'
 
 /** What is left out of requests because the same was refused before. */
 export interface RefusedAdditions {
-  of(call: Call): ReadonlySet<Addition>
+  get(call: Call): ReadonlySet<Addition>
   /** To be told when a call without them has succeeded. */
-  keep(call: Call, additions: ReadonlySet<Addition>): void
+  remember(call: Call, additions: ReadonlySet<Addition>): void
 }
 
 export interface RefusedAdditionsOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Milliseconds after which an upstream is tried anew: it may have learned, or have been misunderstood. Default an hour. */
-  readonly keptMs?: number
+  readonly ttlMs?: number
   /** Default 5000; the oldest is forgotten first. */
-  readonly maxKept?: number
+  readonly maxEntries?: number
 }
 
 /**
@@ -23,35 +23,35 @@ export interface RefusedAdditionsOptions {
  */
 export const createRefusedAdditions = ({
   now,
-  keptMs = 3_600_000,
-  maxKept = 5000,
+  ttlMs = 3_600_000,
+  maxEntries = 5000,
 }: RefusedAdditionsOptions): RefusedAdditions => {
-  const kept = new Map<string, { readonly additions: ReadonlySet<Addition>; readonly until: number }>()
+  const entries = new Map<string, { readonly additions: ReadonlySet<Addition>; readonly until: number }>()
   return {
-    of(call) {
-      const found = kept.size === 0 ? undefined : kept.get(keyOf(call))
-      return found && now() < found.until ? found.additions : none
+    get(call) {
+      const found = entries.size === 0 ? undefined : entries.get(keyOf(call))
+      return found && now() < found.until ? found.additions : noAdditions
     },
-    keep(call, additions) {
+    remember(call, additions) {
       const key = keyOf(call)
-      if (key.length > longestKey) return
-      kept.delete(key)
-      const [oldest] = kept.keys()
-      if (oldest !== undefined && kept.size >= maxKept) kept.delete(oldest)
-      kept.set(key, { additions, until: now() + keptMs })
+      if (key.length > maxKeyLength) return
+      entries.delete(key)
+      const [oldest] = entries.keys()
+      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest)
+      entries.set(key, { additions, until: now() + ttlMs })
     },
   }
 }
 
-const none: ReadonlySet<Addition> = new Set()
+const noAdditions: ReadonlySet<Addition> = new Set()
 
 /** Callers may name models and fields as they like. */
-const longestKey = 2000
+const maxKeyLength = 2000
 
-const keyOf = ({ user, exchange, served, body }: Call): string => {
+const keyOf = ({ user, exchange, route, body }: Call): string => {
   const fields = new Set(body?.json.members().map(({ key }) => key))
   // Whether there is a stream is the gateway's business.
-  for (const own of ['stream', 'stream_options']) fields.delete(own)
+  for (const gatewayField of ['stream', 'stream_options']) fields.delete(gatewayField)
   const model = body?.json.get('model')?.string()
-  return JSON.stringify([user, served.upstream.url, exchange.path, model, ...[...fields].sort()])
+  return JSON.stringify([user, route.upstream.url, exchange.path, model, ...[...fields].sort()])
 }
