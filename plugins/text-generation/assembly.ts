@@ -1,22 +1,25 @@
 import type { SseEvent } from '../sse-relay/index.ts'
 
-/** Puts a non-streaming answer together from the events of a stream. */
+/** Builds a non-streaming response from the events of a stream. */
 export interface Assembly {
-  /** Takes an event, `[DONE]` too. Throws StreamError for one that says that something went wrong, or that cannot be understood. */
+  /** Adds an event; `[DONE]` is one too. Throws StreamError for an error event and for an invalid event. */
   push(event: SseEvent): void
-  /** Whether the upstream has said all that belongs to an answer. */
+  /** Whether the upstream has sent the complete response. */
   readonly complete: boolean
-  /** What a non-streaming call would have answered, as JSON. */
+  /** The complete response, as JSON: the same as that of a non-streaming call. */
   result(): string
-  /** The answer cut off at the time limit, as JSON. */
+  /** The partial response at the time limit, as JSON. */
   partial(): string
-  /** As the upstream reported it. */
+  /** The usage object, as the upstream reported it. */
   readonly usage: object | undefined
 }
 
-/** The upstream broke its answer off, in words or by nonsense. */
+/** The upstream ended its stream with an error, or sent an invalid event. */
 export class StreamError extends Error {
-  /** What the upstream said of it: the object in `error`, or the whole error event. Undefined: it said nothing that could be shown. */
+  /**
+   * The upstream's error: the object in `error`, or the whole error event. Undefined: the upstream sent none that
+   * callers may see.
+   */
   readonly said: object | undefined
 
   constructor(message: string, said?: object) {

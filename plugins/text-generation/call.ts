@@ -15,51 +15,58 @@ import type { ModelRoute } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
 import type { RefusedAdditions } from './upstream/refused-additions.ts'
 
-/** One generation, on its way to one upstream. */
+/** One request of a caller to one upstream. */
 export interface Call {
-  /** Id of the user who calls. */
+  /** Id of the user that sent the request. */
   readonly user: string
   readonly exchange: Exchange
   readonly route: ModelRoute
-  /** As it came. Undefined: a GET. */
+  /** The request body as received. Undefined: a GET request. */
   readonly body?: JsonBody
-  /** Sees to it that what the answer names is known as the caller's first. Undefined: it names nothing that the upstream keeps. */
+  /**
+   * Records the ids in the response as the caller's, before the caller receives them. Undefined: the response has none
+   * to record.
+   */
   readonly issued?: IssuedObjects
-  /** The caller's, and its leaving. */
+  /** The caller's request: its headers, and its signal, which aborts when the caller disconnects. */
   readonly request: Request
-  /** Milliseconds since 1970: the time limit counts from here. */
+  /** Milliseconds since 1970. The time limit starts here. */
   readonly arrivedAt: number
-  /** The caller's credential, and its ceasing to hold. Undefined: nobody can tell. */
+  /** Registers a listener for the revocation of the caller's credential. Undefined: the host app cannot detect a revocation. */
   readonly whenRevoked: WhenRevoked | undefined
-  /** Told when the upstream has begun to answer, and not with an error. */
+  /** Called when the upstream has begun a successful response. */
   readonly onAccepted?: () => void
-  /** Told once, when the upstream has been reached and its answer has ended, however it ended. */
+  /** Called once, at the end of every response of the upstream: complete, failed or aborted. */
   readonly onEnd: (usage: object | undefined) => void | Promise<void>
 }
 
-/** What every generation works with. */
+/** What all requests share. */
 export interface GenerationContext {
   readonly client: UpstreamClient
-  /** What upstreams refused to be asked with. */
+  /** Cache of fields that the gateway adds and that an upstream has rejected. */
   readonly refusedAdditions: RefusedAdditions
   readonly clock: Clock
-  /** Milliseconds that a call without streaming may take. */
+  /** Time limit of a non-streaming request, in milliseconds. */
   readonly timeoutMs: number
-  /** Milliseconds of silence in a stream before a comment is sent. Undefined: none is. */
+  /** Milliseconds of silence in a stream after which the gateway sends a comment. Undefined: it sends none. */
   readonly heartbeatMs: number | undefined
   readonly maxResponseBytes: number
   readonly log: Log
 }
 
 /**
- * Asks the upstream, for a stream where it can give one, and begins with its answer. What no rule has changed goes as it came, byte for byte.
+ * Sends the request to the upstream, as a stream where the upstream supports it, and starts to read the response with
+ * `begin`.
  *
- * Where the upstream refuses what the gateway put in, it is asked again without that: its refusal proves that nothing was generated, and the caller never
- * sees a complaint about what it did not send. What helped is left out of the like for a while.
+ * A body that the gateway does not change goes upstream byte for byte.
  *
- * Rejects with Refusal, Unreachable and Invalid, see `createConnection`, and with what `begin` rejects with.
+ * If the upstream rejects a field that the gateway added, the gateway retries without that field. A retry is safe:
+ * after a rejection with status 400 or 422 the upstream has generated nothing. The caller never sees an error about a
+ * field that it did not send. After a successful retry, similar requests omit the field for a while.
  *
- * @param withoutStream whether no stream is wanted
+ * Rejects with the upstream errors of `createUpstreamClient`, and with the errors of `begin`.
+ *
+ * @param withoutStream whether the upstream must not stream
  */
 export const askUpstream = async <Result>(
   call: Call,
@@ -100,7 +107,7 @@ export const askUpstream = async <Result>(
       if (!refusal || without.has(refusal.addition)) throw problem
       without.add(refusal.addition)
       const nextBytes = await bytesOf(exchange.body(without), body)
-      // The same field may be the caller's own, and the complaint is its to hear.
+      // The caller itself sent the rejected field, so the caller receives the error.
       if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
       bytes = nextBytes
       if (refusal.lasting) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
@@ -109,14 +116,14 @@ export const askUpstream = async <Result>(
   }
 }
 
-/** What is sent: the body as it came, where nothing in it has changed. */
+/** The bytes to send: those of the caller if nothing has changed. */
 const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Uint8Array> | Uint8Array | undefined => {
   if (!json) return undefined
   if (json === body?.json) return body.bytes
   return body && body.bytes.length > bytesInTurn ? composeInTurns(json) : json.bytes
 }
 
-/** The frames of an answer, each when what it names is known as the caller's. */
+/** The frames of a response. Each becomes available when its ids are recorded as the caller's. */
 export const framesOf = (
   { issued }: Pick<Call, 'issued'>,
   body: ReadableStream<Uint8Array>,

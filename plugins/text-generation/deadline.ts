@@ -3,17 +3,20 @@ import type { WhenRevoked } from '../shared/revocation.ts'
 
 export interface DeadlineOptions {
   readonly clock: Clock
-  /** When the time is over, in milliseconds since 1970. */
+  /** The deadline, in milliseconds since 1970. */
   readonly at: number
-  /** Ends it too: the caller has left. */
+  /** Aborts when the caller disconnects; this aborts the call too. */
   readonly caller: AbortSignal
-  /** Milliseconds for which it goes on after that, if the caller was there at first. Default 0. */
+  /**
+   * Milliseconds for which the call continues after the caller has disconnected. Default 0. A request that has already
+   * been aborted does not continue.
+   */
   readonly lingerMs?: number
-  /** And so does this: the caller's credential has ceased to hold. */
+  /** Registers a listener for the revocation of the caller's credential, which aborts the call too. */
   readonly whenRevoked?: WhenRevoked
 }
 
-/** Ends a call at a time, when its caller leaves, or when the caller's credential ceases to hold: one signal, and why it was given. */
+/** Aborts a call at its deadline, when the caller disconnects, or when the caller's credential is revoked. */
 export class Deadline implements Disposable, EventListenerObject {
   readonly #options: DeadlineOptions
   readonly #controller = new AbortController()
@@ -37,17 +40,17 @@ export class Deadline implements Disposable, EventListenerObject {
     return this.#controller.signal
   }
 
-  /** Whether it was the time that ended it. */
+  /** Whether the deadline aborted the call. */
   get passed(): boolean {
     return this.#passed
   }
 
-  /** Whether it was the credential. */
+  /** Whether the revocation of the credential aborted the call. */
   get revoked(): boolean {
     return this.#revoked
   }
 
-  /** The caller has left. */
+  /** Handles the abort of the caller's signal. */
   handleEvent(): void {
     const { clock, lingerMs = 0 } = this.#options
     if (lingerMs === 0) this.#disconnect()
@@ -77,8 +80,10 @@ export class Deadline implements Disposable, EventListenerObject {
 }
 
 /**
- * Milliseconds that a call without streaming may take: the limit, or less where the client has said that it waits no longer (`x-stainless-timeout`, in
- * seconds): an answer cut off a little earlier is worth more to it than none.
+ * Time limit of a non-streaming request, in milliseconds.
+ *
+ * It is the gateway's limit, or 90 % of the client's own timeout if that is less. The OpenAI client libraries send it
+ * as `x-stainless-timeout`, in seconds. The client then receives a partial response instead of none.
  */
 export const timeoutOf = (headers: Headers, limitMs: number): number => {
   const clientMs = Number(headers.get('x-stainless-timeout') ?? Number.NaN) * 1000

@@ -19,18 +19,18 @@ import { wordOf } from './validation.ts'
 
 export interface GenerationOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
-  /** Says whose an asset is. Undefined: there is no asset library, and no address of an asset passes, except for presets. */
+  /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
   readonly assets: Pick<Ownership, 'asset'> | undefined
-  /** Ids of assets that are everybody's. */
+  /** Ids of assets that every user may use. */
   readonly presetAssets: ReadonlySet<string>
-  /** Says whose an object of the text account is. */
+  /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
   readonly objects: ObjectOwnership
   readonly recordBackground: RecordBackgroundUsage
   readonly maxBodyBytes: number
   readonly record: RecordUsage
 }
 
-/** Who asks for what, and since when. */
+/** A request and its caller. */
 export interface Generation {
   readonly request: Request
   readonly user: string
@@ -40,7 +40,10 @@ export interface Generation {
   readonly arrivedAt: number
 }
 
-/** Generates text: reads and checks the request, finds out who serves the model, and answers as the caller wants it. */
+/**
+ * Handles a generation request: reads and validates it, selects the upstream of the model, and returns the response,
+ * streaming or not.
+ */
 export const generate = async (
   { request, user, token, whenRevoked, arrivedAt }: Generation,
   protocol: Protocol,
@@ -48,7 +51,7 @@ export const generate = async (
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes)
   const { json } = body
-  // Each step may look at a hundred thousand values, and no two of them at once.
+  // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesInTurn
   if (isLarge) await nextTurn()
   const route = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
@@ -81,7 +84,7 @@ export const generate = async (
       accepted = true
     },
     onEnd: (usage: object | undefined) => {
-      // What goes on in the background is paid for when it ends.
+      // Usage of a background response is recorded when the response ends.
       if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
       options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
     },
@@ -90,8 +93,10 @@ export const generate = async (
 }
 
 /**
- * The upstream knows no users, and the address of any asset in the account would do: so each has to be the caller's own, or one of the presets. Throws TextProblem 403 for the
- * first that is not.
+ * Requires that every asset in the request is the caller's own or a preset.
+ *
+ * The upstream has one account for all users, so it would accept the asset of any user. Throws TextProblem 403 for the
+ * first foreign asset.
  */
 const requireOwnAssets = (
   json: Json,
@@ -111,7 +116,7 @@ const requireOwn = async (
     if (presetAssets.has(id)) continue
     if (!assets) throw new TextProblem(403, 'there is no asset library here to take assets from', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
-      // What the asset library's upstream says in its own shape is none of this caller's.
+      // An error of the asset library's upstream does not have the shape of this protocol's errors.
       if (error instanceof UpstreamRefusedError) throw new UpstreamUnreachableError(error, true)
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })

@@ -36,51 +36,74 @@ export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
 export { readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
 export interface TextGenerationOptions {
-  /** Who serves which models, first come first served; see `TextUpstream`. None: every route answers 502, after the token check. */
+  /** The upstreams, in order of precedence; see `TextUpstream`. Empty: every route responds 502, after authentication. */
   readonly upstreams: readonly TextUpstream[]
-  /** Who is calling: `identifyByToken`, or the host app's own. */
+  /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
-  /** Keeps what every call cost; nobody waits for it. Default: nothing is kept. */
+  /** Stores the usage of every call, in the background. Default: usage is not stored. */
   readonly usage?: UsageStore
-  /** Told of what every call cost, for metrics; and whether the upstream has taken it: what it has not may name a model that nobody has. */
+  /**
+   * Receives the usage of every call, for metrics. `taken`: the upstream has accepted the request. If false, the model
+   * name may be invalid.
+   */
   readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly taken: boolean }) => void
-  /** Keeps who was given which response, conversation and item of the account. Default: nobody owns any, so none can be continued, fetched or referred to. */
+  /**
+   * Stores the owners of responses, conversations and items. Default: they have no owners, so none can be continued,
+   * retrieved or referenced.
+   */
   readonly objects?: TextObjectStore
-  /** Milliseconds that upstreams keep such objects. Default 30 days. */
+  /** Milliseconds for which upstreams keep such objects. Default 30 days. */
   readonly objectsKeptMs?: number
   /**
-   * Fields by which every caller may name any object of the account, for example `file_id`, `prompt`, `container`, `item_reference`. Default none: whose a file, a
-   * prompt or a container is, nobody here knows.
+   * Id fields that every caller may use, for example `file_id`, `prompt`, `container`, `item_reference`.
+   *
+   * Default none: the gateway does not know the owners of files, prompts and containers. A field in this list lets
+   * every caller use all such objects of the account.
    */
   readonly allowedFields?: readonly string[]
-  /** Looks after responses in the background, and forgets expired objects, until it is aborted. Undefined: their usage is recorded when their owner sees them end. */
+  /**
+   * Until this signal aborts, the gateway polls background responses, records their usage, and removes expired objects.
+   * Undefined: usage is recorded when the owner retrieves the finished response.
+   */
   readonly settleUntil?: AbortSignal
-  /** Says whose an asset is, see `createOwnership`. Default: no `asset://` address passes, except for `presetAssets`. */
+  /**
+   * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
+   * `presetAssets`.
+   */
   readonly assets?: Pick<Ownership, 'asset'>
-  /** Ids of assets of the vendor's that are everybody's: nobody is asked whose they are. Default: none. */
+  /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
-  /** Milliseconds that a call without streaming may take, from its arrival, before it is cut off. Default 200,000. */
+  /**
+   * Time limit of a non-streaming request, in milliseconds from its arrival. Then the caller receives a partial
+   * response. Default 200,000.
+   */
   readonly timeoutMs?: number
-  /** Put into chat requests that name no maximum. Default 4,096; null leaves them as they are. */
+  /** `max_tokens` of chat requests that have no maximum. Default 4,096; null: the gateway adds none. */
   readonly defaultMaxTokens?: number | null
-  /** Milliseconds of silence in a stream after which a comment is sent, to keep balancers from closing the connection. Default: none is. */
+  /**
+   * Milliseconds of silence in a stream after which the gateway sends a comment, so that load balancers keep the
+   * connection open. Default: never.
+   */
   readonly heartbeatMs?: number
-  /** Largest request body in bytes; beyond it 413. Default 64 MiB. */
+  /** Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB. */
   readonly maxBodyBytes?: number
-  /** Largest answer in bytes that is put together from a stream. Default 64 MiB. */
+  /** Maximum size of a response that the gateway buffers or builds from a stream, in bytes. Default 64 MiB. */
   readonly maxResponseBytes?: number
-  /** Headers of callers that pass on, besides language and tracing. */
+  /** Request headers to forward, in addition to language and tracing headers. */
   readonly forwardHeaders?: readonly string[]
-  /** Default the global `fetch`. Called with `keepalive: false` for everything but GET: a generation must not be sent twice. */
+  /**
+   * Default: the global `fetch`. Every method but GET has `keepalive: false`, so that the runtime does not send a
+   * generation twice.
+   */
   readonly fetch?: Fetch
   readonly clock?: Clock
   readonly log?: Log
-  /** Told of every refusal, and of stored responses that are cancelled or deleted. Default: nobody is. */
+  /** Receives refused accesses, and cancellations and deletions of stored responses. Default: no audit. */
   readonly audit?: Audit
   readonly observe?: UpstreamClientOptions['observe']
 }
 
-/** The text generation interface, as a plugin: `/v1/chat/completions`, `/v1/responses` and what it stored, `/v1/models`. Existing client libraries of the protocols work with it. */
+/** OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`. */
 export const textGeneration = (options: TextGenerationOptions) => {
   const { identify, usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
@@ -148,7 +171,8 @@ export const textGeneration = (options: TextGenerationOptions) => {
     .onError(renderProblems(textProblemBody, log, audit))
     .macro({
       generates: (_required: true) => ({
-        // Elysia awaits a guard only if it is an async function. The time limit counts from here, before anything is read.
+        // Elysia awaits a `resolve` hook only if it is an async function. The time limit starts here, before the body
+        // is read.
         resolve: async ({ request }): Promise<Omit<Generation, 'request'>> => {
           const arrivedAt = clock.now()
           const caller = await requireIdentity(identify, request)

@@ -12,7 +12,7 @@ interface ModelsRequest {
   readonly arrivedAt: number
 }
 
-/** `GET /v1/models/{id}`, forwarded to where the model is served. */
+/** `GET /v1/models/{id}`: forwards the request to the upstream that serves the model. */
 export const getModel = async (
   { id, ...request }: ModelsRequest & { readonly id: string | null },
   context: GenerationContext,
@@ -25,8 +25,10 @@ export const getModel = async (
 }
 
 /**
- * `GET /v1/models`, forwarded; of several upstreams each one's models that it serves, in the order of the list. An upstream that does not answer is left out, unless
- * it is the only one, or none does.
+ * `GET /v1/models`: lists the models of all upstreams, in the order of the upstreams.
+ *
+ * Of each upstream it lists only the models that `routeModel` sends there. It omits an upstream that fails, unless all
+ * fail. With a single upstream it forwards the response as it is.
  */
 export const listModels = async (request: ModelsRequest, context: GenerationContext): Promise<Response> => {
   const [first, ...others] = request.upstreams
@@ -43,14 +45,17 @@ export const listModels = async (request: ModelsRequest, context: GenerationCont
   })
 }
 
-/** The models in an upstream's list that callers are sent there for. */
+/** The models in an upstream's list that are routed to this upstream. */
 const servedBy = (upstreams: readonly TextUpstream[], index: number, bytes: Uint8Array): readonly Json[] =>
   (objectIn(bytes).get('data')?.elements() ?? []).filter((model) => {
     const id = model.get('id')?.string()
     return id !== undefined && routeModel(upstreams, id)?.upstream === upstreams[index]
   })
 
-/** Model ids may hold slashes. What could be another path to whoever decodes the path once more is no id. */
+/**
+ * Whether a string may be a model id, which may contain slashes. It excludes strings that a second URL decoding would
+ * turn into another path.
+ */
 const isModelId = (id: string | null): id is string =>
   id !== null && /^[^\\?#%\p{Cc}]{1,256}$/u.test(id) && !id.split('/').some((part) => /^\.*$/.test(part))
 

@@ -17,18 +17,21 @@ import type { TextUpstream } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
 
 /**
- * Answers a call that does not stream. The upstream is asked for a stream all the same, so that there is something to show for it when the time is over:
- * the answer so far, marked by `x-upstream-partialresponse`.
+ * Handles a request without streaming.
  *
- * Throws Refusal, Unreachable and Invalid, see `createConnection`; also where the upstream breaks off in the middle. Problem 401 where the caller's credential
- * ceases to hold meanwhile.
+ * The gateway still requests a stream from the upstream. At the time limit it can then return a partial response, with
+ * the header `x-upstream-partialresponse`.
+ *
+ * Throws the upstream errors of `createUpstreamClient`, also for a stream that breaks. Throws Problem 401 when the
+ * caller's credential is revoked.
  */
 export const respondNonStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
   const { exchange, request, route } = call
   const { clock, timeoutMs, log } = context
   using deadline = new Deadline({
     clock,
-    // What it begins goes on, whether anybody waits for the answer or not: so its caller has to be known as its owner.
+    // The upstream continues a background response without a client. Therefore the gateway has to learn its id and
+    // record the owner, even if the caller has disconnected.
     at: exchange.atOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeoutOf(request.headers, timeoutMs),
     caller: request.signal,
     lingerMs: exchange.atOnce ? timeoutMs : 0,
@@ -46,7 +49,8 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       upstreamResponse = begunResponse
       const { response } = begunResponse
       if (!isJsonResponse(response)) {
-        // What goes on without its caller is known as soon as it has begun; of any other answer nobody sees anything before its end.
+        // The ids of a background response are recorded as soon as they arrive. Of any other stream the caller receives
+        // nothing before its end, so its ids are recorded then.
         const streamCall = exchange.atOnce ? call : {}
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
@@ -81,7 +85,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     }
     throw problemOf(error, route.upstream, upstreamResponse?.headers)
   } finally {
-    // An upstream that has the request at work costs, whether it has answered yet or not.
+    // After the request was sent, it may cost tokens even if no response has arrived.
     if (upstreamResponse || (sent && signal.aborted)) {
       const recorded = call.onEnd(usage)
       if (recorded) await recorded
@@ -89,28 +93,31 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
   }
 }
 
-/** An answer, once what it names is known as the caller's. What a bridge made up names nothing that an upstream keeps. */
+/** Records the ids in a response, then returns it. A bridged response has none that the upstream keeps. */
 const withIssuedObjects = async (json: string, { exchange, issued }: Call): Promise<string> => {
   if (exchange.native) await issued?.response(JSON.parse(json))
   return json
 }
 
-/** An answer that has begun: a stream, or all of it. */
+/** A response of the upstream: a stream, or a complete body. */
 type BegunResponse = TextResponse &
   ({ readonly reader: FrameReader } | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParsedResponse })
 
-/** Whether an answer is not a stream, whatever was asked for. */
+/** Whether a response is JSON and no stream, whatever the gateway requested. */
 export const isJsonResponse = (response: Response): boolean =>
   /\bjson\b/i.test(response.headers.get('content-type') ?? '')
 
-/** An answer that is no stream. */
+/** A JSON response. */
 export interface ParsedResponse {
   readonly text: string
-  /** Its object, to look into. */
+  /** The parsed object, for reading. */
   readonly fields: JsonObject
 }
 
-/** What is in a plain answer. Throws Invalid for anything but an object, StreamError for an error under a status of success. */
+/**
+ * Parses a JSON response. Throws UpstreamInvalidError for anything but an object of the protocol, StreamError for an
+ * error object with status 200.
+ */
 export const parseResponse = (body: ResponseBody, { isAnswer }: Pick<Exchange, 'isAnswer'>): ParsedResponse => {
   const text = body.text ?? textOf(body.bytes)
   const fields = fieldsOf(text)
@@ -162,7 +169,7 @@ const assembleStream = async (
   }
 }
 
-/** Pushes events up to the end, or to the one after which nothing matters: then true. */
+/** Adds events up to the end of the stream, or up to `[DONE]` or a terminal event; in the latter cases it returns true. */
 const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boolean): Promise<boolean> => {
   for (let frames = await reader.next(); frames; frames = await reader.next()) {
     for (const { event } of frames) {
@@ -174,7 +181,10 @@ const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boo
   return false
 }
 
-/** The body's own end often comes a moment after the last event. Whoever reads on until then can use the connection again; one that does not end is given up. */
+/**
+ * Reads to the end of the body, which often arrives just after the last event. The connection can then be reused. A
+ * body that does not end in time is cancelled.
+ */
 const awaitEnd = (reader: FrameReader, clock: Clock): void => {
   const cancel = () => void reader.cancel()
   const cancelTimer = clock.at(clock.now() + maxEndMs, cancel)
@@ -187,14 +197,13 @@ const awaitEnd = (reader: FrameReader, clock: Clock): void => {
   )
 }
 
-/** Milliseconds. */
 const maxEndMs = 1_000
 
 const pushText = (text: string, assembly: Assembly): void => {
   for (const { event } of createFrames().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
 }
 
-/** An answer that the gateway put together. Throws Invalid when it holds a credential. */
+/** A JSON response that the gateway has built. Throws UpstreamInvalidError if it contains a credential. */
 const jsonResponse = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
   refuseCredentials(upstream, json)
   headers.set('content-type', 'application/json')

@@ -78,7 +78,7 @@ const model = Type.Object({
 })
 const models = Type.Object({ object: Type.Literal('list'), data: Type.Array(model) })
 
-/** Options of each route: bodies are read by the routes themselves, and `GET /openapi` says in short what the document says in full. */
+/** Elysia options of each route. The handlers read the bodies themselves; `GET /openapi` shows a summary of the schemas. */
 export const openapi = {
   createChatCompletion: route('Create a chat completion', generated('The completion'), body(completion)),
   createResponse: route('Create a response', generated('The response'), body(response)),

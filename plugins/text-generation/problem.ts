@@ -1,10 +1,10 @@
 import { Problem, type ProblemBody } from '../shared/problem.ts'
 
-/** A refusal that also says where in the request the trouble is. */
+/** A problem that also names the invalid field of the request. */
 export class TextProblem extends Problem {
-  /** Path of the offending field, for example `messages[0].role`. */
+  /** Path of the invalid field, for example `messages[0].role`. */
   readonly param: string | undefined
-  /** A word for programs, for example `model_not_found`. */
+  /** Machine-readable code, for example `model_not_found`. */
   readonly code: string | undefined
 
   constructor(
@@ -22,7 +22,7 @@ export class TextProblem extends Problem {
   }
 }
 
-/** `{"error":{"message","type","param","code"}}`, the form that client libraries of the protocol read. */
+/** `{"error":{"message","type","param","code"}}`: the error object of the OpenAI API. */
 export const textProblemBody: ProblemBody = (problem) => {
   const { param = null, code = null } = problem instanceof TextProblem ? problem : {}
   return {

@@ -6,66 +6,69 @@ import type { Addition } from './upstream/additions.ts'
 import type { TextAction } from './upstream/client.ts'
 import type { Capabilities } from './upstream/model-routing.ts'
 
-/** What a request has to say before anything is done with it. */
+/** A validated request. */
 export interface Checked {
   readonly model: string
   /** Whether the caller wants a stream. */
   readonly stream: boolean
-  /** Whether the caller wants usage in a chat stream. */
+  /** Whether the caller requests usage in a chat stream (`stream_options.include_usage`). */
   readonly includeUsage?: boolean
-  /** Whether the upstream is to keep the answer, so that it can be continued and fetched. */
+  /** Whether the upstream stores the response (`store`), so that the caller can continue and retrieve it. */
   readonly stores?: boolean
-  /** Whether the caller wants to fetch the answer later. */
+  /** Whether the caller wants a background response (`background`), to retrieve it later. */
   readonly background?: boolean
-  /** Whether the upstream is asked in words of the other protocol. */
+  /** Whether the request goes upstream in the other protocol, through the bridge. */
   readonly bridged?: boolean
 }
 
-/** A protocol as a caller speaks it. */
+/** One of the two protocols for callers: chat completions or responses. */
 export interface Protocol {
-  /** Throws TextProblem 400 that names the field. */
+  /** Validates a request. Throws TextProblem 400 that names the field. */
   check(request: Json, peculiarities?: Capabilities): Checked
-  /** How a checked request is put to an upstream. Throws TextProblem 400 for what cannot be put to this one. */
+  /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
   put(request: CheckedRequest, checked: Checked, peculiarities: Capabilities): Exchange
 }
 
-/** One request on its way: what the upstream is sent, and what its answers mean in the caller's protocol. */
+/** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */
 export interface Exchange {
   readonly action: TextAction
-  /** Below the upstream's address. */
+  /** Path below the upstream's URL. */
   readonly path: string
   /**
-   * The request as it goes upstream, with what the gateway puts in, except for some of that. Without `stream` it says nothing of streams at all. Undefined: a
-   * GET.
+   * The request body for the upstream, with the fields that the gateway adds, except those in `without`. Without
+   * `stream`, it has no stream fields at all. Undefined: a GET request.
    */
   body(without: ReadonlySet<Addition>): Json | undefined
-  /** Whether the upstream's answers are in the caller's protocol as they stand. */
+  /** Whether the upstream responds in the caller's protocol, so that no conversion is needed. */
   readonly native: boolean
-  /** Whether a plain answer's object is one of this protocol. */
+  /** Whether an object is a response of the upstream's protocol. */
   isAnswer(answer: JsonObject): boolean
-  /** Whether the answer says only what has begun, and goes on without its caller: it is asked for plainly then. */
+  /**
+   * Whether the upstream responds at once and continues in the background. Such a request does not stream unless the
+   * caller wants it.
+   */
   readonly atOnce?: boolean
-  /** Whether an event completes an answer, after which nothing matters; else it is `[DONE]`, or a clean end. */
+  /** Whether a terminal event completes a stream. If false, `[DONE]` or a clean end of the body does. */
   readonly terminal: boolean
-  /** A plain answer's object, parsed exactly, as the events that a stream would have brought: text of a whole event stream. */
+  /** Converts a response object, parsed with `parseLossless`, to the text of the equivalent event stream. */
   eventsOf(answer: unknown): string
-  /** Takes the upstream's events, and makes the caller's answer of them. */
+  /** Builds the caller's non-streaming response from the upstream's events. */
   assemble(): Assembly
-  /** Takes the upstream's frames, and makes the caller's stream of them. */
+  /** Converts the upstream's frames to the caller's stream. */
   relay(): Relaying
 }
 
-/** What becomes of a stream on its way to the caller. */
+/** Converts one stream for the caller, frame by frame. */
 export interface Relaying {
-  /** Undefined: passes as it came; bytes: instead of it; null: nothing. */
+  /** Undefined: the frame passes unchanged; bytes replace it; null drops it. */
   onFrame(frame: Frame): Uint8Array | null | undefined
-  /** What the stream ends with, when the upstream has ended: `broken` says that it did not close cleanly. */
+  /** Text to append when the upstream's stream has ended. `broken`: the upstream closed it with an error. */
   onEnd(broken: boolean): string
-  /** Whether all of the answer has passed. */
+  /** Whether the complete response has passed. */
   readonly complete: boolean
-  /** As the upstream reported it. */
+  /** The usage object, as the upstream reported it. */
   readonly usage: object | undefined
 }
 
-/** What a caller is told of a stream that its upstream did not bring to an end. */
+/** Error message for a stream that the upstream did not complete. */
 export const brokenOff = 'upstream broke off its answer'

@@ -6,17 +6,19 @@ import { type Call, framesOf } from './call.ts'
 import { jsonOf, readEvent } from './events/event.ts'
 
 export interface StartStreamOptions {
-  /** Gives the stream up, now or later: a body may know nothing of the signal that its request was made with. */
+  /** Cancels the stream at any time. Not every body aborts with the signal of its request. */
   readonly signal: AbortSignal
-  /** Milliseconds of silence after which the first event is not waited for any longer. Default: any time. */
+  /** Milliseconds after which it returns without the first event. Default: no limit. */
   readonly maxSilenceMs?: number
   readonly clock: Clock
-  /** How events are read. Default: each for itself. */
+  /** How to parse events. Default: each event on its own. */
   readonly events?: FramesOptions
 }
 
 /**
- * Reads a stream up to its first event, and gives all its frames, from the first on. Throws StreamError when that event is an error, Invalid when there is none.
+ * Waits for the first event of a stream, and returns a reader of all frames, from the first on.
+ *
+ * Throws StreamError when the first event is an error, UpstreamInvalidError when there is no event.
  */
 export const startStream = async (
   call: Pick<Call, 'issued'>,
@@ -34,12 +36,15 @@ export const startStream = async (
     if (streamError) throw new StreamError('an error instead of an answer', streamError)
     return first.reader
   } catch (error) {
-    // An upstream may send for ever, also what nobody can read.
+    // The upstream might send an invalid stream without an end.
     await reader.cancel()
     throw error
   }
 }
 
-/** Apart from the function above, whose call, with the request's body, a listener in it would hold as long as the stream lasts. */
+/**
+ * Outside `startStream`: a listener there would keep the call, with the request's body, in memory as long as the stream
+ * lasts.
+ */
 const cancelOnAbort = (reader: FrameReader, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void reader.cancel(signal.reason), { once: true })

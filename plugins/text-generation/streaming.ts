@@ -18,16 +18,19 @@ import { watchCredentials } from './upstream/credentials.ts'
 import { problemOf } from './upstream/problem.ts'
 
 /**
- * Answers a call that streams: events as they come. The response begins with the first event, or with the first heartbeat; an error that comes
- * before becomes the status that it stands for.
+ * Handles a request with streaming: relays the events as they arrive.
  *
- * Throws Refusal, Unreachable and Invalid, see `createConnection`; where there are too many streams, Problem 429 or 503; and 401 where the caller's credential
- * ceases to hold before the response has begun. After that, such a stream ends with an error.
+ * The response begins with the first event, or with the first heartbeat. An error before that becomes an HTTP error.
+ *
+ * Throws the upstream errors of `createUpstreamClient`; Problem 429 or 503 when there are too many streams; Problem 401
+ * when the caller's credential is revoked before the response has begun. If it is revoked later, the stream ends with
+ * an error event.
  */
 export const respondStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
   const { exchange, request, route } = call
   const { clock, heartbeatMs, timeoutMs } = context
-  // What goes on without its caller is waited for: so its caller has to be known as its owner.
+  // The upstream continues a background response without a client. Therefore the gateway waits for its id and records
+  // the owner, even if the caller has disconnected.
   using linger = exchange.atOnce
     ? new Deadline({ clock, at: Number.POSITIVE_INFINITY, caller: request.signal, lingerMs: timeoutMs })
     : undefined
@@ -64,14 +67,17 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
   }
 }
 
-/** A stream on its way to its caller, for as long as it lasts: it holds nothing of the request that it does not need to the end. */
+/**
+ * The state of one relayed stream. It lives as long as the stream, so it keeps nothing of the request that is not
+ * needed to the end.
+ */
 class StreamedResponse implements RelayOptions {
-  /** Ends the call, for whatever reason. */
+  /** Aborts the upstream's request. */
   readonly upstreamCall = new AbortController()
   readonly signal: AbortSignal
   readonly heartbeatMs: number | undefined
   readonly clock: Clock
-  /** Whether the caller's credential has ceased to hold. */
+  /** Whether the caller's credential is revoked. */
   revoked = false
   readonly #relay: Relaying
   readonly #checkCredentials: (frame: Frame) => void
@@ -94,7 +100,7 @@ class StreamedResponse implements RelayOptions {
     })
   }
 
-  /** Throws Problem 429 or 503 where there are too many streams. */
+  /** Counts this stream. Throws Problem 429 or 503 when there are too many. */
   count(): void {
     this.#inFlight?.streaming()
   }
@@ -118,7 +124,7 @@ class StreamedResponse implements RelayOptions {
     this.end().catch(() => {})
   }
 
-  /** It is counted, and its credential watched, no longer. */
+  /** Ends the counting of this stream and the watch of its credential. */
   release(): void {
     this.#inFlight?.streamed()
     this.#unwatchCredential?.()
@@ -132,13 +138,16 @@ class StreamedResponse implements RelayOptions {
   }
 }
 
-/** A plain answer as the stream that it would have been. */
+/** A JSON response as the equivalent event stream. */
 const eventStream = (body: ResponseBody, exchange: Exchange): Response['body'] =>
   new Response(exchange.eventsOf(parseLossless(parseResponse(body, exchange).text))).body
 
 const encoder = new TextEncoder()
 
-/** The end of a stream whose caller's credential has ceased to hold, for clients of either protocol: they raise what has `error`, or the type of one. */
+/**
+ * Last event of a stream whose credential is revoked. Clients of both protocols raise it: one reads `error`, the other
+ * the event type `error`.
+ */
 const revokedEvent = `event: error\n${eventText(
   JSON.stringify({
     type: 'error',
@@ -147,6 +156,6 @@ const revokedEvent = `event: error\n${eventText(
   }),
 )}`
 
-/** Whether a stream was closed within an event of which nobody can make anything. */
+/** Whether the stream ended inside an event whose data is not valid JSON. */
 const isIncomplete = ({ closing, event }: Frame): boolean =>
   closing !== undefined && closing !== '' && event !== undefined && !isDone(event.data) && jsonOf(event) === undefined

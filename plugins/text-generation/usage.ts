@@ -1,39 +1,47 @@
 import { numberOf } from '../shared/lossless-json.ts'
 import type { Log } from '../shared/problem.ts'
 
-/** Tokens of one call, as the upstream counted them. Whole numbers from 0. */
+/** Token counts of one call, as the upstream reported them: integers from 0. */
 export interface Tokens {
-  /** All of the input, `cachedInput` included. */
+  /** All input tokens, including `cachedInput`. */
   readonly input: number
-  /** What of the input the upstream remembered from earlier calls. */
+  /** Input tokens that the upstream read from its prompt cache. */
   readonly cachedInput: number
-  /** All of the output, `reasoning` included. */
+  /** All output tokens, including `reasoning`. */
   readonly output: number
-  /** What of the output the model thought rather than said. */
+  /** Output tokens of the model's reasoning. */
   readonly reasoning: number
 }
 
-/** One call to be recorded. */
+/** The usage of one call. */
 export interface UsageEntry {
-  /** Id of the user who called. */
   readonly user: string
-  /** Id of the token that was used. Undefined: the host app knows its users otherwise. */
+  /** Id of the API token. Undefined: the host app identifies its users in another way. */
   readonly token?: string
-  /** As the caller named it: any text of any length. */
+  /** The model name in the request: any text of any length. */
   readonly model: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Undefined: the upstream reported none (the client left, the upstream broke off, or never reports). The call counts as unreported, and nothing is estimated. */
+  /**
+   * Undefined: the upstream reported no usage (the client disconnected, the stream broke, or the upstream never reports
+   * it). Nothing is estimated.
+   */
   readonly tokens: Tokens | undefined
 }
 
-/** The port: where calls are recorded. */
+/** Store port: records the usage of calls. */
 export interface UsageStore {
-  /** Adds a call to what its user spent that day. The caller is not kept waiting for it; what it throws, or rejects with, is logged. */
+  /**
+   * Adds a call to its user's usage of the day. The caller does not wait for it. The gateway logs an exception or a
+   * rejection.
+   */
   recordUsage(entry: UsageEntry): void | Promise<void>
 }
 
-/** Keeps what a call cost, and tells metrics of it. `taken`: the upstream has begun to answer, and not with an error; so the model exists. Never throws. */
+/**
+ * Records the usage of a call, and reports it to metrics. `taken`: the upstream accepted the request, so the model
+ * exists. Never throws.
+ */
 export type RecordUsage = (entry: UsageEntry, taken?: boolean) => void
 
 export interface RecordOptions {
@@ -56,12 +64,15 @@ export const createUsageRecorder =
     }
   }
 
-/** Tokens of one call beyond which a count is taken for nonsense: sums of a day then stay exact. */
+/** Maximum plausible count of one call. It keeps the sums of a day exact in a double. */
 const maxTokens = 1_000_000_000
 
 /**
- * Reads the `usage` object of a chat completion (`prompt_tokens`, `completion_tokens`) or of a response (`input_tokens`, `output_tokens`), with its
- * details. A count that is no whole number from 0 to 1,000,000,000 is taken for 0. Undefined when neither input nor output is counted. Never throws.
+ * Reads the `usage` object of a chat completion (`prompt_tokens`, `completion_tokens`) or a response (`input_tokens`,
+ * `output_tokens`).
+ *
+ * A count that is no integer from 0 to 1,000,000,000 is read as 0. Undefined when the object counts neither input nor
+ * output. Never throws.
  */
 export const readTokens = (usage: unknown): Tokens | undefined => {
   const counts = membersOf(usage)
@@ -83,7 +94,7 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const none = {}
 
-/** The larger one, where both are counts: some upstreams fill in the names of both protocols, those of one with zeros. */
+/** The larger of two counts. Some upstreams fill in the fields of both protocols, those of one with zeros. */
 const countOf = (one: unknown, other: unknown): number | undefined => {
   const first = countIn(one)
   const second = countIn(other)
@@ -92,6 +103,6 @@ const countOf = (one: unknown, other: unknown): number | undefined => {
 
 const countIn = (value: unknown): number | undefined => {
   const count = numberOf(value)
-  // Minus zero is zero.
+  // Turns -0 into 0.
   return Number.isInteger(count) && count >= 0 && count <= maxTokens ? count + 0 : undefined
 }

@@ -1,28 +1,27 @@
 import type { Json } from '../shared/json.ts'
 import { TextProblem } from './problem.ts'
 
-/** A field of a request, and where it stands, for example `messages[0].role`. */
+/** A field of a request, and its path, for example `messages[0].role`. */
 export interface Field {
   readonly param: string
-  /** Undefined when absent. `null` is absent too: current client libraries send it for optional fields that were not given. */
+  /** Undefined when absent. `null` counts as absent: client libraries send it for optional fields without a value. */
   readonly json: Json | undefined
 }
 
-/** A field that is there. */
+/** A field that is present. */
 export interface Present extends Field {
   readonly json: Json
 }
 
-/** Refuses the request for one of its fields. */
+/** Throws TextProblem 400 for a field. */
 export const refuseField = (param: string, what: string): never => {
   throw new TextProblem(400, `${param} ${what}`, { param })
 }
 
 /**
- * A field of an object. Whatever is read through this decides something, so it may stand there only once: of two the gateway would heed one and the
- * upstream perhaps the other.
+ * Reads a field of an object.
  *
- * Throws TextProblem 400 when it is repeated.
+ * Throws TextProblem 400 for a duplicate key: the gateway might read one of the two values and the upstream the other.
  */
 export const fieldOf = (object: Json, key: string, within?: string): Field => {
   const param = within === undefined ? key : `${within}.${key}`
@@ -38,18 +37,21 @@ export const elementsOf = ({ param, json }: Present): readonly Present[] =>
 
 export const isPresent = (field: Field): field is Present => field.json !== undefined
 
-/** The field, which has to be there. */
+/** Throws TextProblem 400 when the field is absent. */
 export const requireField = (field: Field): Present =>
   isPresent(field) ? field : refuseField(field.param, 'is required')
 
-/** What no word or id of a protocol comes near, in bytes of JSON's own text. */
+/** Longer than any keyword or id of a protocol, in bytes of the JSON source. */
 const maxWordBytes = 131_072
 
-/** A string that may be one of the protocol's words, or an id. Undefined for what is longer, which is not even decoded, and for what is no string. */
+/**
+ * A string that may be a keyword of the protocol or an id. Undefined for a longer string, which is not decoded, and for
+ * any other value.
+ */
 export const wordOf = (json: Json | undefined): string | undefined =>
   json && json.byteLength <= maxWordBytes ? json.string() : undefined
 
-// Optional fields: what is absent is fine.
+// The functions below accept an absent field.
 
 export const checkString = ({ param, json }: Field): void => {
   if (json && !json.isString) refuseField(param, 'must be a string')
@@ -69,7 +71,7 @@ export const readBoolean = ({ param, json }: Field): boolean => {
   return json?.is('true') ?? false
 }
 
-/** An integer by its value: `4096.0` and `1e3` are some. */
+/** Checks for an integer by value: `4096.0` and `1e3` are integers. */
 export const checkInteger = ({ param, json }: Field, min: number): void => {
   if (!json) return
   const number = numberOf(json)
@@ -85,7 +87,7 @@ export const checkNumber = ({ param, json }: Field, min: number, max: number): v
 /** NaN for what is not a number. */
 const numberOf = (json: Json): number => (json.isNumber ? (json.value() as number) : Number.NaN)
 
-/** The required string `model`, in both protocols. */
+/** Reads `model`, which both protocols require. */
 export const readModel = (request: Json): string => {
   const { param, json } = requireField(fieldOf(request, 'model'))
   if (!json.isString) refuseField(param, 'must be a string')

@@ -3,12 +3,12 @@ import { decodeUtf8 } from '../../shared/utf8.ts'
 import { type FramesOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'
 
-/** An event of an upstream's stream, read once for everybody who looks at it. */
+/** An event of an upstream's stream, parsed at most once. */
 export class TextEvent implements SseEvent {
   readonly type: string
-  /** What it has in common with events before it. Undefined: it is the first of its kind. */
+  /** The template that it matches. Undefined: it is the first of its kind. */
   readonly likeness: EventTemplate | undefined
-  /** What it has of its own, as JSON has it: one for each hole. */
+  /** The text in each hole of the template, as JSON source. */
   readonly pieces: readonly string[]
   #data: string | undefined
   #json: { readonly value: unknown } | undefined
@@ -29,7 +29,7 @@ export class TextEvent implements SseEvent {
     return new TextEvent(type, data)
   }
 
-  /** An event like others; its data is put together for whoever asks: most often nobody does. */
+  /** Creates an event that matches a template. Its data is built when it is read, which is rare. */
   static like(type: string, likeness: EventTemplate, pieces: readonly string[]): TextEvent {
     return new TextEvent(type, undefined, likeness, pieces)
   }
@@ -39,14 +39,14 @@ export class TextEvent implements SseEvent {
     return this.#data
   }
 
-  /** Its data, with numbers as they were written; undefined when it is no JSON. */
+  /** The data, parsed with `parseLossless`. Undefined when it is not JSON. */
   get json(): unknown {
     this.#json ??= { value: parseOrUndefined(this.data) }
     return this.#json.value
   }
 }
 
-/** The data of an event as `parseExact` reads it; undefined when it is no JSON. */
+/** The data of an event, parsed with `parseLossless`. Undefined when it is not JSON. */
 export const jsonOf = (event: SseEvent): unknown =>
   event instanceof TextEvent ? event.json : parseOrUndefined(event.data)
 
@@ -58,15 +58,15 @@ const parseOrUndefined = (data: string): unknown => {
   }
 }
 
-/** Reads an event. */
+/** Parses the text of a frame. */
 export const readEvent = (text: string): TextEvent | undefined => {
   const event = parseEvent(text)
   return event && TextEvent.of(event)
 }
 
-/** Reads the events of one stream, one after the other, and recognises those that are like one before: for `createFrames`. */
+/** Parses the events of one stream, and recognises those that match a template of an earlier event. For `createFrames`. */
 export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
-  /** The one that came last is the first. */
+  /** Most recently matched first. */
   readonly #templates: KnownTemplate[] = []
   #parsed = 0
 
@@ -94,7 +94,7 @@ export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
   }
 
   #learn(text: string, event: TextEvent): void {
-    // What comes once is not worth it; and a stream of which no two events are alike has been tried often enough.
+    // The first event is usually unique. A stream whose events are all different is not worth further attempts.
     if (this.#parsed++ === 0 || this.#parsed > maxParsed || event.json === undefined) return
     const template = EventTemplate.of(text, event.data)
     if (!template?.match(text)) return
@@ -108,6 +108,6 @@ interface KnownTemplate {
   readonly type: string
 }
 
-/** Several texts may grow at once: choices, thoughts, arguments of calls. */
+/** Several texts may arrive interleaved: choices, reasoning, arguments of tool calls. */
 const maxTemplates = 8
 const maxParsed = 64

@@ -1,30 +1,32 @@
-/** Members of both protocols that hold a piece of what is generated. */
+/** Members of both protocols that hold a piece of generated text. */
 export const pieceMembers =
   'content|reasoning_content|reasoning|thinking|refusal|text|delta|arguments|input|transcript|stdout|stderr'
 
-/** Of which choice, or of which item, an event is. */
+/** The index of the choice or output item of an event, as text; empty when it has none. */
 export const outputIndexOf = (data: string): string => outputIndex.exec(data)?.[1] ?? ''
 
 const outputIndex = /"(?:output_)?index"\s*:\s*(\d{1,4})/
 
-/** A place where the events of a stream differ. */
+/** A position at which the events of a stream differ. */
 export interface TemplateHole {
   readonly member: string
-  /** `piece`: of a text that grows; `filler`: a string that is there for its length; `count`: a number. */
+  /** `piece`: a piece of generated text; `filler`: the padding in `obfuscation`; `count`: `sequence_number`. */
   readonly kind: 'piece' | 'filler' | 'count'
 }
 
 /**
- * What events have in common that are alike: all but what is generated, and what counts them. A stream is mostly one event again and again, so that what one of them has
- * been found to say, apart from those places, need not be looked for in the others.
+ * The common part of similar events: everything but the generated text and the sequence number.
+ *
+ * Most events of a stream match one template. A check of one event then holds for all others with the same template,
+ * except for the text in the holes.
  */
 export class EventTemplate {
   readonly holes: readonly TemplateHole[]
-  /** See `placeIn`. */
+  /** See `outputIndexOf`. */
   readonly outputIndex: string
-  /** What stands before, between and behind the holes. */
+  /** The text before, between and after the holes. */
   readonly #fixed: readonly string[]
-  /** Characters around the data. */
+  /** Characters before and after the data. */
   readonly #prefixLength: number
   readonly #suffixLength: number
 
@@ -36,7 +38,7 @@ export class EventTemplate {
     this.#fixed = fixed
   }
 
-  /** What stands in the holes of a text, as JSON has it; undefined for one that is not like the others. */
+  /** The text in the holes, as JSON source. Undefined when the text does not match. */
   match(text: string): readonly string[] | undefined {
     const fixed = this.#fixed
     const pieces: string[] = []
@@ -49,37 +51,37 @@ export class EventTemplate {
       if (!hole) return from === text.length ? pieces : undefined
       at = hole.kind === 'count' ? endOfNumber(text, from) : endOfString(text, from)
       const piece = text.slice(from, at)
-      // Another line may be another field.
+      // Another line could be another field of the event.
       if (piece.includes('\n') || piece.includes('\r')) return undefined
       pieces.push(piece)
     }
     return undefined
   }
 
-  /** A text like the others. */
+  /** The text of an event with these pieces. */
   fill(pieces: readonly string[]): string {
     return this.#fixed.map((fixed, index) => fixed + (pieces[index] ?? '')).join('')
   }
 
-  /** The data of an event like the others. */
+  /** The data of an event with these pieces. */
   dataOf(pieces: readonly string[]): string {
     const text = this.fill(pieces)
     return text.slice(this.#prefixLength, text.length - this.#suffixLength)
   }
 
-  /** Whether what stands in the holes is JSON, as what was there first is. */
+  /** Whether the pieces are valid JSON. */
   isJson(pieces: readonly string[]): boolean {
     return pieces.every((piece, index) => isJsonValue(this.holes[index]?.kind === 'count' ? piece : `"${piece}"`))
   }
 
-  /** Whether the same is in its holes as in those of another. */
+  /** Whether both templates have the same members in their holes. */
   hasHolesOf({ holes }: EventTemplate): boolean {
     return (
       this.holes.length === holes.length && this.holes.every(({ member }, index) => member === holes[index]?.member)
     )
   }
 
-  /** What the text of an event is like whose data is JSON, on one line; undefined where nothing in it is of the kind that differs. */
+  /** Creates a template from the text of an event whose data is JSON on one line. Undefined when it has no generated text. */
   static of(text: string, data: string): EventTemplate | undefined {
     const start = text.indexOf(data)
     if (start === -1 || data.includes('\n')) return undefined
@@ -112,7 +114,10 @@ const isJsonValue = (text: string): boolean => {
   }
 }
 
-/** Digits of a count: with what is beside it between two quotes (`:12345,`) it is shorter than any credential that is looked for. */
+/**
+ * Maximum digits of a sequence number. With the characters around it, up to the quotes (`:12345,`), it is shorter than
+ * any credential that is searched.
+ */
 const maxDigits = 5
 
 const variablePart = new RegExp(

@@ -1,10 +1,10 @@
 import { answerLimits, type Json, JsonError, readJson } from '../../shared/json.ts'
 import type { Frame } from '../../sse-relay/index.ts'
 
-/** An event of one line of data, as text. */
+/** The text of an event with one line of data. */
 export const eventText = (data: string): string => `data: ${data}\n\n`
 
-/** A frame with the JSON in its data changed; undefined when there is nothing to change, or its data is no JSON on a single line. */
+/** Changes the JSON in the data of a frame. Undefined when nothing changes, or when the data is not JSON on a single line. */
 export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array | undefined => {
   if (!frame.event) return undefined
   const { data } = frame.event
@@ -22,6 +22,6 @@ export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array
   }
 }
 
-// A frame at the start of a stream may begin with a byte order mark, which stays.
+// The first frame of a stream may begin with a byte order mark, which is kept.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()

@@ -1,25 +1,28 @@
 import { Buffer } from 'node:buffer'
 import { bytesInTurn, JsonStringReader } from '../../shared/json.ts'
 
-/** What may stand in a field that takes media. */
+/** A valid value of a media field. */
 export interface Medium {
-  /** Id of the asset that it addresses. Undefined: it addresses none. */
+  /** Id of the asset. Undefined: the value is no `asset://` URL. */
   readonly asset?: string
 }
 
 /**
- * Reads what stands in a field that takes media. Undefined when it may not stand there: it has to be, from its first character to its last, one of
+ * Reads the value of a media field. Undefined when it is invalid.
  *
- * - `https://…` or `http://…` with a host, in up to 16,384 characters without blanks, control characters, backslashes, quotes and angle brackets, and without
- *   an asset's address behind a separator;
+ * A valid value is, from its first character to its last, one of
+ *
+ * - `https://…` or `http://…` with a host: up to 16,384 characters without spaces, control characters, backslashes,
+ *   double quotes and angle brackets, and without an `asset:/` after a separator;
  * - `data:…,…` (RFC 2397);
  * - `asset://` in lower case, and an id of letters, digits and `-._~`;
- * - the content itself, in base64 (RFC 4648, section 4): an image or a video that begins as those of its format do, which no id and no path does. Where a
- *   field takes `data`, base64 of anything, though not of less than 30 bytes where that begins with a slash;
- * - nothing: an empty text.
+ * - the content itself in base64 (RFC 4648, section 4): an image or a video with the first bytes of a known format. No
+ *   id and no path begins so. A field for `data` takes base64 of anything, but less than 40 characters must not begin
+ *   with a slash;
+ * - an empty string.
  *
- * Schemes are those of RFC 3986, section 3.1, in ASCII. There is no list of what else could be meant by an address: whatever an upstream might decode, fold or trim
- * into another one is none of these.
+ * Schemes follow RFC 3986, section 3.1, in ASCII. This is an allow-list: a value that an upstream might decode, fold or
+ * trim into another URL is never valid.
  */
 export const readMedium = (text: string, field: string | number): Medium | undefined => {
   const asset = assetUrl.exec(text)
@@ -28,13 +31,15 @@ export const readMedium = (text: string, field: string | number): Medium | undef
   return isValid ? {} : undefined
 }
 
-/** Whether a string in JSON's own text is a `data:` address, as far as that can be said by its beginning: one with an escape in it may be one too. */
+/** Whether a string in JSON source begins as a `data:` URL without escapes. One with escapes may be one too. */
 export const isDataUrl = (bytes: Uint8Array): boolean =>
   /^"[Dd][Aa][Tt][Aa]:[\x20\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{0,256},/.test(latin1.decode(bytes.subarray(0, 300)))
 
 /**
- * Whether a long string in JSON's own text may stand in a field that takes media: as `data:…,…`, or as the content itself. It is not decoded: an escape may be in the
- * beginning of a `data:` address, and in front of a slash. Step by step, so that it need not be read in one turn.
+ * Whether a long string in JSON source is a valid value of a media field: a `data:` URL, or the content in base64.
+ *
+ * It does not decode the string. Escapes are accepted in the first part of a `data:` URL and before a slash. As a
+ * generator it can yield to the event loop.
  */
 export function* readLongMedium(bytes: Uint8Array, field: string | number): Generator<undefined, boolean> {
   const reader = new JsonStringReader(bytes, 1, 2_000)
@@ -61,7 +66,7 @@ export function* readLongMedium(bytes: Uint8Array, field: string | number): Gene
 const slash = 0x2f
 const equals = 0x3d
 
-/** 1 for the characters of base64 but its end, 2 for a backslash, which may stand in front of one of them. */
+/** 1: a base64 character other than the padding. 2: a backslash, which may escape a slash. */
 const base64Class = new Uint8Array(256)
 for (const code of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'))
   base64Class[code] = 1
@@ -75,31 +80,31 @@ const dataUrl = /^[Dd][Aa][Tt][Aa]:[\x20-\x2b\x2d-\x7e]{0,256},/
 
 const webUrl = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/(?![/?#:@])[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\\<>"]+$/u
 
-/** Behind what separates addresses from each other: an upstream may take the text for several. */
+/** After a separator, because an upstream may read the value as several URLs. */
 const nestedAsset = /[,;|:('[{]asset:\//iu
 
 const isWebUrl = (text: string): boolean => text.length <= 16_384 && webUrl.test(text) && !nestedAsset.test(text)
 
-/** Padded, as every encoder pads it. Looked for is what does not belong, from the front: of megabytes nothing is read twice. */
+/** Whether a string is padded base64. The search for an invalid character reads megabytes only once. */
 const isBase64 = (text: string): boolean => {
   const end = text.search(/[^A-Za-z0-9+/]/)
   return text.length % 4 === 0 && (end === -1 || (end > 0 && /^={1,2}$/.test(text.slice(end))))
 }
 
-/** How base64 of a PNG, JPEG, GIF, WebP or AVI, BMP, TIFF, MP4 or its like, and Matroska begins. */
+/** First characters in base64 of PNG, JPEG, GIF, RIFF (WebP, AVI), BMP, TIFF, ISO media (MP4 and similar), and Matroska. */
 const contentStart =
   /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|Qk[0-3][A-Za-z0-9+/]{5}AAAA|SUkqA|TU0AK|AAAA[A-Za-z0-9+/]{2}Z0eX[AB]|GkXfo)/
 
-/** The smallest image has 35 bytes. */
+/** In characters. The smallest image has 35 bytes. */
 const minContentLength = 40
 
-/** Fields that take data, never an address alone. */
+/** Fields for content, which never hold a URL only. */
 const dataField = /data$|^(?:b64_json|base64)$/i
 
 const isContent = (text: string, field: string | number): boolean => mayBeContent(text, field) && isBase64(text)
 
 const mayBeContent = (text: string, field: string | number): boolean => {
   const isLong = text.length >= minContentLength
-  // What is short and begins with a slash is rather a path.
+  // A short value that begins with a slash may be a path.
   return dataField.test(String(field)) ? isLong || !text.startsWith('/') : isLong && contentStart.test(text)
 }

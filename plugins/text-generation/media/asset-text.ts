@@ -1,21 +1,29 @@
 import { type Json, JsonStringReader } from '../../shared/json.ts'
 
-/** What has been read of strings to see how they begin. */
+/** Bytes read so far at the beginnings of a request's strings. */
 export interface ScannedPrefix {
-  /** In JSON's own text. */
+  /** In bytes of the JSON source. */
   bytes: number
 }
 
-/** Nobody begins texts with that much that is no letter. Beyond it, strings are not looked into any more, and the request is to be refused. */
+/**
+ * Limit for the leading symbols and spaces of all strings of a request. Real texts stay far below it; a request beyond
+ * it is to be rejected.
+ */
 export const maxPrefixBytes = 2 ** 20
 
-/** Bytes of each string that do not count: most texts begin with some signs, if any. */
+/** Bytes of each string that do not count towards the limit: most texts begin with few symbols, if any. */
 const freePrefixBytes = 16
 
-/** What follows `asset:` and up to two slashes in a string that begins so; undefined for any other. Of a string only the beginning is read. */
+/**
+ * Returns the text after `asset:` and up to two slashes, in a string that begins with it. Undefined for any other
+ * string.
+ *
+ * Leading symbols and spaces are skipped. It reads only the beginning of the string.
+ */
 export const assetIn = (json: Json, scanned: ScannedPrefix = { bytes: 0 }): string | undefined => {
   const { bytes } = json
-  // A string's first letter nearly always tells.
+  // The first letter usually shows that it is another text.
   const end = Math.min(bytes.length - 1, freePrefixBytes + maxPrefixBytes - scanned.bytes)
   let at = 1
   while (at < end && isAsciiSymbol(bytes[at] as number)) at++
@@ -27,13 +35,13 @@ export const assetIn = (json: Json, scanned: ScannedPrefix = { bytes: 0 }): stri
   return found ? restOf(bytes, text.at) : undefined
 }
 
-/** Reads on behind the scheme; false where there is none. */
+/** Reads up to the end of the scheme. False: there is none. */
 const readScheme = (text: JsonStringReader): boolean => {
   let code = text.next()
   while (code !== -1 && isSymbol(code)) code = text.next()
   for (const [index, letter] of letters.entries()) {
     if (index > 0) code = nextVisible(text)
-    // In a search without case, U+017F is an s.
+    // U+017F equals "s" when case is ignored.
     if ((code | 0x20) !== letter && !(letter === 0x73 && code === 0x17f)) return false
   }
   for (let slashes = 0; slashes < 2; slashes++) {
@@ -51,7 +59,7 @@ const nextVisible = (text: JsonStringReader): number => {
   return code
 }
 
-/** An id is shorter. What is longer is cut: it is nobody's either way. */
+/** Longer than any id. A longer text is cut; it matches no asset either way. */
 const maxIdBytes = 4_096
 
 const restOf = (bytes: Uint8Array, at: number): string =>
@@ -59,9 +67,9 @@ const restOf = (bytes: Uint8Array, at: number): string =>
     ? (JSON.parse(`"${utf8.decode(bytes.subarray(at))}`) as string)
     : utf8.decode(bytes.subarray(at, at + maxIdBytes))
 
-/** The same for a text. */
+/** The same for a decoded string. */
 export const assetInText = (text: string): string | undefined => {
-  // Most keys begin with another letter.
+  // Shortcut: most keys begin with another letter.
   const first = text.charCodeAt(0) | 0x20
   if (first > 0x61 && first <= 0x7a) return undefined
   const match = atStart.exec(text)
@@ -73,8 +81,11 @@ const scheme = 'asset:'
 const atStart = new RegExp(`^[^\\p{L}\\p{N}]*${[...scheme].join(`${invisible}*`)}(?:${invisible}*/){0,2}`, 'iu')
 
 /**
- * Found in any JSON text in which a string or a key begins so, unless it has `\\u` in it; and perhaps in others. From quote to quote, so that nothing is read twice. Only U+017F is
- * also a letter of the scheme.
+ * Source of a regular expression that matches any JSON source with a string or key that begins with the scheme, and
+ * perhaps other texts.
+ *
+ * The caller has to search for `\\u` separately. It matches from quote to quote, so that it reads nothing twice. The
+ * only non-ASCII letter that case folding turns into one of the scheme is U+017F.
  */
 export const maybeAtStart = `"(?:[^A-Za-z0-9"\\\\]|\\\\[^u"])*${[...scheme].join('(?:[\\x00-\\x20\\x7f-\\uffff]|\\\\[bfnrt])*').replaceAll('s', '[s\\u017f]')}`
 
@@ -84,7 +95,10 @@ const invisibleCharacter = new RegExp(`^${invisible}$`, 'u')
 const isInvisible = (code: number): boolean =>
   code < 0x80 ? code <= 0x20 || code === 0x7f : invisibleCharacter.test(String.fromCodePoint(code))
 
-/** Of each character that has been looked at: 1 for a sign, 2 for a letter or number. To ask the expression costs as much as to read a hundred characters. */
+/**
+ * Cache by code point: 1 for a symbol, 2 for a letter or number. One test with the regular expression costs as much as
+ * a hundred look-ups.
+ */
 const characterClass = new Uint8Array(0x110000)
 const symbol = /^[^\p{L}\p{N}]$/iu
 
@@ -96,7 +110,7 @@ const isSymbol = (code: number): boolean => {
 const isLetterOrDigit = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)
 
-/** Anything of ASCII but letters, digits and the backslash. */
+/** Any ASCII character but letters, digits and the backslash. */
 const isAsciiSymbol = (code: number): boolean => code < 0x80 && code !== 0x5c && !isLetterOrDigit(code)
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -5,22 +5,28 @@ import { refuseField } from '../validation.ts'
 import { isDataUrl, readLongMedium, readMedium } from './address.ts'
 import { assetIn, assetInText, maxPrefixBytes, maybeAtStart } from './asset-text.ts'
 
-/** An asset that a request names, and where. */
+/** An asset in a request, and the path of its field. */
 export interface NamedAsset {
-  /** Outside the fields for media it is whatever follows `asset:`. Often that cannot be an id (empty, with a path, a query, an escape): then it is nobody's asset. */
+  /**
+   * The asset id. Outside media fields it is any text after `asset:`; often it is no valid id (empty, or with a path, a
+   * query or an escape) and matches no asset.
+   */
   readonly id: string
   /** For example `messages[0].content[1].image_url.url`. */
   readonly param: string
 }
 
-/** Each different asset costs a question about its owner. */
+/** Each asset costs one ownership query. */
 const maxAssets = 1000
 
-/** Bytes of short strings in fields for media, all together: each is read. Longer ones are content, which a glance tells. */
+/**
+ * Limit in bytes for all short strings in media fields together, because each is decoded. Longer ones are content,
+ * which needs no decoding.
+ */
 const maxShortTotalBytes = 2 ** 23
 const maxShortBytes = 2 ** 16
 
-/** An address of 16,384 characters, all of them escaped, has fewer bytes: what is longer is content, or nothing that may stand there. */
+/** A URL of 16,384 characters has fewer bytes, even if all are escaped. A longer string is content, or invalid. */
 const maxAddressBytes = 2 ** 17
 
 const notMedia = 'must be an https, http or data address, or asset:// and the id of an asset of yours'
@@ -40,35 +46,37 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
 }
 
 /**
- * Looks into every field of a chat or responses request that takes media, and gives the assets that the request names, each id once. An upstream may know more
- * blocks and fields than any list here, so it is the key that tells: every string below a key that ends in `url`, `image`, `video`, `audio`, `frame`, `file`
- * or their like has to be one of those that `readMedium` knows, except
+ * Finds all assets in a chat or responses request, each id once, and validates its media fields.
  *
- * - what goes with an address under a key of its own: `type`, `detail`, `format`, `filename` and their like, and, under any key that is none for
- *   media, a word in lower case such as `auto`;
- * - what is text for the model under its key: the value of `text`, `content`, `input`, `output`, `instructions`, `arguments`, `refusal`, `reasoning`,
- *   `reasoning_content`, `thinking`, `description`, `name` or `title`;
- * - what a model said of where it had looked: anything in `annotations`, `action` and `sources`.
+ * An upstream may support more fields than any list here, so the key decides. Every string below a key that ends in
+ * `url`, `image`, `video`, `audio`, `frame`, `file` or similar has to be a value that `readMedium` accepts, except
  *
- * There, and everywhere else, a string or a key that begins with `asset:` names an asset, unless it is plain text for the model or for the books:
+ * - values of companion keys: `type`, `detail`, `format`, `filename` and similar; and, under a key that is no media
+ *   key, a lower-case keyword such as `auto`;
+ * - text for the model: the value of `text`, `content`, `input`, `output`, `instructions`, `arguments`, `refusal`,
+ *   `reasoning`, `reasoning_content`, `thinking`, `description`, `name` or `title`;
+ * - citations in earlier output: anything in `annotations`, `action` and `sources`.
  *
- * - a string under one of the keys for text above, but not below a key for media, and not in an object one of whose types (`type`, `content_type`) ends as
- *   such a key does or is a media type; its `param` is then the object's;
- * - anything in the outermost `metadata`, `stop`, `user`, `prompt_cache_key` and `safety_identifier`;
- * - in the JSON schemas of tools and answer formats: property names, and anything in `enum`, `const`, `default`, `example`, `examples` and `pattern`.
+ * There and everywhere else, a string or key that begins with `asset:` names an asset, except
  *
- * Such a beginning is not hidden by letter case, by JSON's escapes, by signs in front of it, by white space or control characters within the scheme, or by a
- * key that stands twice.
+ * - a string under one of the text keys above. It does name an asset below a media key, and in an object with a type
+ *   (`type`, `content_type`) that ends like a media key or is a media type; its `param` is then the path of the object;
+ * - anything in the top-level `metadata`, `stop`, `user`, `prompt_cache_key` and `safety_identifier`;
+ * - in the JSON schemas of tools and response formats: property names, and anything in `enum`, `const`, `default`,
+ *   `example`, `examples` and `pattern`.
  *
- * Throws TextProblem 400 for the first string that may not stand in its field, beyond 1000 different ids, beyond 8 MiB of addresses, and where strings begin with more
- * than a MiB of signs and white space, all together.
+ * The search ignores letter case, JSON escapes, symbols before the scheme, and white space and control characters
+ * within it. Of a duplicate key it reads both values.
+ *
+ * Throws TextProblem 400 for the first invalid media value, for more than 1,000 assets, for more than 8 MiB of URLs,
+ * and for strings that together begin with more than 1 MiB of symbols and white space.
  */
 export const assetsIn = (request: Json): readonly NamedAsset[] =>
   search(request, (check, param) => {
     if (!finish(check)) refuseField(param, notMedia)
   })
 
-/** The same, where content of megabytes is read in turns with whatever else the process has to do. Rejects likewise. */
+/** The same as `assetsIn`, but validation of long content yields to the event loop. Rejects with the same errors. */
 export const assetsInTurns = (request: Json): Awaitable<readonly NamedAsset[]> => {
   const longMedia: LongMedium[] = []
   const assets = search(request, (check, param) => longMedia.push({ check, param }))
@@ -85,14 +93,17 @@ const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
 }
 
 /**
- * What its place says of a string: in `words` it is no address, in `media` it has to be one, elsewhere it is one that begins so unless its key is one for text. In
- * `cited` keys for media mean nothing; the others are steps on the way to a JSON schema.
+ * Where a value is in the request, as far as it matters.
+ *
+ * In `words` no string names an asset. In `media` every string has to be a valid media value. In `cited`, media keys
+ * have no meaning. In `open` and the others, a string that begins with `asset:` names an asset, unless its key is a
+ * text key; the others lead to JSON schemas.
  */
 type FieldContext = 'request' | 'items' | 'answer' | 'definitions' | 'schema' | 'open' | 'media' | 'cited' | 'words'
 
 const noAssets: readonly NamedAsset[] = []
 
-/** What a model said of where it had looked. */
+/** Citations in earlier output. */
 const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'cited'] as const)
 
 const childContexts: Readonly<Partial<Record<FieldContext, ReadonlyMap<string, FieldContext>>>> = {
@@ -115,10 +126,10 @@ const childContexts: Readonly<Partial<Record<FieldContext, ReadonlyMap<string, F
   schema: new Map(['enum', 'const', 'default', 'example', 'examples', 'pattern'].map((key) => [key, 'words'])),
 }
 
-/** Places that everything below shares. */
+/** Contexts that apply to all nested values. */
 const inherited: ReadonlySet<FieldContext> = new Set(['definitions', 'schema', 'media', 'cited', 'words'])
 
-/** Places where no key says that media follow. */
+/** Contexts in which media keys have no meaning. */
 const withoutMediaKeys: ReadonlySet<FieldContext> = new Set(['schema', 'cited', 'words'])
 
 const textKeys: ReadonlySet<string> = new Set([
@@ -130,13 +141,13 @@ const mediaWord =
   '(?:ur[il]|image|video|audio|frame|(?<!pro)file|media|photo|picture|screenshot|mask|asset)(?:s|_?data)?'
 const mediaKey = new RegExp(`${mediaWord}$`, 'i')
 
-/** Found in the text of any request in which there is something to look for: escapes that may hide it, a key for media, an address of an asset. */
+/** Matches every request that needs the search: it has an escape that may hide a key or a scheme, a media key, or an asset. */
 const mayNameAsset = new RegExp(`\\\\u|${mediaWord}"\\s*:|${maybeAtStart}`, 'i')
 
-/** To walk through a longer text is cheaper than to search it. */
+/** Above this size in bytes, the search of the fields costs less than this regular expression. */
 const maxSearchLength = 2 ** 14
 
-/** What goes with an address, below a key for media. */
+/** Keys beside a URL, below a media key. */
 const companionKeys: ReadonlySet<string> = new Set([
   ...['type', 'mime_type', 'media_type', 'content_type', 'format', 'detail'],
   ...['filename', 'file_name', 'file_id', 'voice'],
@@ -144,10 +155,10 @@ const companionKeys: ReadonlySet<string> = new Set([
 
 const keyword = /^[a-z_]{1,32}$/
 
-/** A `type` of media by its name, or a media type (RFC 6838). */
+/** The `type` of a media object, or a media type (RFC 6838). */
 const mediaType = new RegExp(`${mediaKey.source}|^(?:image|video|audio)/`, 'i')
 
-/** No type is as long as a text may be. */
+/** Longer than any type, so that long texts are not decoded. */
 const isMediaType = (json: Json): boolean =>
   json.isString && json.byteLength <= 1000 && mediaType.test(json.string() ?? '')
 
@@ -158,7 +169,7 @@ const contextBelow = (context: FieldContext, key: string): FieldContext => {
   return inherited.has(context) ? context : 'open'
 }
 
-/** An object or array around the place looked at, and which of its members that is in. */
+/** An object or array on the path to the current value, with the current key or index in it. */
 interface Location {
   readonly outer: Location | undefined
   at: string | number
@@ -170,11 +181,11 @@ const pathOf = ({ outer, at }: Location): string => {
   return typeof at === 'number' ? pathOf(outer) + step : `${pathOf(outer)}.${step}`
 }
 
-/** @param onLongMedium told of strings that are too long for an address */
+/** @param onLongMedium receives strings that are too long for a URL */
 const search = (request: Json, onLongMedium: (check: ContentCheck, param: string) => void): readonly NamedAsset[] => {
   if (request.byteLength <= maxSearchLength && !mayNameAsset.test(request.raw)) return noAssets
   const found = new Map<string, string>()
-  /** Texts that look like an address: whether the object around them holds media is certain only at its end. */
+  /** Assets in text fields. Only the end of the object shows whether it is a media object, in which they count. */
   const deferred: string[] = []
   const scanned = { bytes: 0 }
   let shortBytes = 0
@@ -204,7 +215,7 @@ const search = (request: Json, onLongMedium: (check: ContentCheck, param: string
   }
 
   const medium = (json: Json, location: Location): void => {
-    // Most of a request's bytes are in such an address: they need not be read.
+    // Most bytes of a request are in such URLs; they need no decoding.
     if (isDataUrl(json.bytes)) return
     if (json.byteLength > maxShortBytes) {
       const check = readLongMedium(json.bytes, location.at)
@@ -246,10 +257,10 @@ const search = (request: Json, onLongMedium: (check: ContentCheck, param: string
   return [...found].map(([id, param]) => ({ id, param }))
 }
 
-/** Whether a string below a key for media is no address by its own key. */
+/** Whether the own key of a string below a media key shows that it is no URL. */
 const isCompanion = ({ at, outer }: Location): boolean => {
   if (typeof at === 'number') return false
-  // Speech that a model gave, and voices, have ids of their own.
+  // Audio output and voices have ids of their own.
   if (at === 'id') return outer?.at === 'audio' || outer?.at === 'voice'
   return companionKeys.has(at) || textKeys.has(at)
 }

@@ -13,7 +13,7 @@ export interface BackgroundOptions {
   readonly log: Log
 }
 
-/** Records the usage of a response in the background, once, whoever sees first that it has ended, in whichever process. Never rejects. */
+/** Records the usage of a finished background response once, even if several processes notice its end. Never rejects. */
 export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
 export const createBackgroundUsageRecorder =
@@ -21,22 +21,22 @@ export const createBackgroundUsageRecorder =
   async (response, usage) => {
     const { id, user, token, model } = response
     try {
-      // Marked first: a process that dies in between leaves one call uncounted, and none is counted twice.
+      // The mark comes first: a crash between the two steps loses one call, but never counts one twice.
       if (await store.markUsageRecorded(id)) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) })
     } catch (err) {
       log.warn({ err, response: id }, 'usage of a response in the background could not be recorded')
     }
   }
 
-/** Whether nothing more will become of a response. */
+/** Whether the status of a response is final. */
 export const isEnded = (response: { readonly status?: unknown }): boolean =>
   ['completed', 'failed', 'incomplete', 'cancelled'].includes(String(response.status))
 
 export interface ReconcileBackgroundOptions extends BackgroundOptions {
   readonly recordBackground: RecordBackgroundUsage
-  /** Asks the upstream about a response. */
+  /** Retrieves a response from the upstream. */
   readonly retrieve: (response: OwnResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
-  /** Default: real time, which keeps no process alive. */
+  /** Default: a timer that does not keep the process alive. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -47,8 +47,10 @@ const sweepMs = 3_600_000
 const batchSize = 50
 
 /**
- * Looks after responses in the background that nobody asks for, so that their usage is recorded when they end, and forgets objects that have expired; at once
- * and regularly, until the signal. Processes share the work. Never rejects: what fails is logged and comes up again.
+ * Polls background responses and records their usage when they end; removes expired objects.
+ *
+ * It starts at once and repeats until the signal aborts. Several processes share the work. Never rejects: it logs a
+ * failure and tries again later.
  */
 export const reconcileBackground = async (options: ReconcileBackgroundOptions, signal: AbortSignal): Promise<void> => {
   const { store, clock, log, sleep = delay } = options
@@ -78,7 +80,8 @@ const check = async (
   signal: AbortSignal,
 ) => {
   const now = clock.now()
-  // Ever more rarely. Put off before it is asked for, so that no other process asks as well.
+  // The delay grows with the age of the response. It is set before the request, so that no other process polls the same
+  // response.
   const nextCheckAt = now + Math.min(Math.max((now - due.createdAt) / 4, minDelayMs), maxDelayMs)
   if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
   if (due.expiresAt <= now) return recordBackground(due, undefined)

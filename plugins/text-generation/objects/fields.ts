@@ -1,9 +1,9 @@
 import type { ObjectKind } from './store.ts'
 
-/** What an id in a request names: an object whose owner the gateway may know, one whose owner it cannot know, or no object of the account at all. */
+/** What an id in a request refers to: a kind with recorded owners, a kind without, or (`label`) no object of the account. */
 export type FieldMeaning = ObjectKind | UnknownKind | 'label'
 
-/** Kinds of objects that are made elsewhere, or in ways that the gateway does not see. `object`: of a kind that nobody here has heard of. */
+/** Kinds of objects whose owners the gateway cannot know, because they are created without it. `object`: an unknown kind. */
 export type UnknownKind =
   | 'file'
   | 'vector store'
@@ -18,8 +18,10 @@ export type UnknownKind =
   | 'object'
 
 /**
- * Fields of both protocols that hold ids, by their name or by that of the object around them and their own. A field that is not here and whose name ends in `id` or
- * `ids` names an object of a kind that nobody here knows. Both protocols share the table: what one does not know, its upstream may.
+ * Id fields of both protocols, by their own name or by the name of the object that contains them and their own.
+ *
+ * A field that is not in this table and whose name ends in `id` or `ids` refers to an object of an unknown kind. Both
+ * protocols share the table, because an upstream may accept the fields of the other one.
  */
 export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, FieldMeaning>([
   ['previous_response_id', 'response'],
@@ -28,7 +30,7 @@ export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, F
   ['conversation', 'conversation'],
   ['conversation.id', 'conversation'],
   ['conversation_id', 'conversation'],
-  // Not every item's: see `isReference`.
+  // Only of some items: see `isReference`.
   ['input.id', 'item'],
   ['item_id', 'item'],
   ['approval_request_id', 'item'],
@@ -45,63 +47,70 @@ export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, F
   ['batch', 'batch'],
   ['batch_id', 'batch'],
   ['batch.id', 'batch'],
-  // What one vendor keeps of an input, to be gone on behind.
+  // Gemini's OpenAI-compatible API continues a cached input by this name.
   ['cached_content', 'cache'],
   ['skill_id', 'skill'],
   ['tunnel_id', 'tunnel'],
-  // What a model said aloud before, kept for some hours.
+  // Audio output of a model, which the upstream keeps for some hours.
   ['audio.id', 'recording'],
   ['voice.id', 'voice'],
-  // One of the vendor's own services, used with credentials that the caller brings along.
+  // A service of the vendor, used with credentials in the caller's request.
   ['connector_id', 'label'],
-  // Which call an answer belongs to, within the very conversation.
+  // The tool call that an output belongs to, within the same conversation.
   ['call_id', 'label'],
   ['tool_call_id', 'label'],
   ['tool_calls.id', 'label'],
   ['caller_id', 'label'],
   ['pending_safety_checks.id', 'label'],
   ['acknowledged_safety_checks.id', 'label'],
-  // Where words came from. The words are there; nothing is fetched.
+  // Citations in earlier output. The upstream does not fetch them.
   ['annotations.file_id', 'label'],
   ['annotations.container_id', 'label'],
   ['results.file_id', 'label'],
-  // Of the caller's own: people, traces, and keys for a cache of nothing but what its callers send anew. (Not so `request_id`: some servers name the response by it.)
+  // The caller's own ids: users, traces, cache keys. A prompt cache key gives no access to the content of other
+  // requests. Not so `request_id`: some servers use it for the id of the response.
   ['user_id', 'label'],
   ['trace_id', 'label'],
   ['safety_identifier', 'label'],
   ['prompt_cache_key', 'label'],
 ])
 
-/** A key as the most lenient upstream reads it: in any case, and whatever stands between its words. */
+/** Normalises a key as the most lenient upstream might: it ignores case, `_` and `-`. */
 export const foldKey = (key: string): string => {
   if (commonKey.test(key)) return key.replaceAll('_', '')
-  // Through upper case, where letters end up that look like ASCII and are not (U+017F).
+  // Via upper case, which maps letters like U+017F to the ASCII letter that they resemble.
   return key.slice(0, maxKeyLength).replaceAll(/[_-]/g, '').toUpperCase().toLowerCase()
 }
 
 const commonKey = /^[a-z_]{1,64}$/
 
-/** Longer than any field's name. */
 const maxKeyLength = 128
 
 const folded = new Map([...objectFields].map(([field, meaning]) => [foldKey(field), meaning]))
 
-/** Of a field whose name nobody here knows: `thread_id`, `threadId`. */
+/** Names of unknown id fields: `thread_id`, `threadId`. */
 const looksLikeId = /(?:^|[_-])ids?$/iu
 const camelId = /[\p{Ll}\d]I[dD]s?$/u
 
-/** What the ids in a field name; undefined: it holds none. @param parent folded name of the object around */
+/**
+ * What the ids in a field refer to. Undefined: the field holds no ids. @param parent folded name of the object that
+ * contains the field
+ */
 export const meaningOf = (parent: string, key: string): FieldMeaning | undefined => {
   const name = foldKey(key)
   return (
     folded.get(`${parent}.${name}`) ??
     folded.get(name) ??
-    // An `id` says of what it is only by where it stands; anywhere else it is a name that the caller gave to something.
+    // What an `id` refers to depends on the object that contains it. In any other object it is a name that the caller
+    // has chosen.
     (name !== 'id' && (looksLikeId.test(key) || camelId.test(key)) ? 'object' : undefined)
   )
 }
 
-/** Members whose own members have any names: tags, headers, variables of a shell, attributes of files, and the schemas of callers' functions and answers. */
+/**
+ * Members whose own keys are arbitrary: tags, headers, environment variables, file attributes, and JSON schemas of the
+ * caller.
+ */
 const freeForm: ReadonlySet<string> = new Set(
   [
     ...['metadata', 'headers', 'env', 'attributes', 'logit_bias', 'arguments'],
@@ -114,15 +123,21 @@ const freeForm: ReadonlySet<string> = new Set(
   ].map((field) => foldKey(field)),
 )
 
-/** Whether the members of a member have any names, which say nothing. @param parent folded name of the object around */
+/**
+ * Whether the keys inside a member are arbitrary and therefore no fields. @param parent folded name of the object that
+ * contains the member
+ */
 export const isFreeForm = (parent: string, name: string): boolean =>
   freeForm.has(name) || freeForm.has(`${parent}.${name}`)
 
-/** By which names, folded, an operator may allow a field: `prompt` and `prompt.id` are one, as are `file_id` and `file.file_id`. */
+/**
+ * The folded names by which `allowedFields` can allow a field. `prompt` and `prompt.id` are the same, and so are
+ * `file_id` and `file.file_id`.
+ */
 export const allowedNames = (parent: string, name: string): readonly string[] => {
   if (name !== 'id') return [name, `${parent}.${name}`]
   return parent === 'input' ? [itemReference] : [parent, `${parent}.id`]
 }
 
-/** By which an operator allows the ids of items. */
+/** The name by which `allowedFields` allows item ids. */
 export const itemReference = 'itemreference'

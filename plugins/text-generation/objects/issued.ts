@@ -7,41 +7,42 @@ import { jsonOf } from '../events/event.ts'
 import { isReference } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
-/** Sees to it that the objects which an answer names are known as the caller's before the caller sees it. */
+/** Records the objects in a response as the caller's before the caller receives their ids. */
 export interface IssuedObjects {
-  /** Of a whole response. Rejects with `refusal`. */
+  /** Records the objects in a complete response. Rejects with `problem`. */
   response(response: unknown): Promise<void>
   /**
-   * Of those in the events of a stream: gives the same frames, each when what it names is known. `next` rejects with `refusal`. Items that were said to be whole
-   * before the response was are kept when it ends otherwise.
+   * Wraps a frame reader: returns each frame when the objects in it are recorded.
+   *
+   * `next` rejects with `problem`. If the stream ends early, the items that are complete by then are recorded too.
    */
   frames(reader: FrameReader): FrameReader
-  /** The response in the background that the answer was about, once it is known. */
+  /** The background response, when its id is recorded. */
   readonly backgroundResponse: TextObject | undefined
-  /** Why nothing of the answer may be given to its caller: what it names could not be recorded (500), or is somebody else's (502). */
+  /** Why the caller must not receive the response: its objects could not be recorded (500), or belong to another user (502). */
   readonly problem: Problem | undefined
 }
 
 export interface IssuedObjectsOptions {
   readonly store: TextObjectStore
-  /** What is recorded of every object. */
+  /** Fields of every record. */
   readonly record: Pick<TextObject, 'user' | 'token' | 'upstream' | 'model'>
-  /** Whether the upstream keeps the response, so that it can be continued. Else only what has to be looked up is recorded. */
+  /** Whether the upstream stores the response. If not, only the items that the upstream looks up by id are recorded. */
   readonly stores: boolean
-  /** Whether the response is generated in the background. */
+  /** Whether it is a background response. */
   readonly background: boolean
-  /** Whether conversations have owners: not where the operator has opened them to everybody. */
+  /** Whether conversations have owners. False when the operator allows all of them to every user. */
   readonly conversations: boolean
-  /** A response that is known as the user's already. */
+  /** A response that is already recorded as the user's. */
   readonly own?: TextObject
-  /** How long the upstream keeps objects, in milliseconds. */
+  /** Milliseconds for which the upstream keeps objects. */
   readonly keptMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly log: Log
 }
 
-/** The first look at a response in the background that nobody asks for. */
+/** Milliseconds until the first poll of a background response. */
 const firstCheckMs = 30_000
 
 export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObjects => {
@@ -66,7 +67,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
       throw problem
     })
     for (const { kind, id } of foreign) {
-      // An item that stays another's is one that this user cannot refer to; its text is in the answer all the same.
+      // The user cannot reference this item by its id, but its content is in the response.
       log[kind === 'item' ? 'warn' : 'error']({ kind, id, user }, 'upstream gave one id to two users')
       if (kind === 'item') continue
       problem = new UpstreamInvalidError('an id that another user was given')
@@ -107,7 +108,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
     return {
       next: () => reader.next().then(onFrames, onError),
       cancel(reason) {
-        // Nobody waits for it any more.
+        // The client has disconnected, so the result has no reader.
         recordItems().catch(() => {})
         return reader.cancel(reason)
       },
@@ -131,10 +132,10 @@ interface Reference {
   readonly id: string
 }
 
-/** As many items as an answer may have. */
+/** Maximum number of items in a response. */
 const maxItems = 1024
 
-/** What a response names. An id that is none in the gateway's sense can be used by nobody, so it need not be known. */
+/** The objects in a response. Values that `readId` rejects are skipped: no request can use them. */
 const referencesIn = (response: unknown, { stores, conversations }: IssuedObjectsOptions): readonly Reference[] => {
   const { id, conversation, output } = membersOf(response)
   const items = (Array.isArray(output) ? output.slice(0, maxItems) : []).filter(

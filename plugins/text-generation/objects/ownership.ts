@@ -12,38 +12,44 @@ import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } fr
 import { type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
-/** A response of the caller's. */
+/** A response that belongs to the caller. */
 export type OwnResponse = TextObject & OwnedId<'response'>
 
 declare const proof: unique symbol
 
-/** A request that names no object of the account but its caller's own, and those that the operator has opened to everybody. Only `clear` makes them. */
+/**
+ * A request with only the caller's own objects, and those that the operator allows to all users. Only `check` creates
+ * this type.
+ */
 export type CheckedRequest = Json & { readonly [proof]: 'cleared' }
 
 export interface ObjectsOptions {
-  /** Undefined: nobody owns anything. */
+  /** Undefined: no object has an owner. */
   readonly store: TextObjectStore | undefined
-  /** How long an upstream keeps objects, in milliseconds. */
+  /** Milliseconds for which an upstream keeps objects. */
   readonly keptMs: number
-  /** Fields that may name anybody's objects. */
+  /** Id fields that every user may use. */
   readonly allowedFields: readonly string[]
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly log: Log
 }
 
-/** For whom a request is to be cleared, and where it goes. */
+/** The user of a request, and its upstream. */
 export interface ObjectCheck {
   readonly user: string
   readonly route: ModelRoute
-  /** Whether items leave their ids behind: a bridge carries over what they say, and refuses those that say nothing. */
+  /**
+   * Whether the request is bridged. The bridge sends the content of items without their ids, and rejects items without
+   * content.
+   */
   readonly bridged: boolean
 }
 
-/** Each of them may cost a question about its owner. */
+/** Each object may cost one query. */
 const maxObjects = 1000
 
-/** Whose objects of the account are whose. Only here does one become owned. */
+/** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnResponse` from an id. */
 export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }: ObjectsOptions) => {
   const allowed = new Set(allowedFields.map(foldKey))
 
@@ -79,7 +85,7 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
       if (!distinct.has(key)) distinct.set(key, each)
     }
     const all = [...distinct.values()]
-    // Some at a time. Whichever is answered first, the first that stands in the request is the one that is refused.
+    // 16 queries at a time. The error is that of the first failing object in the request, whichever query ends first.
     for (let start = 0; start < all.length; start += 16) {
       const results = await Promise.allSettled(
         all.slice(start, start + 16).map((reference) => requireOwn(reference, check)),
@@ -89,14 +95,14 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
   }
 
   return {
-    /** Throws, or rejects with, TextProblem 400 or 404 for the first object that is not the user's, 500 when the store cannot be asked. */
+    /** Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store fails. */
     check(request: Json, check: ObjectCheck): Awaitable<CheckedRequest> {
       const references = objectReferences(request, maxObjects)
       if (references.length === 0) return request as CheckedRequest
       return requireAllOwn(references, check).then(() => request as CheckedRequest)
     },
 
-    /** For an answer that is about to be given to a caller. Undefined: there is nowhere to record what it names. */
+    /** Creates the recorder for one response. Undefined: there is no store. */
     issue(
       record: IssuedObjectsOptions['record'],
       options: Pick<IssuedObjectsOptions, 'stores' | 'background' | 'own'>,
@@ -115,7 +121,7 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
       )
     },
 
-    /** Throws TextProblem 404 for a response that is not the user's, 500 when the store cannot be asked. */
+    /** Finds a response of the user. Throws TextProblem 404 for a foreign or unknown one, 500 when the store fails. */
     async response(user: string, id: unknown): Promise<OwnResponse> {
       const object = await find(user, 'response', readId(id))
       if (object) return asOwnResponse(object)
@@ -123,7 +129,10 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
       throw new TextProblem(404, `Response with id '${shownId(id)}' not found.`, { event })
     },
 
-    /** Keeps which items a list of a response's own has shown, so that the list can go on behind them. Throws TextProblem 500 when it cannot. */
+    /**
+     * Records the items in a page of a response's input items, so that they are valid cursors. Throws TextProblem 500
+     * when the store fails.
+     */
     async recordShown(own: OwnResponse, items: readonly unknown[]): Promise<void> {
       const shownKeys = items.slice(0, maxObjects).flatMap((item) => shownKey(own, item) ?? [])
       const createdAt = now()
@@ -139,7 +148,7 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
       })
     },
 
-    /** Throws TextProblem 404 for an item that no list of this response has shown. */
+    /** Throws TextProblem 404 for a cursor that no page of this response has shown. */
     async requireShown(own: OwnResponse, item: string, param: string): Promise<void> {
       if (!(await find(own.user, 'item', shownKey(own, item)))) throw notFound('item', item, param)
     },
@@ -147,8 +156,11 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
 }
 
 /**
- * What a place in the list of a response's items is recorded as: no item in the gateway's sense, since an id has no blank in it. Input items have the ids that
- * their sender gave them, which may be those of somebody else's items: being shown one makes nobody its owner.
+ * The key of a shown item: the response id, a space and the item id. Ids contain no spaces, so it never equals an item
+ * id.
+ *
+ * The sender of an input item chooses its id, which may equal the id of another user's item. Therefore a page makes the
+ * caller no owner of the items in it.
  */
 const shownKey = ({ id }: OwnResponse, item: unknown): string | undefined => {
   const itemId = readId(item)
@@ -157,10 +169,10 @@ const shownKey = ({ id }: OwnResponse, item: unknown): string | undefined => {
 
 export type ObjectOwnership = ReturnType<typeof createObjectOwnership>
 
-/** Also for a response that is looked after on its owner's behalf. */
+/** Marks a record from the store as its owner's response; also used when the gateway polls on the owner's behalf. */
 export const asOwnResponse = (object: TextObject): OwnResponse => object as OwnResponse
 
-/** The protocol's own words. They are the same for what is somebody else's, what is nobody's, and what cannot be an id. */
+/** The protocol's own message. It is the same for a foreign id, an unknown id and an invalid id. */
 const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
   const event = accessRefused(kind, id)
   if (kind === 'response') {
@@ -178,8 +190,8 @@ const ownerUnknown = ({ kind, id, param }: ObjectReference): TextProblem =>
     event: accessRefused(kind, wordOf(id)),
   })
 
-/** Longer ones, as JSON, are no ids: they are told apart by where they stand. */
+/** Longer JSON source is no id. Such values are distinguished by their path. */
 const maxIdBytes = 4_096
 
-/** An answer is no longer for an id that is. */
+/** Limits the length of an id in an error message. */
 const shownId = (id: unknown): string => String(id).slice(0, 256).toWellFormed()

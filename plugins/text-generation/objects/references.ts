@@ -6,26 +6,24 @@ import type { ObjectKind } from './store.ts'
 /** An id in a request. */
 export interface ObjectReference {
   readonly kind: ObjectKind | UnknownKind
-  /** As it was written: a string, or something else that is no id. */
+  /** The value in the request: a string, or anything else, which is no id. */
   readonly id: Json
-  /** Where it stands, for example `input[0].content[1].file_id`. */
+  /** Path of the field, for example `input[0].content[1].file_id`. */
   readonly param: string
-  /** Names, folded, by which an operator may allow the field. */
+  /** Folded names by which `allowedFields` can allow the field. */
   readonly fields: readonly string[]
 }
 
-/** The text of a longer request is not worth having only to see that there is no id in it. */
+/** Characters. For a longer request, decoding the text for one search costs more than it saves. */
 const maxSearchLength = 2 ** 20
 
-/**
- * The ids in a chat or responses request that name objects of the account, wherever they stand and however often; of more than `most`, some.
- */
+/** Finds all ids in a chat or responses request that refer to objects of the account. It stops soon after `max` of them. */
 export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY): readonly ObjectReference[] => {
   const found: ObjectReference[] = []
   if (request.byteLength <= maxSearchLength && !mayHoldReference.test(request.raw)) return found
   const path: (string | number)[] = []
 
-  /** @param parent folded name of the member that the value is in */
+  /** @param parent folded name of the member that contains the value */
   const visit = (value: Json, parent: string): void => {
     if (value.isArray) forEach(value, (element) => visit(element, parent))
     const isItem = parent === 'input' && path.length === 2
@@ -40,7 +38,7 @@ export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY):
       const isItemId = meaning === 'item' && name === 'id'
       if (meaning === undefined || (isItemId && !isItem)) visit(inner, name)
       else {
-        // An item is looked at once, however often it says its id.
+        // The item is classified once, even if it repeats its id.
         if (isItemId) reference ??= isReference(value)
         if (!isItemId || reference) addIds(meaning, inner, name, allowedNames(parent, name))
       }
@@ -48,7 +46,7 @@ export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY):
     }
   }
 
-  /** The ids in the value of a field that holds some. */
+  /** Adds the ids in the value of an id field. */
   const addIds = (kind: ObjectReference['kind'], value: Json, name: string, fields: readonly string[]): void => {
     if (value.is('null')) return
     if (value.isArray) forEach(value, (element) => addIds(kind, element, name, fields))
@@ -69,18 +67,23 @@ export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY):
   return found
 }
 
-/** Fields that hold an id, or an object that says more. */
+/** Fields whose value is an id, or an object that contains ids. */
 const idOrObject: ReadonlySet<string> = new Set(['conversation', 'container', 'batch'])
 
-/** A key that may hold an id. */
+/** Keys that may hold an id. */
 const mayHoldId = /(?:ids?|conversation|container|batch|cached[_-]?content)$/iu
 
-/** In JSON's own text: the same, or escapes that might become it. Without Unicode's case folding, by which U+017F is an s, it takes a third of the time. */
+/**
+ * The same in JSON source, or an escape that could hide such a key. Without the `u` flag the search takes a third of
+ * the time; so U+017F, which case folding turns into "s", is listed.
+ */
 const mayHoldReference = /\\u|(?:id[s\u017f]?|conver[s\u017f]ation|container|batch|cached[_-]?content)"\s*:/i
 
 /**
- * Items that say all that they are, so that their `id` is a mere label, by which a caller's program finds them again. Of the others (what a hosted tool did,
- * what a model thought, encrypted or not, a picture that it made) an upstream may look up by the id what the item does not say.
+ * Types of items with complete content, so that their `id` is a mere label.
+ *
+ * For other items (calls of hosted tools, reasoning, generated images) an upstream may look up missing content by the
+ * id.
  */
 const selfContained: ReadonlySet<unknown> = new Set([
   ...['message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
@@ -89,10 +92,13 @@ const selfContained: ReadonlySet<unknown> = new Set([
   ...['mcp_list_tools', 'mcp_approval_response', 'additional_tools', 'configuration_update', 'compaction_trigger'],
 ])
 
-/** Whether an upstream may look up by an item's id what the item does not say, however strictly it reads the item's keys. */
+/**
+ * Whether an upstream may look up the content of an item by its id. It considers every key that a lenient upstream may
+ * read as `type`.
+ */
 export const isReference = (item: Json): boolean => {
   const type = item.get('type') ?? absent
-  // What has no type is a message, or no more than an id.
+  // An item without a type is a message if it has a role, and otherwise only an id.
   const isSelfContained = type.is('null') ? item.get('role')?.isString === true : selfContained.has(wordOf(type))
   return (
     !isSelfContained ||

@@ -1,38 +1,41 @@
-/** Objects that a text upstream keeps for its account, and whose owners the gateway knows: it has seen them being given to somebody. */
+/** Kinds of objects in the upstream's account whose owners the gateway records. */
 export type ObjectKind = 'response' | 'conversation' | 'item'
 
-/** An object of the account, and who was given it. Times are milliseconds since 1970. */
+/** An object of the upstream's account, and its owner. Times are milliseconds since 1970. */
 export interface TextObject {
   readonly kind: ObjectKind
   readonly id: string
   readonly user: string
-  /** Id of the token that was used, where there is one. */
+  /** Id of the API token, if there was one. */
   readonly token?: string
-  /** Address of the upstream that keeps it. */
+  /** URL of the upstream that stores it. */
   readonly upstream: string
-  /** As the caller named it. */
+  /** Model name in the caller's request. */
   readonly model: string
   readonly createdAt: number
-  /** From then on nobody owns it. */
+  /** From then on it has no owner. */
   readonly expiresAt: number
-  /** A response in the background whose usage has not been recorded yet: when the upstream is to be asked for it. */
+  /** When to poll a background response whose usage is not recorded yet. */
   readonly dueAt?: number
 }
 
-/** The port: who was given what. Every method rejects when the store cannot be asked within its own deadline; none ever hangs. */
+/** Store port: the owners of objects. Every method rejects when the store does not respond in time. */
 export interface TextObjectStore {
-  /** Keeps objects, all or none, and gives those of them that are somebody else's: they stay so. An owner of before gets the new record. */
+  /**
+   * Records objects in one transaction, and returns those that already belong to another user, which it leaves
+   * unchanged. A record of the same owner is replaced.
+   */
   recordTextObjects(objects: readonly TextObject[]): Promise<readonly Pick<TextObject, 'kind' | 'id'>[]>
-  /** The object, if it is the user's. One that is nobody's and one that is somebody else's cost the same question. */
+  /** The object, if it belongs to the user. An unknown object and a foreign one take the same query. */
   textObject(user: string, kind: ObjectKind, id: string, now: number): Promise<TextObject | undefined>
-  /** Forgets an object of a user's. */
+  /** Removes an object of a user. */
   removeTextObject(object: Pick<TextObject, 'kind' | 'id' | 'user'>): Promise<void>
-  /** Responses whose usage is due, longest due first. */
+  /** Responses that are due for a poll, the longest overdue first. */
   dueTextResponses(now: number, max: number): Promise<readonly TextObject[]>
-  /** Puts a due response off until then. False when somebody else has done so, or its usage has been recorded. */
+  /** Postpones a due response. False when another process has done so, or its usage is recorded. */
   deferTextResponse(due: TextObject, until: number): Promise<boolean>
-  /** Marks the usage of a response as recorded. False when it was before: of all who ask, in any process, one gets true. */
+  /** Marks the usage of a response as recorded. True for exactly one caller among all processes. */
   markUsageRecorded(id: string): Promise<boolean>
-  /** Forgets objects that have expired, at most so many. Gives how many they were. */
+  /** Removes up to `max` expired objects. Returns their number. */
   sweepTextObjects(now: number, max: number): Promise<number>
 }

@@ -12,18 +12,18 @@ import { isEnded, type RecordBackgroundUsage } from './background.ts'
 import type { ObjectOwnership, OwnResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
-/** What can be done with a stored response. */
+/** Operations on a stored response. */
 type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
 
 interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Behind the response's own path. */
+  /** Path suffix after the id of the response. */
   readonly suffix: '' | '/cancel' | '/input_items'
-  /** Parameters of the query that pass. */
+  /** Query parameters to forward. */
   readonly query: readonly string[]
 }
 
-/** Parameters that name an item of a list. */
+/** Query parameters that are cursors: item ids. */
 const cursors: readonly string[] = ['after', 'before']
 
 const operations: Readonly<Record<StoredAction, Operation>> = {
@@ -44,11 +44,11 @@ const operations: Readonly<Record<StoredAction, Operation>> = {
 export interface StoredResponsesOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
   readonly objects: ObjectOwnership
-  /** Undefined: nobody owns anything, so nothing is asked of it. */
+  /** Undefined: no response has an owner, so every request is a 404. */
   readonly store: TextObjectStore | undefined
   readonly recordBackground: RecordBackgroundUsage
   readonly audit: Audit
-  /** How the stream of a response that is fetched is read and passed on. */
+  /** Creates the exchange for the stream of a stored response. */
   readonly retrieval: (path: string) => Exchange
 }
 
@@ -57,11 +57,11 @@ interface StoredRequest {
   readonly user: string
   readonly arrivedAt: number
   readonly whenRevoked?: Call['whenRevoked']
-  /** As it stands in the path, decoded. */
+  /** Path parameters, decoded. */
   readonly params: { readonly response_id: unknown }
 }
 
-/** A route that does something with one of the caller's own responses, and forwards the answer. It throws TextProblem 404 for any other. */
+/** Creates the handler of a route for stored responses. It throws TextProblem 404 for a response that is not the caller's. */
 export const storedResponseRoute =
   (action: StoredAction, options: StoredResponsesOptions) =>
   async ({ request, user, arrivedAt, whenRevoked, params }: StoredRequest): Promise<Response> => {
@@ -75,7 +75,7 @@ const forwardStored = async (
   { request, arrivedAt, whenRevoked }: Pick<StoredRequest, 'request' | 'arrivedAt' | 'whenRevoked'>,
   options: StoredResponsesOptions,
 ): Promise<Response> => {
-  // Items that were not there yet when the response was created.
+  // Records items that the upstream has added since the response was created.
   const issued = options.objects.issue(own, { stores: true, background: false, own })
   const query = queryOf(request, operations[action].query)
   if (action === 'GetResponse' && query.get('stream') === 'true')
@@ -86,7 +86,7 @@ const forwardStored = async (
     at: arrivedAt + options.timeoutMs,
     caller: request.signal,
   })
-  // What it came to cannot be asked for any more afterwards.
+  // After the deletion, the usage cannot be retrieved any more.
   if (action === 'DeleteResponse' && own.dueAt !== undefined) {
     const found = await retrieve(own, deadline.signal, options).catch(() => undefined)
     if (found && isEnded(found)) await options.recordBackground(own, found.usage)
@@ -101,7 +101,7 @@ const forwardStored = async (
   if (action === 'GetResponse') await issued?.response(json?.value())
   if (own.dueAt !== undefined) {
     const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
-    // What is deleted before its end has no end to wait for.
+    // A response that is deleted before it ends will never end: its call is recorded now, without usage.
     if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isEnded(state)))
       await options.recordBackground(own, state.usage)
   }
@@ -120,7 +120,7 @@ const auditActions: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
   DeleteResponse: 'response.delete',
 }
 
-/** What the upstream says of a response, for who looks after it. */
+/** Retrieves the status and usage of a response, for polling. */
 export const retrieve = async (own: OwnResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)])
   const { json } = await forward('GetResponse', own, { signal: deadline }, options)
@@ -160,13 +160,13 @@ const streamStored = (
   return respondStreaming({ ...request, user: own.user, exchange, route: { upstream }, onEnd }, options)
 }
 
-/** The one place that puts the id of an object into a path: one segment, whatever is in it. */
+/** The only function that puts an object id into a path: always as one URL-encoded segment. */
 const pathOf = (own: OwnResponse, query?: URLSearchParams, suffix: Operation['suffix'] = ''): string => {
   const request = query && query.size > 0 ? `?${query}` : ''
   return `/responses/${encodeURIComponent(own.id)}${suffix}${request}`
 }
 
-/** An upstream that is not there any more keeps nothing. */
+/** A response of an upstream that is no longer configured is not found. */
 const upstreamOf = (own: OwnResponse, upstreams: readonly TextUpstream[]): TextUpstream => {
   const upstream = upstreams.find(({ url }) => url === own.upstream)
   if (!upstream) throw new TextProblem(404, `Response with id '${own.id}' not found.`)
@@ -181,7 +181,7 @@ const queryOf = ({ url }: Request, names: readonly string[]): URLSearchParams =>
 const idsOf = (items: Json | undefined): readonly unknown[] =>
   items?.isArray ? items.elements().map((item) => item.get('id')?.string()) : []
 
-/** Undefined for an answer without a body, which is one to a deletion. */
+/** Undefined for an empty body, which is valid only after a deletion. */
 const objectIn = (bytes: Uint8Array, action: StoredAction): Json | undefined => {
   if (bytes.length === 0 && action === 'DeleteResponse') return undefined
   try {

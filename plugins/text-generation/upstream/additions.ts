@@ -1,18 +1,20 @@
 import type { UpstreamRefusedError } from '../../upstream-proxy/index.ts'
 
-/** What the gateway puts into requests of its own accord, by the name of the field. */
+/** A field that the gateway adds to requests. */
 export type Addition = 'stream' | 'stream_options' | 'max_tokens'
 
-/** An addition that an upstream refused. */
+/** An added field that an upstream has rejected. */
 export interface RefusedAddition {
   readonly addition: Addition
-  /** Whether it is refused for good, rather than for what else is in this request. */
+  /** Whether the upstream rejects it always. If false, it rejects it because of other fields of this request. */
   readonly lasting: boolean
 }
 
 /**
- * Which addition a refusal is about: by the field that it names, or by its words, which are those of many vendors and servers. Undefined where it is
- * about anything else, or does not prove that nothing was generated: only 400 and 422 do.
+ * Finds the added field that an error is about, by the field that the error names or by its message.
+ *
+ * The patterns cover the messages of many vendors and servers. Undefined when the error is about anything else, or has
+ * a status other than 400 and 422: only these prove that the upstream has generated nothing.
  */
 export const refusedAddition = ({ response }: UpstreamRefusedError): RefusedAddition | undefined => {
   if ((response.status !== 400 && response.status !== 422) || response.bytes.length > maxErrorBytes) return undefined
@@ -24,11 +26,11 @@ export const refusedAddition = ({ response }: UpstreamRefusedError): RefusedAddi
   return undefined
 }
 
-/** Bytes of an error that is looked into. */
+/** Maximum size of an error body that is parsed. */
 const maxErrorBytes = 2 ** 16
 
 interface ErrorDetail {
-  /** Path of a field; empty when none is named. */
+  /** Path of the field; empty when the error names none. */
   readonly field: string
   readonly message: string
 }
@@ -40,11 +42,11 @@ const isNamed =
 
 const refuses =
   "(?:(?:\\bnot|n['’]t|\\bcannot) (?:be )?(?:support|allow|permit|accept|enable|available|used)|\\bunsupported|\\bunrecogni[sz]ed|\\bunknown|\\bunavailable|\\bdisabled|\\bmust be (?:set to )?false|\\bonly supports? non-)"
-/** Not the stream that a sound or a picture is. */
+/** Matches "stream" and "streaming", but not "audio stream" and similar. */
 const streamWord = '(?<!\\b(?:audio|video|image|data|media|input|file|byte) )\\bstream(?:ing)?\\b'
 const withinSentence = '[^.!?]{0,80}'
 
-/** The most telling first: words about stream options speak of streams too. */
+/** The most specific first: messages about stream options contain "stream" too. */
 const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])[] = [
   ['stream_options', isNamed(/^stream_options\b/, /\bstream_options\b|\binclude_usage\b/)],
   [
@@ -63,12 +65,15 @@ const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])
   ],
 ]
 
-/** Words about a maximum that is too large for what the input leaves of the context. */
+/** Messages about a maximum that is too large because of the length of the input. */
 const dependsOnInput = /\b(?:context|inputs|input (?:tokens|messages)|prompt|messages|your request exceed)/i
 
 /**
- * What is complained of, in an error of the protocol (`{"error":{"message","param"}}`), in its members without `error`, in a list of texts, and in the lists that
- * frameworks make of fields (`{"detail":[{"loc","msg"}]}`), which some vendors put into a message, as JSON or as text of it.
+ * Collects the fields and messages of an error.
+ *
+ * It reads the protocol's error (`{"error":{"message","param"}}`), the same members without `error`, a list of strings,
+ * and the validation lists of frameworks (`{"detail":[{"loc","msg"}]}`). Some vendors put such JSON into a message, as
+ * a string.
  */
 const detailsOf = (value: unknown, outerField = '', depth = 0): readonly ErrorDetail[] => {
   if (typeof value === 'string') {
@@ -84,7 +89,7 @@ const detailsOf = (value: unknown, outerField = '', depth = 0): readonly ErrorDe
   return [error, detail, message, msg].flatMap((member) => detailsOf(member, field, depth + 1))
 }
 
-/** JSON as it is, a text as itself. */
+/** Parses JSON; returns the text itself if it is not JSON. */
 const parseIfJson = (text: string): unknown => {
   try {
     return JSON.parse(text)

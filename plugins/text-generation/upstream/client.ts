@@ -12,7 +12,7 @@ import {
 import { containsCredentialOf, refuseCredentials } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 
-/** Actions of a text upstream, named as its own documentation names them. */
+/** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =
   | 'CreateChatCompletion'
   | 'CreateResponse'
@@ -26,12 +26,12 @@ export type TextAction =
 export interface UpstreamClientOptions {
   /** Default the global `fetch`. */
   readonly fetch?: Fetch
-  /** Headers of callers that pass, besides language and tracing. */
+  /** Request headers to forward, in addition to language and tracing headers. */
   readonly forwardHeaders?: readonly string[]
-  /** Bytes of an answer that is not a stream. */
+  /** Maximum size of an error body, in bytes. */
   readonly maxResponseBytes: number
   readonly log: Log
-  /** Told of every call when its answer has begun: `status` is 0 when there was none. */
+  /** Receives every call when its response has begun. `status` is 0 when there was no response. */
   readonly observe?: (call: { action: TextAction; status: number; seconds: number }) => void
 }
 
@@ -40,18 +40,18 @@ export interface TextRequest {
   readonly action: TextAction
   /** Default POST with a body, GET without. */
   readonly method?: 'GET' | 'POST' | 'DELETE'
-  /** Below the upstream's address, with a slash in front; whatever a caller wrote in it is encoded. */
+  /** Path below the upstream's URL, with a leading slash. Values from callers are URL-encoded. */
   readonly path: string
-  /** JSON. */
+  /** The body, as JSON. */
   readonly body?: Uint8Array | string
   readonly stream?: boolean
-  /** The caller's. */
+  /** Headers of the caller's request. */
   readonly headers: Headers
-  /** Ends the call, its answer's body too. */
+  /** Aborts the call and the body of its response. */
   readonly signal: AbortSignal
 }
 
-/** A success: status 2xx, and the headers that a caller may see. */
+/** A response with status 2xx, and those of its headers that callers may see. */
 export interface TextResponse {
   readonly response: Response
   readonly headers: Headers
@@ -60,9 +60,10 @@ export interface TextResponse {
 export type UpstreamClient = (request: TextRequest) => Promise<TextResponse>
 
 /**
- * The one place that talks to text upstreams. Resolves when a successful answer begins.
+ * Creates the client for all text upstreams. It resolves when the headers of a successful response have arrived.
  *
- * Rejects with Refusal for a status of 400 and above, Unreachable when there was no answer, Invalid for an answer that makes no sense.
+ * The client rejects with UpstreamRefusedError for a status from 400 to 599, UpstreamUnreachableError when there was no
+ * response, and UpstreamInvalidError for any other status and for headers that contain the upstream's credential.
  */
 export const createUpstreamClient = ({
   forwardHeaders,
@@ -98,14 +99,19 @@ export const createUpstreamClient = ({
   }
 }
 
-/** The body of an answer that is no stream. */
+/** The body of a response without a stream. */
 export interface ResponseBody {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Undefined for what is long, and for what is not UTF-8. */
+  /** The body as text. Undefined for a long body, and for one that is not UTF-8. */
   readonly text: string | undefined
 }
 
-/** The body of an answer that is no stream. Throws Invalid beyond `maxBytes` and for one that holds a credential, Unreachable when they do not all arrive. */
+/**
+ * Reads the body of a response without a stream.
+ *
+ * Throws UpstreamInvalidError when it is longer than `maxBytes` or contains a credential, UpstreamUnreachableError when
+ * the connection breaks.
+ */
 export const readResponse = async (
   response: Response,
   upstream: TextUpstream,
@@ -123,7 +129,7 @@ export const readResponse = async (
   return { bytes, text }
 }
 
-/** Whether an error is one of those that can be shown: everything else that goes wrong with an answer is the upstream's failing. */
+/** Converts any error to a Problem. Errors that are none count as failures of the upstream. */
 export const asProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error
   return error instanceof EventTooLargeError
@@ -144,11 +150,13 @@ const requestInit = (
     headers,
     body: body as RequestInit['body'],
     signal,
-    // A redirect could lead the account's credentials anywhere.
+    // A redirect could send the account's credential to another host.
     redirect: 'manual',
-    // What costs money or changes something is sent once, also when a connection from a pool turns out dead.
+    // The runtime retries a request when a pooled connection turns out to be closed. Without keep-alive it sends a
+    // generation only once.
     keepalive: method === 'GET',
-    // Bun ends a call that is silent for minutes, as one that thinks may be, unless told not to; others ignore this.
+    // Bun's `fetch` has a default idle timeout of some minutes, which a reasoning model can exceed. Other runtimes
+    // ignore this option.
     ...{ timeout: false },
   }
 }

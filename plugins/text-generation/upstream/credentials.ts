@@ -6,14 +6,20 @@ import { TextEvent } from '../events/event.ts'
 import { endOfString, outputIndexOf, pieceMembers, type TemplateHole } from '../events/template.ts'
 import type { TextUpstream } from './model-routing.ts'
 
-/** Throws Invalid when something that is to be shown to a caller holds the upstream's credential, in whatever disguise. */
+/**
+ * Throws UpstreamInvalidError when a part of a response contains the upstream's credential, in any encoding that
+ * `createCredentialSearch` finds.
+ */
 export const refuseCredentials = (upstream: TextUpstream, part: Uint8Array | string): void => {
   if (containsCredentialOf(upstream)(part)) throw credentialError()
 }
 
 const credentialError = () => new UpstreamInvalidError('an answer that contains a credential')
 
-/** The same for the frames of one stream, one after the other, also where what is generated spells the credential out over several events. */
+/**
+ * Creates the same check for the frames of one stream. It also finds a credential that the generated text spells out
+ * over several events.
+ */
 export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => void) => {
   const { key = '' } = upstream
   if (key === '') return () => {}
@@ -22,7 +28,7 @@ export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => voi
     if (containsCredential(part)) throw credentialError()
   }
   const hasSpaces = key.includes(' ')
-  // No form of it but this one has a quote: then it stands between two of them.
+  // If the key has no quote, no encoding of it has one. So every occurrence lies within one JSON string.
   const isInOneString = !key.includes('"')
   const generatedTexts: GeneratedText[] = []
   const checkPiece = (member: string, outputIndex: string, piece: string) => {
@@ -33,7 +39,7 @@ export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => voi
       generatedTexts.push(text)
     }
     const joined = text.end + piece
-    // Of words of a common length hardly any is searched twice.
+    // A text shorter than the key cannot contain it.
     if (joined.length >= key.length) check(joined)
     text.end = joined.slice(Math.max(joined.length - 8 * key.length, hasSpaces ? 0 : joined.lastIndexOf(' ') + 1))
   }
@@ -44,7 +50,7 @@ export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => voi
       if (event) forEachPiece(event.data, checkPiece)
       return
     }
-    // All else has been looked at in the first event of this kind.
+    // The rest of the event equals the first event of this template, which has been checked.
     const { likeness, pieces } = event
     for (let index = 0; index < pieces.length; index++) {
       const { member, kind } = likeness.holes[index] as TemplateHole
@@ -55,18 +61,24 @@ export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => voi
   }
 }
 
-/** A text that is generated: the content of a choice, for example. */
+/** A generated text, for example the content of a choice. */
 interface GeneratedText {
   readonly member: string
   readonly outputIndex: string
-  /** As JSON has it: each character may be escaped. Back to the last blank, which no form of a credential has. */
+  /**
+   * The end of the text, as JSON source: each character may be escaped. It starts after the last space, because no
+   * encoding of a key without spaces contains one.
+   */
   end: string
 }
 
-/** As many choices as the protocol allows. */
+/** The protocol's maximum number of choices. */
 const maxTexts = 128
 
-/** The data of an event, which has been decoded already, unless there is room for the credential elsewhere in its frame. */
+/**
+ * The part of a frame to search: the data of its event, which is decoded already, or all bytes if the rest of the frame
+ * could hold the credential.
+ */
 const textOf = ({ bytes, event }: Frame, { length }: string): Uint8Array | string => {
   if (!event || event.type.length >= length) return bytes
   const otherBytes = bytes.length - Buffer.byteLength(event.data) - event.type.length
@@ -75,7 +87,7 @@ const textOf = ({ bytes, event }: Frame, { length }: string): Uint8Array | strin
 
 const searches = new WeakMap<TextUpstream, ContainsCredential>()
 
-/** Looks for an upstream's credential. */
+/** The compiled search for an upstream's credential. */
 export const containsCredentialOf = (upstream: TextUpstream): ContainsCredential => {
   const containsCredential = searches.get(upstream) ?? createCredentialSearch([upstream.key])
   searches.set(upstream, containsCredential)
@@ -84,7 +96,7 @@ export const containsCredentialOf = (upstream: TextUpstream): ContainsCredential
 
 const pieceStart = new RegExp(`"(${pieceMembers})"\\s*:\\s*"`, 'g')
 
-/** Tells of every piece which text it is a piece of: several may grow at once. */
+/** Calls `checkPiece` for every generated piece in the data of an event, with the choice or item that it belongs to. */
 const forEachPiece = (data: string, checkPiece: (member: string, outputIndex: string, piece: string) => void): void => {
   let outputIndex: string | undefined
   pieceStart.lastIndex = 0

@@ -1,33 +1,41 @@
-/** What an upstream, or one of its models, does otherwise than most. Where that shows in its refusals it need not be said: see `ask`. */
+/**
+ * Limitations of an upstream or of one model. Those that the upstream reports in its errors need not be configured: see
+ * `askUpstream`.
+ */
 export interface Capabilities {
-  /** Highest temperature that is accepted, 1 or 2. Default 2. */
+  /** Maximum `temperature`, 1 or 2. Default 2. */
   readonly maxTemperature?: 1 | 2
-  /** False: it cannot stream, and is called plainly; a call that is cut off at the time limit then has nothing to show. Default true. */
+  /** False: it does not stream. At the time limit there is then no partial response. Default true. */
   readonly streams?: boolean
-  /** False: streams carry no usage on request (`stream_options` is not understood), so calls count as unreported. Default true. */
+  /** False: it does not support `stream_options`, so streams have no usage and count as unreported. Default true. */
   readonly reportsUsage?: boolean
-  /** True: there is no `/responses`, which is then bridged to chat completions. Default false. */
+  /** True: it has no `/responses`. The gateway then bridges responses to chat completions. Default false. */
   readonly chatOnly?: boolean
 }
 
-/** A service that speaks the protocols of the text generation document. */
+/** A service with the OpenAI protocols. */
 export interface TextUpstream extends Capabilities {
-  /** Its address, which ends with `/v1`. */
+  /** Its URL, which ends with `/v1`. */
   readonly url: string
-  /** Bearer key. Undefined: none is sent. */
+  /** Bearer key. Undefined: the gateway sends none. */
   readonly key?: string
-  /** Models that it serves, each perhaps with peculiarities of its own. Undefined: all that no upstream in the list names. */
+  /**
+   * Models that it serves, optionally with limitations of their own. Undefined: it serves all models that no other
+   * upstream names.
+   */
   readonly models?: readonly (string | ({ readonly id: string } & Capabilities))[]
 }
 
-/** Where a model is served, and what is peculiar to it there. */
+/** The upstream of a model, and the limitations of the two. */
 export interface ModelRoute extends Capabilities {
   readonly upstream: TextUpstream
 }
 
 /**
- * Finds where a model is served: by the first upstream that names it, else by the default, which is the first that names no models, or the first of all.
- * Undefined when the list is empty.
+ * Finds the upstream of a model.
+ *
+ * The first upstream that names the model serves it. If none does, the first upstream without a model list serves it,
+ * or else the first of all. Undefined when the list is empty.
  */
 export const routeModel = (upstreams: readonly TextUpstream[], model: string): ModelRoute | undefined => {
   for (const upstream of upstreams) {

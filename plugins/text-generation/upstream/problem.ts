@@ -6,7 +6,10 @@ import { asProblem } from './client.ts'
 import { refuseCredentials } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 
-/** What a caller is told when an answer went wrong before the caller had seen anything of it. Throws Invalid when it would hold a credential. */
+/**
+ * The HTTP error for a failure before the caller has received any byte. Throws UpstreamInvalidError when the error
+ * would contain a credential.
+ */
 export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Headers): Problem => {
   if (!(error instanceof StreamError)) return asProblem(error)
   if (error.said === undefined) return new UpstreamInvalidError(error.message)
@@ -15,8 +18,8 @@ export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Head
 }
 
 /**
- * What an upstream said went wrong, in an event of a stream that nobody has seen anything of yet, as the HTTP error that it is: the same words, and the
- * status that they stand for.
+ * Converts the first event of a stream, if it is an error, to an HTTP error: the upstream's message, and the status
+ * that belongs to it.
  */
 const errorResponse = (upstreamError: object, headers = new Headers()): UpstreamRefusedError => {
   const error = errorOf(upstreamError)
@@ -29,7 +32,7 @@ const errorResponse = (upstreamError: object, headers = new Headers()): Upstream
   })
 }
 
-/** The error in `{"error":{…}}`, or the members of an error event of the Responses protocol in the names of an error. */
+/** The error object in `{"error":{…}}`, or an error event of the Responses protocol converted to an error object. */
 const errorOf = (upstreamError: object): Readonly<Record<string, unknown>> => {
   const { error, type, sequence_number: _, ...members } = upstreamError as Readonly<Record<string, unknown>>
   if (typeof error === 'object' && error !== null) return error as Readonly<Record<string, unknown>>

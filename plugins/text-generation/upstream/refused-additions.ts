@@ -1,25 +1,27 @@
 import type { Call } from '../call.ts'
 import type { Addition } from './additions.ts'
 
-/** What is left out of requests because the same was refused before. */
+/** Cache of added fields to omit, because an upstream has rejected them before. */
 export interface RefusedAdditions {
   get(call: Call): ReadonlySet<Addition>
-  /** To be told when a call without them has succeeded. */
+  /** Call this when a request without these fields has succeeded. */
   remember(call: Call, additions: ReadonlySet<Addition>): void
 }
 
 export interface RefusedAdditionsOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds after which an upstream is tried anew: it may have learned, or have been misunderstood. Default an hour. */
+  /** Milliseconds until the gateway tries the field again: the upstream may support it by then. Default one hour. */
   readonly ttlMs?: number
-  /** Default 5000; the oldest is forgotten first. */
+  /** Maximum number of entries; the oldest is removed first. Default 5000. */
   readonly maxEntries?: number
 }
 
 /**
- * A memory by user, upstream, model and the names of the request's fields: some models refuse streams only together with other fields or with some of their
- * values, and nobody should lose his stream by what he does not send, or somebody else does.
+ * Creates the cache. Its key is the user, the upstream, the model and the names of the request's fields.
+ *
+ * Some models reject streams only in combination with other fields or with some of their values. So a rejected request
+ * does not affect requests with other fields, nor other users.
  */
 export const createRefusedAdditions = ({
   now,
@@ -45,12 +47,12 @@ export const createRefusedAdditions = ({
 
 const noAdditions: ReadonlySet<Addition> = new Set()
 
-/** Callers may name models and fields as they like. */
+/** Callers choose model and field names of any length. */
 const maxKeyLength = 2000
 
 const keyOf = ({ user, exchange, route, body }: Call): string => {
   const fields = new Set(body?.json.members().map(({ key }) => key))
-  // Whether there is a stream is the gateway's business.
+  // The gateway sets the stream fields itself.
   for (const gatewayField of ['stream', 'stream_options']) fields.delete(gatewayField)
   const model = body?.json.get('model')?.string()
   return JSON.stringify([user, route.upstream.url, exchange.path, model, ...[...fields].sort()])
