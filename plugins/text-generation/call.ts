@@ -111,7 +111,10 @@ export const askUpstream = async <Result>(
       if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
       bytes = nextBytes
       if (refusal.lasting) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
-      log.info({ action, addition: refusal.addition }, 'upstream refused what the gateway put in, and is asked without')
+      log.info(
+        { action, addition: refusal.addition },
+        'upstream rejected a field that the gateway added: retrying without it',
+      )
     }
   }
 }

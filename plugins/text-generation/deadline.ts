@@ -69,13 +69,13 @@ export class Deadline implements Disposable, EventListenerObject {
   readonly #expire = (): void => {
     if (this.signal.aborted) return
     this.#passed = true
-    this.#controller.abort(new Error('the time for a call without streaming is over'))
+    this.#controller.abort(new Error('time limit of a non-streaming request exceeded'))
   }
 
   readonly #revoke = (): void => {
     if (this.signal.aborted) return
     this.#revoked = true
-    this.#controller.abort(new Error('the credential has ceased to hold'))
+    this.#controller.abort(new Error('credential revoked'))
   }
 }
 

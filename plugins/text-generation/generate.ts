@@ -114,7 +114,7 @@ const requireOwn = async (
 ): Promise<void> => {
   for (const { id, param } of named) {
     if (presetAssets.has(id)) continue
-    if (!assets) throw new TextProblem(403, 'there is no asset library here to take assets from', { param })
+    if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
       // An error of the asset library's upstream does not have the shape of this protocol's errors.
       if (error instanceof UpstreamRefusedError) throw new UpstreamUnreachableError(error, true)

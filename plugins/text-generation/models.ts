@@ -86,5 +86,5 @@ const objectIn = (bytes: Uint8Array): Json => {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
-  throw new UpstreamInvalidError('a list of models without a JSON object')
+  throw new UpstreamInvalidError('the response is not a JSON object')
 }

@@ -75,7 +75,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     if (deadline.revoked) throw notAuthenticated()
     if (call.issued?.problem) throw call.issued.problem
     if (deadline.passed) {
-      log.info({ action: exchange.action }, 'the time is over: what there is of the answer goes out')
+      log.info({ action: exchange.action }, 'time limit exceeded: sending the partial response')
       return jsonResponse(
         await withIssuedObjects(assembly.partial(), call),
         route.upstream,
@@ -123,8 +123,8 @@ export const parseResponse = (body: ResponseBody, { isAnswer }: Pick<Exchange, '
   const fields = fieldsOf(text)
   if (isAnswer(fields)) return { text, fields }
   const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
-  if (error) throw new StreamError('an error under a status of success', error)
-  throw new UpstreamInvalidError('an object that is no answer')
+  if (error) throw new StreamError('an error object with a status of success', error)
+  throw new UpstreamInvalidError('the response is not an object of the protocol')
 }
 
 const fieldsOf = (text: string): JsonObject => {
@@ -134,14 +134,14 @@ const fieldsOf = (text: string): JsonObject => {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
-  throw new UpstreamInvalidError('an answer without a JSON object')
+  throw new UpstreamInvalidError('the response is not a JSON object')
 }
 
 const textOf = (bytes: Uint8Array): string => {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new UpstreamInvalidError('an answer that is not UTF-8')
+    throw new UpstreamInvalidError('the response is not valid UTF-8')
   }
 }
 
@@ -161,7 +161,7 @@ const assembleStream = async (
   try {
     const finished = await pushFrames(reader, assembly, exchange.terminal)
     signal.throwIfAborted()
-    if (!assembly.complete) throw new UpstreamInvalidError('a stream that ended before its answer was complete')
+    if (!assembly.complete) throw new UpstreamInvalidError('the stream ended before the response was complete')
     if (finished) awaitEnd(reader, clock)
   } catch (error) {
     await reader.cancel()

@@ -24,9 +24,9 @@ export interface Checked {
 /** One of the two protocols for callers: chat completions or responses. */
 export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
-  check(request: Json, peculiarities?: Capabilities): Checked
+  check(request: Json, capabilities?: Capabilities): Checked
   /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
-  put(request: CheckedRequest, checked: Checked, peculiarities: Capabilities): Exchange
+  put(request: CheckedRequest, checked: Checked, capabilities: Capabilities): Exchange
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */

@@ -25,15 +25,15 @@ export const startStream = async (
   body: ReadableStream<Uint8Array> | null,
   { signal, maxSilenceMs, clock, events = { parse: readEvent } }: StartStreamOptions,
 ): Promise<FrameReader> => {
-  if (!body) throw new UpstreamInvalidError('an answer without a body')
+  if (!body) throw new UpstreamInvalidError('the response has no body')
   const reader = framesOf(call, body, events)
   cancelOnAbort(reader, signal)
   try {
     const first = await readFirstEvent(reader, { patienceMs: maxSilenceMs, clock })
     signal.throwIfAborted()
-    if (first.ended) throw new UpstreamInvalidError('a stream without an event')
+    if (first.ended) throw new UpstreamInvalidError('the stream has no event')
     const streamError = first.event && errorOf(first.event, jsonOf(first.event))
-    if (streamError) throw new StreamError('an error instead of an answer', streamError)
+    if (streamError) throw new StreamError('the first event is an error', streamError)
     return first.reader
   } catch (error) {
     // The upstream might send an invalid stream without an end.

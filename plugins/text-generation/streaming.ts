@@ -96,7 +96,7 @@ class StreamedResponse implements RelayOptions {
     this.#recordUsage = onEnd
     this.#unwatchCredential = whenRevoked?.(() => {
       this.revoked = true
-      this.upstreamCall.abort(new Error('the credential has ceased to hold'))
+      this.upstreamCall.abort(new Error('credential revoked'))
     })
   }
 
@@ -120,7 +120,7 @@ class StreamedResponse implements RelayOptions {
   }
 
   onDisconnect(): void {
-    this.upstreamCall.abort(new Error('the caller left'))
+    this.upstreamCall.abort(new Error('caller disconnected'))
     this.end().catch(() => {})
   }
 

@@ -84,7 +84,7 @@ test('strings that start with megabytes of special characters are rejected early
   const one = `"${' '.repeat(maxPrefixBytes + 100)}asset:x"`
   const many = Array(2 ** 15).fill(`"${'.'.repeat(100)}asset:x"`)
   const [first, second] = [`{"messages":[{"content":${one}}]}`, `{"x":[${many}]}`].map((text) => readJson(text))
-  const wrong = 'begins with more that is no letter than texts do'
+  const wrong = 'begins with too many characters that are no letters or digits'
   expect(() => assetsIn(first as never)).toThrow(`messages[0].content ${wrong}`)
   expect(() => assetsIn(second as never)).toThrow(wrong)
 })

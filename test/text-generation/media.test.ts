@@ -133,7 +133,7 @@ describe('in every media field', () => {
           400,
           {
             error: {
-              message: `${param} must be an https, http or data address, or asset:// and the id of an asset of yours`,
+              message: `${param} must be an http, https or data URL, or asset:// with the id of one of your assets`,
               type: 'invalid_request_error',
               param,
               code: null,

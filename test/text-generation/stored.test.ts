@@ -161,7 +161,7 @@ describe('a stored response', () => {
     const other = await create(app, 'ann', { model: 'n', previous_response_id: app.id })
     expect([other.status, await other.json()]).toEqual([
       400,
-      refusal('previous_response_id was made by the model m, which another upstream serves', {
+      refusal('previous_response_id was created by the model m, which another upstream serves', {
         param: 'previous_response_id',
       }),
     ])
@@ -353,7 +353,7 @@ describe('objects of kinds without recorded owners', () => {
       const refused = await create(app, 'ann', request)
       expect([refused.status, await refused.json()]).toEqual([
         400,
-        refusal(`${param} names a ${kind} of the account, and nobody here can tell whose it is`, {
+        refusal(`${param} names a ${kind}, and the gateway cannot check its owner`, {
           param,
           code: 'unsupported_parameter',
         }),

@@ -29,7 +29,7 @@ const maxShortBytes = 2 ** 16
 /** A URL of 16,384 characters has fewer bytes, even if all are escaped. A longer string is content, or invalid. */
 const maxAddressBytes = 2 ** 17
 
-const notMedia = 'must be an https, http or data address, or asset:// and the id of an asset of yours'
+const notMedia = 'must be an http, https or data URL, or asset:// with the id of one of your assets'
 
 type ContentCheck = ReturnType<typeof readLongMedium>
 
@@ -95,42 +95,51 @@ const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
 /**
  * Where a value is in the request, as far as it matters.
  *
- * In `words` no string names an asset. In `media` every string has to be a valid media value. In `cited`, media keys
- * have no meaning. In `open` and the others, a string that begins with `asset:` names an asset, unless its key is a
+ * In `plain` no string names an asset. In `media` every string has to be a valid media value. In `citation`, media keys
+ * have no meaning. In `other` and the others, a string that begins with `asset:` names an asset, unless its key is a
  * text key; the others lead to JSON schemas.
  */
-type FieldContext = 'request' | 'items' | 'answer' | 'definitions' | 'schema' | 'open' | 'media' | 'cited' | 'words'
+type FieldContext =
+  | 'request'
+  | 'items'
+  | 'textOptions'
+  | 'definitions'
+  | 'schema'
+  | 'other'
+  | 'media'
+  | 'citation'
+  | 'plain'
 
 const noAssets: readonly NamedAsset[] = []
 
 /** Citations in earlier output. */
-const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'cited'] as const)
+const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'citation'] as const)
 
 const childContexts: Readonly<Partial<Record<FieldContext, ReadonlyMap<string, FieldContext>>>> = {
   request: new Map<string, FieldContext>([
     ['tools', 'definitions'],
     ['functions', 'definitions'],
     ['response_format', 'definitions'],
-    ['text', 'answer'],
+    ['text', 'textOptions'],
     ['input', 'items'],
-    ['metadata', 'words'],
-    ['stop', 'words'],
-    ['user', 'words'],
-    ['prompt_cache_key', 'words'],
-    ['safety_identifier', 'words'],
+    ['metadata', 'plain'],
+    ['stop', 'plain'],
+    ['user', 'plain'],
+    ['prompt_cache_key', 'plain'],
+    ['safety_identifier', 'plain'],
   ]),
-  answer: new Map([['format', 'definitions']]),
+  textOptions: new Map([['format', 'definitions']]),
   items: new Map<string, FieldContext>([['tools', 'definitions'], ...citations]),
-  open: new Map(citations),
+  other: new Map(citations),
   definitions: new Map(['parameters', 'schema', 'input_schema'].map((key) => [key, 'schema'])),
-  schema: new Map(['enum', 'const', 'default', 'example', 'examples', 'pattern'].map((key) => [key, 'words'])),
+  schema: new Map(['enum', 'const', 'default', 'example', 'examples', 'pattern'].map((key) => [key, 'plain'])),
 }
 
 /** Contexts that apply to all nested values. */
-const inherited: ReadonlySet<FieldContext> = new Set(['definitions', 'schema', 'media', 'cited', 'words'])
+const inherited: ReadonlySet<FieldContext> = new Set(['definitions', 'schema', 'media', 'citation', 'plain'])
 
 /** Contexts in which media keys have no meaning. */
-const withoutMediaKeys: ReadonlySet<FieldContext> = new Set(['schema', 'cited', 'words'])
+const withoutMediaKeys: ReadonlySet<FieldContext> = new Set(['schema', 'citation', 'plain'])
 
 const textKeys: ReadonlySet<string> = new Set([
   ...['text', 'content', 'input', 'output', 'instructions', 'arguments', 'refusal'],
@@ -166,7 +175,7 @@ const contextBelow = (context: FieldContext, key: string): FieldContext => {
   const step = childContexts[context]?.get(key)
   if (step) return step
   if (!withoutMediaKeys.has(context) && mediaKey.test(key)) return 'media'
-  return inherited.has(context) ? context : 'open'
+  return inherited.has(context) ? context : 'other'
 }
 
 /** An object or array on the path to the current value, with the current key or index in it. */
@@ -198,7 +207,7 @@ const search = (request: Json, onLongMedium: (check: ContentCheck, param: string
   }
 
   const value = (json: Json, context: FieldContext, outer: Location | undefined): void => {
-    if (context === 'words') return
+    if (context === 'plain') return
     if (json.isObject) object(json, context, { outer, at: '' })
     else if (json.isArray) array(json, context, { outer, at: 0 })
     else if (!json.isString || !outer) return
@@ -209,7 +218,7 @@ const search = (request: Json, onLongMedium: (check: ContentCheck, param: string
   const string = (json: Json, context: FieldContext, location: Location): void => {
     const id = assetIn(json, scanned)
     if (scanned.bytes >= maxPrefixBytes)
-      refuseField(pathOf(location), 'begins with more that is no letter than texts do')
+      refuseField(pathOf(location), 'begins with too many characters that are no letters or digits')
     if (context === 'media' || !textKeys.has(String(location.at))) addAsset(id, location)
     else if (id !== undefined) deferred.push(id)
   }
@@ -225,7 +234,7 @@ const search = (request: Json, onLongMedium: (check: ContentCheck, param: string
     }
     shortBytes += json.byteLength
     if (shortBytes > maxShortTotalBytes)
-      refuseField(pathOf(location), 'is one address too many: they may have 8 MiB together')
+      refuseField(pathOf(location), 'exceeds the limit of 8 MiB for all media URLs of a request')
     const text = json.string() ?? ''
     const medium = readMedium(text, location.at)
     if (medium) addAsset(medium.asset, location)
@@ -265,4 +274,4 @@ const isCompanion = ({ at, outer }: Location): boolean => {
   return companionKeys.has(at) || textKeys.has(at)
 }
 
-const typedContexts: ReadonlySet<FieldContext> = new Set(['items', 'open'])
+const typedContexts: ReadonlySet<FieldContext> = new Set(['items', 'other'])

@@ -24,7 +24,7 @@ export const createBackgroundUsageRecorder =
       // The mark comes first: a crash between the two steps loses one call, but never counts one twice.
       if (await store.markUsageRecorded(id)) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) })
     } catch (err) {
-      log.warn({ err, response: id }, 'usage of a response in the background could not be recorded')
+      log.warn({ err, response: id }, 'usage of a background response could not be recorded')
     }
   }
 
@@ -60,7 +60,7 @@ export const reconcileBackground = async (options: ReconcileBackgroundOptions, s
       for (const due of await store.dueTextResponses(clock.now(), batchSize)) {
         if (signal.aborted) return
         await check(due, options, signal).catch((err: unknown) => {
-          if (!signal.aborted) log.warn({ err, response: due.id }, 'response in the background could not be looked at')
+          if (!signal.aborted) log.warn({ err, response: due.id }, 'background response could not be polled')
         })
       }
       if (clock.now() >= sweptAt + sweepMs) {
@@ -68,7 +68,7 @@ export const reconcileBackground = async (options: ReconcileBackgroundOptions, s
         sweptAt = clock.now()
       }
     } catch (err) {
-      log.warn({ err }, 'responses in the background could not be looked after')
+      log.warn({ err }, 'background responses could not be polled')
     }
     await sleep(pollMs, signal)
   }

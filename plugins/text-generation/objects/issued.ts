@@ -68,9 +68,12 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
     })
     for (const { kind, id } of foreign) {
       // The user cannot reference this item by its id, but its content is in the response.
-      log[kind === 'item' ? 'warn' : 'error']({ kind, id, user }, 'upstream gave one id to two users')
+      log[kind === 'item' ? 'warn' : 'error'](
+        { kind, id, user },
+        'upstream returned an id that belongs to another user',
+      )
       if (kind === 'item') continue
-      problem = new UpstreamInvalidError('an id that another user was given')
+      problem = new UpstreamInvalidError('the response contains an id that belongs to another user')
       throw problem
     }
     for (const { kind, id } of unrecorded) recordedKeys.add(`${kind} ${id}`)

@@ -68,7 +68,7 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
     const object = await find(user, kind, readId(text))
     if (!object) throw notFound(kind, text, param)
     if (object.upstream !== route.upstream.url)
-      throw new TextProblem(400, `${param} was made by the model ${object.model}, which another upstream serves`, {
+      throw new TextProblem(400, `${param} was created by the model ${object.model}, which another upstream serves`, {
         param,
       })
   }
@@ -184,7 +184,7 @@ const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
 }
 
 const ownerUnknown = ({ kind, id, param }: ObjectReference): TextProblem =>
-  new TextProblem(400, `${param} names a ${kind} of the account, and nobody here can tell whose it is`, {
+  new TextProblem(400, `${param} names a ${kind}, and the gateway cannot check its owner`, {
     param,
     code: 'unsupported_parameter',
     event: accessRefused(kind, wordOf(id)),

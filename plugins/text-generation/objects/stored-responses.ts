@@ -107,7 +107,10 @@ const forwardStored = async (
   }
   if (action === 'DeleteResponse') {
     await options.store?.removeTextObject(own).catch((err: unknown) => {
-      options.log.warn({ err, response: own.id }, 'a deleted response could not be forgotten before it expires')
+      options.log.warn(
+        { err, response: own.id },
+        'the record of a deleted response could not be removed; it expires later',
+      )
     })
   }
   const auditAction = auditActions[action]
@@ -190,5 +193,5 @@ const objectIn = (bytes: Uint8Array, action: StoredAction): Json | undefined => 
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }
-  throw new UpstreamInvalidError('a stored response without a JSON object')
+  throw new UpstreamInvalidError('the response is not a JSON object')
 }

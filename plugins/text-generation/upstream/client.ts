@@ -91,7 +91,7 @@ export const createUpstreamClient = ({
     if (response.ok && !hasCredential) return { response, headers }
     if (status < 400 || status > 599 || hasCredential) {
       await response.body?.cancel().catch(() => {})
-      throw new UpstreamInvalidError(hasCredential ? 'a header that contains a credential' : `status ${status}`)
+      throw new UpstreamInvalidError(hasCredential ? 'a header contains a credential' : `unexpected status ${status}`)
     }
     const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
     log.info({ action: request.action, status }, 'upstream refused')
@@ -123,7 +123,7 @@ export const readResponse = async (
   } catch (cause) {
     throw new UpstreamUnreachableError(cause, true)
   }
-  if (!bytes) throw new UpstreamInvalidError('an answer that is too large')
+  if (!bytes) throw new UpstreamInvalidError('the response is too large')
   const text = decodeText(bytes)
   refuseCredentials(upstream, text ?? bytes)
   return { bytes, text }

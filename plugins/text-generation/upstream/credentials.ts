@@ -14,7 +14,7 @@ export const refuseCredentials = (upstream: TextUpstream, part: Uint8Array | str
   if (containsCredentialOf(upstream)(part)) throw credentialError()
 }
 
-const credentialError = () => new UpstreamInvalidError('an answer that contains a credential')
+const credentialError = () => new UpstreamInvalidError('the response contains a credential')
 
 /**
  * Creates the same check for the frames of one stream. It also finds a credential that the generated text spells out
