@@ -68,7 +68,7 @@ export const generate = async (
   const exchange = protocol.put(checkedRequest, validated, route)
   const issued =
     exchange.action === 'CreateResponse'
-      ? options.objects.issue({ user, token, model, upstream: route.upstream.url }, { stores, background })
+      ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
       : undefined
   let accepted = false
   const call = {

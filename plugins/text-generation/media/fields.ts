@@ -96,8 +96,8 @@ const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
  * Where a value is in the request, as far as it matters.
  *
  * In `plain` no string names an asset. In `media` every string has to be a valid media value. In `citation`, media keys
- * have no meaning. In `other` and the others, a string that begins with `asset:` names an asset, unless its key is a
- * text key; the others lead to JSON schemas.
+ * have no meaning. In all others, a string that begins with `asset:` names an asset, unless its key is a text key.
+ * `textOptions`, `definitions` and `schema` lead to JSON schemas.
  */
 type FieldContext =
   | 'request'

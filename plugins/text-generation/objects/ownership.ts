@@ -96,14 +96,14 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
 
   return {
     /** Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store fails. */
-    check(request: Json, check: ObjectCheck): Awaitable<CheckedRequest> {
+    check(request: Json, target: ObjectCheck): Awaitable<CheckedRequest> {
       const references = objectReferences(request, maxObjects)
       if (references.length === 0) return request as CheckedRequest
-      return requireAllOwn(references, check).then(() => request as CheckedRequest)
+      return requireAllOwn(references, target).then(() => request as CheckedRequest)
     },
 
     /** Creates the recorder for one response. Undefined: there is no store. */
-    issue(
+    issuedObjects(
       record: IssuedObjectsOptions['record'],
       options: Pick<IssuedObjectsOptions, 'stores' | 'background' | 'own'>,
     ): IssuedObjects | undefined {

@@ -14,7 +14,7 @@ export interface ObjectReference {
   readonly fields: readonly string[]
 }
 
-/** Characters. For a longer request, decoding the text for one search costs more than it saves. */
+/** In bytes. For a longer request, decoding the text for one search costs more than it saves. */
 const maxSearchLength = 2 ** 20
 
 /** Finds all ids in a chat or responses request that refer to objects of the account. It stops soon after `max` of them. */

@@ -76,7 +76,7 @@ const forwardStored = async (
   options: StoredResponsesOptions,
 ): Promise<Response> => {
   // Records items that the upstream has added since the response was created.
-  const issued = options.objects.issue(own, { stores: true, background: false, own })
+  const issued = options.objects.issuedObjects(own, { stores: true, background: false, own })
   const query = queryOf(request, operations[action].query)
   if (action === 'GetResponse' && query.get('stream') === 'true')
     return streamStored(own, { path: pathOf(own, query), issued, request, arrivedAt, whenRevoked }, options)
