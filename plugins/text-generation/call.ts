@@ -68,7 +68,7 @@ export interface GenerationContext {
  *
  * @param withoutStream whether the upstream must not stream
  */
-export const askUpstream = async <Result>(
+export const callUpstream = async <Result>(
   call: Call,
   { client, refusedAdditions, log }: GenerationContext,
   signal: AbortSignal,
@@ -110,7 +110,7 @@ export const askUpstream = async <Result>(
       // The caller itself sent the rejected field, so the caller receives the error.
       if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
       bytes = nextBytes
-      if (refusal.lasting) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
+      if (refusal.permanent) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
       log.info(
         { action, addition: refusal.addition },
         'upstream rejected a field that the gateway added: retrying without it',

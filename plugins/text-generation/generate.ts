@@ -6,7 +6,7 @@ import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRefusedError, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
 import type { GenerationContext } from './call.ts'
-import { assetsInTurns, type NamedAsset } from './media/fields.ts'
+import { type AssetReference, assetsInTurns } from './media/fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import type { ObjectOwnership } from './objects/ownership.ts'
@@ -31,7 +31,7 @@ export interface GenerationOptions extends GenerationContext {
 }
 
 /** A request and its caller. */
-export interface Generation {
+export interface GenerationRequest {
   readonly request: Request
   readonly user: string
   readonly token: string | undefined
@@ -45,7 +45,7 @@ export interface Generation {
  * streaming or not.
  */
 export const generate = async (
-  { request, user, token, whenRevoked, arrivedAt }: Generation,
+  { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
   protocol: Protocol,
   options: GenerationOptions,
 ): Promise<Response> => {
@@ -104,15 +104,17 @@ const requireOwnAssets = (
   request: Request,
   options: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
 ): Awaitable<void> =>
-  andThen(assetsInTurns(json), (named) => (named.length === 0 ? undefined : requireOwn(named, user, request, options)))
+  andThen(assetsInTurns(json), (references) =>
+    references.length === 0 ? undefined : requireOwn(references, user, request, options),
+  )
 
 const requireOwn = async (
-  named: readonly NamedAsset[],
+  references: readonly AssetReference[],
   user: string,
   request: Request,
   { assets, presetAssets }: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
 ): Promise<void> => {
-  for (const { id, param } of named) {
+  for (const { id, param } of references) {
     if (presetAssets.has(id)) continue
     if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { type Log, noLog, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type Fetch, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
-import { type Generation, generate } from './generate.ts'
+import { type GenerationRequest, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
 import {
   createBackgroundUsageRecorder,
@@ -127,7 +127,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
   const store = options.objects
   const objects = createObjectOwnership({
     store,
-    keptMs: options.objectsKeptMs ?? 30 * 86_400_000,
+    ttlMs: options.objectsKeptMs ?? 30 * 86_400_000,
     allowedFields: options.allowedFields ?? [],
     now: clock.now,
     log,
@@ -173,7 +173,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
       generates: (_required: true) => ({
         // Elysia awaits a `resolve` hook only if it is an async function. The time limit starts here, before the body
         // is read.
-        resolve: async ({ request }): Promise<Omit<Generation, 'request'>> => {
+        resolve: async ({ request }): Promise<Omit<GenerationRequest, 'request'>> => {
           const arrivedAt = clock.now()
           const caller = await requireIdentity(identify, request)
           if (upstreams.length === 0) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)

@@ -6,13 +6,13 @@ import { parseLossless } from '../shared/lossless-json.ts'
 import { createFrames, type FrameReader } from '../sse-relay/index.ts'
 import { UpstreamInvalidError } from '../upstream-proxy/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
-import { askUpstream, type Call, type GenerationContext } from './call.ts'
+import { type Call, callUpstream, type GenerationContext } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
 import { isDone } from './events/done.ts'
 import type { Exchange } from './protocol.ts'
 import { startStream } from './start-stream.ts'
 import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
-import { refuseCredentials } from './upstream/credentials.ts'
+import { requireNoCredential } from './upstream/credentials.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
 
@@ -57,7 +57,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
       return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
-    const begun = await askUpstream(call, context, signal, begin, exchange.atOnce)
+    const begun = await callUpstream(call, context, signal, begin, exchange.atOnce)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })
@@ -205,7 +205,7 @@ const pushText = (text: string, assembly: Assembly): void => {
 
 /** A JSON response that the gateway has built. Throws UpstreamInvalidError if it contains a credential. */
 const jsonResponse = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
-  refuseCredentials(upstream, json)
+  requireNoCredential(upstream, json)
   headers.set('content-type', 'application/json')
   if (partial) headers.set('x-upstream-partialresponse', 'true')
   return responseOf(json, { headers })

@@ -2,9 +2,9 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 const json = (schema: TSchema) => ({ 'application/json': { schema } })
 
-const refused = {
+const errors = {
   default: {
-    description: 'Refused, by the gateway or by the upstream',
+    description: 'Error of the gateway or of the upstream',
     content: json(
       Type.Object({
         error: Type.Object({
@@ -27,12 +27,12 @@ const partial = {
 
 interface Success {
   readonly description: string
-  readonly [more: string]: unknown
+  readonly [extra: string]: unknown
 }
 
-const route = (summary: string, success: Success, more: object = {}) => ({
+const route = (summary: string, success: Success, extra: object = {}) => ({
   parse: 'none' as const,
-  detail: { summary, tags: ['text generation'], responses: { 200: success, ...refused }, ...more },
+  detail: { summary, tags: ['text generation'], responses: { 200: success, ...errors }, ...extra },
 })
 
 const generated = (description: string) => ({
@@ -82,13 +82,16 @@ const models = Type.Object({ object: Type.Literal('list'), data: Type.Array(mode
 export const openapi = {
   createChatCompletion: route('Create a chat completion', generated('The completion'), body(completion)),
   createResponse: route('Create a response', generated('The response'), body(response)),
-  getResponse: route('A stored response of one’s own', generated('The response')),
+  getResponse: route('Get a stored response', generated('The response')),
   deleteResponse: route('Delete a stored response', { description: 'Deleted', content: json(Type.Object({})) }),
-  cancelResponse: route('Cancel a response in the background', {
+  cancelResponse: route('Cancel a background response', {
     description: 'The response',
     content: json(Type.Object({})),
   }),
-  listInputItems: route('Input items of a stored response', { description: 'Items', content: json(Type.Object({})) }),
+  listInputItems: route('List the input items of a stored response', {
+    description: 'Items',
+    content: json(Type.Object({})),
+  }),
   listModels: route('List models', { description: 'Models', content: json(models) }),
-  getModel: route('A model', { description: 'The model', content: json(model) }),
+  getModel: route('Get a model', { description: 'The model', content: json(model) }),
 }

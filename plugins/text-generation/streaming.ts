@@ -4,7 +4,7 @@ import { notAuthenticated } from '../shared/identify.ts'
 import { type InFlight, inFlightOf } from '../shared/in-flight.ts'
 import { parseLossless } from '../shared/lossless-json.ts'
 import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../sse-relay/index.ts'
-import { askUpstream, type Call, type GenerationContext } from './call.ts'
+import { type Call, callUpstream, type GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { isDone } from './events/done.ts'
 import { EventReader, jsonOf } from './events/event.ts'
@@ -14,7 +14,7 @@ import { textProblemBody } from './problem.ts'
 import type { Exchange, Relaying } from './protocol.ts'
 import { startStream } from './start-stream.ts'
 import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
-import { watchCredentials } from './upstream/credentials.ts'
+import { createStreamCredentialCheck } from './upstream/credentials.ts'
 import { problemOf } from './upstream/problem.ts'
 
 /**
@@ -54,7 +54,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
         reader: await startStream(call, body, { signal, maxSilenceMs: heartbeatMs, clock, events: new EventReader() }),
       }
     }
-    const { headers, reader } = await askUpstream(call, context, signal, begin)
+    const { headers, reader } = await callUpstream(call, context, signal, begin)
     return responseFrom(relaySource(reader, streamed), { headers: streamHeaders(headers) })
   } catch (error) {
     streamed.release()
@@ -91,7 +91,7 @@ class StreamedResponse implements RelayOptions {
     this.heartbeatMs = heartbeatMs
     this.clock = clock
     this.#relay = exchange.relay()
-    this.#checkCredentials = watchCredentials(route.upstream)
+    this.#checkCredentials = createStreamCredentialCheck(route.upstream)
     this.#inFlight = inFlightOf(request)
     this.#recordUsage = onEnd
     this.#unwatchCredential = whenRevoked?.(() => {

@@ -199,10 +199,10 @@ describe('the rejection of an added field is recognized by its param or message'
       },
     ],
   ]
-  for (const [addition, lasting, body] of refusals) {
+  for (const [addition, permanent, body] of refusals) {
     test(`${addition}: ${JSON.stringify(body).slice(0, 140)}`, () => {
-      expect(about(body)).toEqual({ addition, lasting })
-      expect(about(body, 422)).toEqual({ addition, lasting })
+      expect(about(body)).toEqual({ addition, permanent })
+      expect(about(body, 422)).toEqual({ addition, permanent })
     })
   }
 })

@@ -5,7 +5,7 @@ import { relayChat } from '../../plugins/text-generation/chat/chat.ts'
 import { EventReader, type TextEvent } from '../../plugins/text-generation/events/event.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { relayResponses } from '../../plugins/text-generation/responses/responses.ts'
-import { watchCredentials } from '../../plugins/text-generation/upstream/credentials.ts'
+import { createStreamCredentialCheck } from '../../plugins/text-generation/upstream/credentials.ts'
 
 const key = 'text-key-123456'
 
@@ -151,7 +151,7 @@ interface Handler {
 /** The relayed pieces of a stream, and the state at its end. */
 const relayed = (chunks: readonly Uint8Array[], events: FramesOptions, handler: Handler) => {
   const frames = createFrames(events)
-  const watch = watchCredentials({ url: 'http://upstream', key })
+  const watch = createStreamCredentialCheck({ url: 'http://upstream', key })
   const results: unknown[] = []
   try {
     const all = [...chunks.flatMap((chunk) => frames.push(chunk)), frames.end()]

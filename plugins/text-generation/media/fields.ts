@@ -6,7 +6,7 @@ import { isDataUrl, readLongMedium, readMedium } from './address.ts'
 import { assetIn, assetInText, maxPrefixBytes, maybeAtStart } from './asset-text.ts'
 
 /** An asset in a request, and the path of its field. */
-export interface NamedAsset {
+export interface AssetReference {
   /**
    * The asset id. Outside media fields it is any text after `asset:`; often it is no valid id (empty, or with a path, a
    * query or an escape) and matches no asset.
@@ -71,13 +71,13 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  * Throws TextProblem 400 for the first invalid media value, for more than 1,000 assets, for more than 8 MiB of URLs,
  * and for strings that together begin with more than 1 MiB of symbols and white space.
  */
-export const assetsIn = (request: Json): readonly NamedAsset[] =>
+export const assetsIn = (request: Json): readonly AssetReference[] =>
   search(request, (check, param) => {
     if (!finish(check)) refuseField(param, notMedia)
   })
 
 /** The same as `assetsIn`, but validation of long content yields to the event loop. Rejects with the same errors. */
-export const assetsInTurns = (request: Json): Awaitable<readonly NamedAsset[]> => {
+export const assetsInTurns = (request: Json): Awaitable<readonly AssetReference[]> => {
   const longMedia: LongMedium[] = []
   const assets = search(request, (check, param) => longMedia.push({ check, param }))
   return longMedia.length === 0 ? assets : readInTurns(longMedia).then(() => assets)
@@ -110,7 +110,7 @@ type FieldContext =
   | 'citation'
   | 'plain'
 
-const noAssets: readonly NamedAsset[] = []
+const noAssets: readonly AssetReference[] = []
 
 /** Citations in earlier output. */
 const citations = ['annotations', 'action', 'sources'].map((key) => [key, 'citation'] as const)
@@ -191,7 +191,10 @@ const pathOf = ({ outer, at }: Location): string => {
 }
 
 /** @param onLongMedium receives strings that are too long for a URL */
-const search = (request: Json, onLongMedium: (check: ContentCheck, param: string) => void): readonly NamedAsset[] => {
+const search = (
+  request: Json,
+  onLongMedium: (check: ContentCheck, param: string) => void,
+): readonly AssetReference[] => {
   if (request.byteLength <= maxSearchLength && !mayNameAsset.test(request.raw)) return noAssets
   const found = new Map<string, string>()
   /** Assets in text fields. Only the end of the object shows whether it is a media object, in which they count. */

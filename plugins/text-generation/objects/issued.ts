@@ -36,7 +36,7 @@ export interface IssuedObjectsOptions {
   /** A response that is already recorded as the user's. */
   readonly own?: TextObject
   /** Milliseconds for which the upstream keeps objects. */
-  readonly keptMs: number
+  readonly ttlMs: number
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly log: Log
@@ -46,7 +46,7 @@ export interface IssuedObjectsOptions {
 const firstCheckMs = 30_000
 
 export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObjects => {
-  const { store, background, keptMs, now, log } = options
+  const { store, background, ttlMs, now, log } = options
   const { user, token, upstream, model } = options.record
   const recordedKeys = new Set(options.own && [`response ${options.own.id}`])
   let pending: TextObject | undefined
@@ -55,7 +55,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
   const recordOf = ({ kind, id }: Reference): TextObject => {
     const createdAt = now()
     const dueAt = background && kind === 'response' ? createdAt + firstCheckMs : undefined
-    return { kind, id, user, token, upstream, model, createdAt, expiresAt: createdAt + keptMs, dueAt }
+    return { kind, id, user, token, upstream, model, createdAt, expiresAt: createdAt + ttlMs, dueAt }
   }
 
   const record = async (references: readonly Reference[]): Promise<void> => {

@@ -23,11 +23,11 @@ declare const proof: unique symbol
  */
 export type CheckedRequest = Json & { readonly [proof]: 'cleared' }
 
-export interface ObjectsOptions {
+export interface ObjectOwnershipOptions {
   /** Undefined: no object has an owner. */
   readonly store: TextObjectStore | undefined
   /** Milliseconds for which an upstream keeps objects. */
-  readonly keptMs: number
+  readonly ttlMs: number
   /** Id fields that every user may use. */
   readonly allowedFields: readonly string[]
   /** Milliseconds since 1970. */
@@ -50,7 +50,7 @@ export interface ObjectCheck {
 const maxObjects = 1000
 
 /** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnResponse` from an id. */
-export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }: ObjectsOptions) => {
+export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }: ObjectOwnershipOptions) => {
   const allowed = new Set(allowedFields.map(foldKey))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
@@ -111,7 +111,7 @@ export const createObjectOwnership = ({ store, keptMs, allowedFields, now, log }
         store &&
         createIssuedObjects({
           store,
-          keptMs,
+          ttlMs,
           now,
           log,
           record,

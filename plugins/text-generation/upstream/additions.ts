@@ -7,7 +7,7 @@ export type Addition = 'stream' | 'stream_options' | 'max_tokens'
 export interface RefusedAddition {
   readonly addition: Addition
   /** Whether the upstream rejects it always. If false, it rejects it because of other fields of this request. */
-  readonly lasting: boolean
+  readonly permanent: boolean
 }
 
 /**
@@ -21,7 +21,7 @@ export const refusedAddition = ({ response }: UpstreamRefusedError): RefusedAddi
   const details = detailsOf(parseIfJson(new TextDecoder().decode(response.bytes)))
   for (const [addition, isAbout] of matchers) {
     const detail = details.find(isAbout)
-    if (detail) return { addition, lasting: addition !== 'max_tokens' || !dependsOnInput.test(detail.message) }
+    if (detail) return { addition, permanent: addition !== 'max_tokens' || !dependsOnInput.test(detail.message) }
   }
   return undefined
 }

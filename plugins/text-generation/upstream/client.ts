@@ -9,7 +9,7 @@ import {
   UpstreamRefusedError,
   UpstreamUnreachableError,
 } from '../../upstream-proxy/index.ts'
-import { containsCredentialOf, refuseCredentials } from './credentials.ts'
+import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
@@ -125,7 +125,7 @@ export const readResponse = async (
   }
   if (!bytes) throw new UpstreamInvalidError('the response is too large')
   const text = decodeText(bytes)
-  refuseCredentials(upstream, text ?? bytes)
+  requireNoCredential(upstream, text ?? bytes)
   return { bytes, text }
 }
 

@@ -10,7 +10,7 @@ import type { TextUpstream } from './model-routing.ts'
  * Throws UpstreamInvalidError when a part of a response contains the upstream's credential, in any encoding that
  * `createCredentialSearch` finds.
  */
-export const refuseCredentials = (upstream: TextUpstream, part: Uint8Array | string): void => {
+export const requireNoCredential = (upstream: TextUpstream, part: Uint8Array | string): void => {
   if (containsCredentialOf(upstream)(part)) throw credentialError()
 }
 
@@ -20,7 +20,7 @@ const credentialError = () => new UpstreamInvalidError('the response contains a 
  * Creates the same check for the frames of one stream. It also finds a credential that the generated text spells out
  * over several events.
  */
-export const watchCredentials = (upstream: TextUpstream): ((frame: Frame) => void) => {
+export const createStreamCredentialCheck = (upstream: TextUpstream): ((frame: Frame) => void) => {
   const { key = '' } = upstream
   if (key === '') return () => {}
   const containsCredential = containsCredentialOf(upstream)

@@ -1,6 +1,6 @@
 /**
  * Limitations of an upstream or of one model. Those that the upstream reports in its errors need not be configured: see
- * `askUpstream`.
+ * `callUpstream`.
  */
 export interface Capabilities {
   /** Maximum `temperature`, 1 or 2. Default 2. */

@@ -3,7 +3,7 @@ import { errorStatus } from '../../sse-relay/index.ts'
 import { UpstreamInvalidError, UpstreamRefusedError } from '../../upstream-proxy/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asProblem } from './client.ts'
-import { refuseCredentials } from './credentials.ts'
+import { requireNoCredential } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { TextUpstream } from './model-routing.ts'
 export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Headers): Problem => {
   if (!(error instanceof StreamError)) return asProblem(error)
   if (error.said === undefined) return new UpstreamInvalidError(error.message)
-  refuseCredentials(upstream, JSON.stringify(error.said))
+  requireNoCredential(upstream, JSON.stringify(error.said))
   return errorResponse(error.said, headers)
 }
 
