@@ -6,7 +6,7 @@ export type Addition = 'stream' | 'stream_options' | 'max_tokens'
 /** An added field that an upstream has rejected. */
 export interface RefusedAddition {
   readonly addition: Addition
-  /** Whether the upstream rejects it always. If false, it rejects it because of other fields of this request. */
+  /** Whether the upstream would reject it again. If false, it only conflicts with the length of this input. */
   readonly permanent: boolean
 }
 
