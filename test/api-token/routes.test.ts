@@ -8,32 +8,32 @@ import {
 import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
-import { ask, openHouse, publicUrl, refusal, sameOrigin } from '../web-session/fixture.ts'
+import { ask, openSessionFixture, publicUrl, refusal, sameOrigin } from '../web-session/fixture.ts'
 
 const path = '/api/tokens'
 
 /** An app with sessions, tokens and a route behind them. Ann and bob have logged in. */
 const openFixture = async (options: Partial<ConsoleTokensOptions> = {}) => {
-  const house = await openHouse()
-  const bob = await house.addUser('bob', 'right')
-  const tokens = { ...house.store, revision: () => readRevision(house.database) }
+  const fixture = await openSessionFixture()
+  const bob = await fixture.addUser('bob', 'right')
+  const tokens = { ...fixture.store, revision: () => readRevision(fixture.database) }
   const app = new Elysia()
-    .use(webSession(house.options))
+    .use(webSession(fixture.options))
     .use(
       new Elysia({ prefix: path }).use(
         consoleTokens({
-          store: house.store,
-          identify: identifyBySession(house.options),
+          store: fixture.store,
+          identify: identifyBySession(fixture.options),
           publicUrl,
-          now: house.options.now,
+          now: fixture.options.now,
           ...options,
         }),
       ),
     )
-    .use(apiToken({ store: tokens, now: house.options.now }))
+    .use(apiToken({ store: tokens, now: fixture.options.now }))
     .get('/asset', ({ identity }) => identity.user, { token: true })
-  const as = async (name: string) => ({ cookie: (await house.login(name)).cookie, ...sameOrigin })
-  return { ...house, app, bob, asAnn: await as('ann'), asBob: await as('bob') }
+  const as = async (name: string) => ({ cookie: (await fixture.login(name)).cookie, ...sameOrigin })
+  return { ...fixture, app, bob, asAnn: await as('ann'), asBob: await as('bob') }
 }
 
 describe('a token created in the console', () => {
@@ -145,28 +145,28 @@ describe('the maximum number of tokens of a user', () => {
   })
 
   test('holds for concurrent requests', async () => {
-    const house = await openHouse()
+    const fixture = await openFixture()
     // Every call takes a while, as with a remote database.
     const slow: ConsoleTokenStore = {
       addToken: async (token, most) => {
         await Bun.sleep(1)
-        return house.store.addToken(token, most)
+        return fixture.store.addToken(token, most)
       },
       listTokens: async (user, now) => {
         await Bun.sleep(1)
-        return house.store.listTokens(user, now)
+        return fixture.store.listTokens(user, now)
       },
-      revokeToken: house.store.revokeToken,
+      revokeToken: fixture.store.revokeToken,
     }
     const { app, asAnn, ann, store } = await openFixture({
       maxTokens: 3,
       store: slow,
-      identify: () => ({ user: house.ann }),
+      identify: () => ({ user: fixture.ann }),
     })
-    expect(ann).not.toBe(house.ann)
+    expect(ann).not.toBe(fixture.ann)
     expect(await store.listTokens()).toEqual([])
     await Promise.all(Array.from({ length: 20 }, () => ask(app, 'POST', path, asAnn)))
-    const kept = (await house.store.listTokens(house.ann)).filter(({ revokedAt }) => revokedAt === undefined)
+    const kept = (await fixture.store.listTokens(fixture.ann)).filter(({ revokedAt }) => revokedAt === undefined)
     expect(kept).toHaveLength(3)
   })
 })
@@ -312,10 +312,10 @@ describe('authentication of these routes', () => {
 
 describe('several instances', () => {
   test('in one app accept their own tokens only, and do not affect other routes', async () => {
-    const [one, two] = [await openHouse(), await openHouse()]
-    const part = (prefix: string, house: typeof one) =>
+    const [one, two] = [await openFixture(), await openFixture()]
+    const part = (prefix: string, fixture: typeof one) =>
       new Elysia({ prefix }).use(
-        consoleTokens({ store: house.store, identify: () => ({ user: house.ann }), publicUrl }),
+        consoleTokens({ store: fixture.store, identify: () => ({ user: fixture.ann }), publicUrl }),
       )
     const deep = new Elysia({ prefix: '/deep' }).use(part('/two', two))
     const app = new Elysia()
@@ -338,7 +338,7 @@ describe('several instances', () => {
   test('respond with 500 without details when the store fails', async () => {
     const down = () => Promise.reject(new Error('secret database'))
     for (const broken of ['listTokens', 'addToken', 'revokeToken'] as const) {
-      const { store } = await openHouse()
+      const { store } = await openFixture()
       const { app, asAnn } = await openFixture({
         store: { ...store, [broken]: down },
         identify: () => ({ user: 'nobody' }),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 import { worstSmall, worstText } from './worst-bodies.ts'
 
 const rounds = 3
@@ -11,7 +11,7 @@ const rounds = 3
  * for `/healthz`: this is how long the event loop was blocked. For comparison it measures a bare relay, the minimum on this runtime.
  */
 export const bodies = async (): Promise<void> => {
-  await using workplace = await openWorkplace()
+  await using workplace = await openServerFixture()
   const upstream = createServer((incoming, outgoing) => {
     incoming.resume().once('end', () => {
       outgoing.setHeader('content-type', 'application/json')

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { ResponseParser } from './answers.ts'
+import { ResponseParser } from './response-parser.ts'
 
 /** A request. `{n}` in path, headers and body is a number that cycles from 0 to `distinct` - 1. `{nonce}` is new for each job. */
 export interface LoadRequest {

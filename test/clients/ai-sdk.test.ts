@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
-import { type Clients, model, openVariant, thrown, until, variants } from './clients.ts'
+import { type Clients, model, openVariant, thrown, until, variants } from './fixture.ts'
 
 /** The library with default options except base URL and key. */
 const modelsOf = ({ baseURL, apiKey }: Clients) => {

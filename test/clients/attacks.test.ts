@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import OpenAI from 'openai'
 import type { ScriptChunk } from '../../src/emulator/index.ts'
 import { inside } from '../support/gateway.ts'
-import { all, type Clients, hello, model, openClients, openVariant, thrown, until, variants } from './clients.ts'
+import { all, type Clients, hello, model, openClients, openVariant, thrown, until, variants } from './fixture.ts'
 
 const [native, chatOnly] = variants
 

@@ -3,7 +3,7 @@ import { AIMessage, type AIMessageChunk, HumanMessage, SystemMessage, ToolMessag
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { z } from 'zod'
-import { all, type Clients, model, openVariant, thrown, until, variants } from './clients.ts'
+import { all, type Clients, model, openVariant, thrown, until, variants } from './fixture.ts'
 
 const weather = tool(async ({ city }) => `sun over ${city}`, {
   name: 'weather',

@@ -15,7 +15,7 @@ import {
   until,
   variants,
   withoutIdsAndTimes,
-} from './clients.ts'
+} from './fixture.ts'
 
 const questions = {
   'plain text': { messages: hello('hi') },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { all, hello, model, openClients, openVariant, thrown, until, variants } from './clients.ts'
+import { all, hello, model, openClients, openVariant, thrown, until, variants } from './fixture.ts'
 
 /** The four calls that generate. */
 const calls = {

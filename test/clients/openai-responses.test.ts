@@ -14,7 +14,7 @@ import {
   until,
   variants,
   withoutIdsAndTimes,
-} from './clients.ts'
+} from './fixture.ts'
 
 type Question = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>
 

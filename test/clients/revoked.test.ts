@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { hello, model, openVariant, thrown, until, variants } from './clients.ts'
+import { hello, model, openVariant, thrown, until, variants } from './fixture.ts'
 
 const silences = [
   { when: 'before the first event', events: 'headers' },

@@ -4,8 +4,8 @@ import { ChatOpenAI } from '@langchain/openai'
 import { generateText } from 'ai'
 import OpenAI from 'openai'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
-import { all, chatTools, hello, model, ofChat, responsesTools, thrown, until, withoutIdsAndTimes } from './clients.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
+import { all, chatTools, hello, model, ofChat, responsesTools, thrown, until, withoutIdsAndTimes } from './fixture.ts'
 
 for (const { runtime, getBodies } of [
   { runtime: 'bun', getBodies: 'on' },
@@ -14,16 +14,16 @@ for (const { runtime, getBodies } of [
   { runtime: 'deno', getBodies: 'off' },
 ] as const) {
   describe(`the default server on ${runtime}, GET_BODIES ${getBodies}`, () => {
-    let fixture: Workplace
+    let fixture: ServerFixture
     let server: ServerProcess
     let openai: OpenAI
     let direct: OpenAI
     let given: { baseURL: string; apiKey: string }
     const generatingCalls = () => fixture.emulator.calls.filter(({ kind }) => kind === 'text')
-    const struck = ({ emulator }: Workplace) => emulator.faults
+    const struck = ({ emulator }: ServerFixture) => emulator.faults
 
     beforeAll(async () => {
-      fixture = await openWorkplace('sqlite', { text: { msPerDelta: 0 } })
+      fixture = await openServerFixture('sqlite', { text: { msPerDelta: 0 } })
       const { url, key } = fixture.emulator.text
       const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, TEXT_TIMEOUT_SECONDS: '1' }
       server = await fixture.start(

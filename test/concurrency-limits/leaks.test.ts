@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 /** Pseudo-random numbers with a fixed seed. */
 const seededRandom = (seed: number) => {
@@ -89,7 +89,7 @@ describe.each<[Runtime, 'on' | 'off']>([
   ['deno', 'on'],
 ])('on %s with GET_BODIES=%s', (runtime, getBodies) => {
   test('after disconnects and upstream failures the number of requests in flight returns to zero', async () => {
-    await using fixture = await openWorkplace()
+    await using fixture = await openServerFixture()
     const server = await fixture.start(
       {
         GET_BODIES: getBodies,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hashPassword } from '../../plugins/web-session/index.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
 import { name, password } from './stub.ts'
 
@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('the default server, the emulated vendor’s page a
 
   for (const [size, viewport] of Object.entries({ desktop, phone })) {
     test.concurrent(`a user goes through all screens on ${size}`, async () => {
-      await using workplace = await openWorkplace('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
+      await using workplace = await openServerFixture('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
       const { emulator } = workplace
       const server = await workplace.start({
         MEDIA_UPSTREAM_KIND: 'ark',

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { postgresServer } from '../support/database.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 test('with a frozen database requests get the documented 500, the process stays alive, and requests succeed again without a restart', async () => {
-  await using fixture = await openWorkplace('postgres')
+  await using fixture = await openServerFixture('postgres')
   const ann = await fixture.addUser('ann')
   const server = await fixture.start()
   const user = ann.at(server)
@@ -35,7 +35,7 @@ test('with a frozen database requests get the documented 500, the process stays 
 }, 60_000)
 
 test('a server that starts without a reachable database waits for it', async () => {
-  await using fixture = await openWorkplace('postgres')
+  await using fixture = await openServerFixture('postgres')
   const ann = await fixture.addUser('ann')
   const thaw = await (await postgresServer()).freeze()
   const starting = fixture.start()

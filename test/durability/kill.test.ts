@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const rounds = Number(process.env.SLUICE_KILLS ?? 6)
 
@@ -10,7 +10,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     test(
       'loses no acknowledged group, and leaves no group without its owner',
       async () => {
-        await using fixture = await openWorkplace(kind)
+        await using fixture = await openServerFixture(kind)
         const history = await createWithKills(fixture)
         const server = await fixture.start(shortTimeout)
         await waitUntil(async () => (await fixture.store.openClaims()).length === 0)
@@ -25,14 +25,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 const shortTimeout = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '1' }
 
 interface Attempt {
-  readonly user: Awaited<ReturnType<Workplace['addUser']>>
+  readonly user: Awaited<ReturnType<ServerFixture['addUser']>>
   readonly name: string
   /** Id in the gateway's response. Undefined when there was no response. */
   readonly acknowledged: string | undefined
 }
 
 /** Creates groups, and kills one gateway after another at random moments. The upstream delays half of the creations. */
-const createWithKills = async (fixture: Workplace): Promise<readonly Attempt[]> => {
+const createWithKills = async (fixture: ServerFixture): Promise<readonly Attempt[]> => {
   const history: Attempt[] = []
   const users = await Promise.all(['ann', 'bob', 'cyd'].map((name) => fixture.addUser(name)))
   const always = { action: 'CreateAssetGroup', times: Number.POSITIVE_INFINITY, probability: 0.5 }
@@ -64,7 +64,7 @@ const create = async (user: User, name: string): Promise<string | undefined> => 
 
 const checkOwners = async (
   history: readonly Attempt[],
-  { emulator, store }: Workplace,
+  { emulator, store }: ServerFixture,
   server: ServerProcess,
 ): Promise<void> => {
   const upstream = new Map(emulator.library.groups().map((group) => [group.name, group.id]))

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`revoking a token ends its streams in every process, on both runtimes, and no others (${kind})`, async () => {
-    await using fixture = await openWorkplace(kind)
+    await using fixture = await openServerFixture(kind)
     const environment = { TEXT_UPSTREAM_URL: fixture.emulator.text.url, TEXT_UPSTREAM_KEY: fixture.emulator.text.key }
     const servers = await Promise.all([
       ...runtimes.map((runtime) => fixture.start(environment, runtime)),

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} lets a request in flight finish, rejects new connections, and exits with status 0`, async () => {
-    await using fixture = await openWorkplace()
+    await using fixture = await openServerFixture()
     const user = await fixture.addUser('ann')
     const server = await fixture.start()
     const hold = fixture.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
@@ -26,7 +26,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('a request that does not finish within DRAIN_SECONDS does not keep the server running', async () => {
-  await using fixture = await openWorkplace()
+  await using fixture = await openServerFixture()
   const user = await fixture.addUser('ann')
   const server = await fixture.start({ DRAIN_SECONDS: '0.2' })
   const hold = fixture.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
@@ -40,7 +40,7 @@ test('a request that does not finish within DRAIN_SECONDS does not keep the serv
 }, 20_000)
 
 test('two workers share one port, and stop together', async () => {
-  await using fixture = await openWorkplace()
+  await using fixture = await openServerFixture()
   const user = await fixture.addUser('ann')
   const server = await fixture.start({ WORKERS: '2' })
   const replies = await Promise.all(

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { until } from '../routes/routes.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 const model = 'doubao-seed-emulated'
 
@@ -12,7 +12,7 @@ const statusOf = (attempt: Promise<unknown>): Promise<unknown> =>
   )
 
 test('usage of a background response is recorded by the next process when the first one has ended', async () => {
-  await using fixture = await openWorkplace('sqlite', { text: { queuedMs: 0, backgroundMs: 0 } })
+  await using fixture = await openServerFixture('sqlite', { text: { queuedMs: 0, backgroundMs: 0 } })
   const { url, key } = fixture.emulator.text
   const account = new OpenAI({ baseURL: url, apiKey: key })
   const { id } = await account.responses.create({ model, input: 'hi', background: true })
@@ -28,7 +28,7 @@ test('usage of a background response is recorded by the next process when the fi
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`a response belongs to its owner in every process, on Bun and Deno, and its usage counts once (${kind})`, async () => {
-    await using fixture = await openWorkplace(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
+    await using fixture = await openServerFixture(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
     const { url, key } = fixture.emulator.text
     const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key }
     const servers = await Promise.all([fixture.start(text), fixture.start(text, 'deno')])

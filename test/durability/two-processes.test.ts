@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   test(`of 50 concurrent creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {
-    await using fixture = await openWorkplace(kind)
+    await using fixture = await openServerFixture(kind)
     const user = await fixture.addUser('ann')
     const servers = await Promise.all([fixture.start(), fixture.start()])
     const replies = await Promise.all(
@@ -18,7 +18,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   }, 30_000)
 
   test(`a revoked token stops working within a second in a process that has just used it (${kind})`, async () => {
-    await using fixture = await openWorkplace(kind)
+    await using fixture = await openServerFixture(kind)
     const user = await fixture.addUser('ann')
     const server = await fixture.start()
     expect((await user.at(server).ask('GET', '/assets/groups')).status).toBe(200)

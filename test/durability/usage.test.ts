@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { until } from '../routes/routes.ts'
-import { openWorkplace } from '../support/temporary-files.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 
 const model = 'doubao-seed-emulated'
 
 /** Servers with a text upstream, and one user with the number of their recorded calls. */
 const openFixture = async (kind: 'sqlite' | 'postgres' = 'sqlite') => {
-  const base = await openWorkplace(kind)
+  const base = await openServerFixture(kind)
   const { url, key } = base.emulator.text
   const user = await base.addUser('ann')
   return {

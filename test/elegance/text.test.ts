@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { sseRelay } from 'sluice/sse-relay'
 import { textGeneration } from 'sluice/text-generation'
-import { as, ask, identify } from './guests.ts'
+import { as, ask, identify } from './fixtures.ts'
 import { codeOf, sources } from './sources.ts'
 
 /** The route table of text generation. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type Runtime, startServer } from '../support/server.ts'
-import { host, json, RawConnection } from './wire.ts'
+import { host, json, RawConnection } from './raw-connection.ts'
 
 const slow = process.env.SLUICE_SLOW !== undefined
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readJsonBody } from '../../plugins/shared/body.ts'
 import type { Problem } from '../../plugins/shared/problem.ts'
-import { front, host } from './wire.ts'
+import { front, host } from './raw-connection.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { refusalIn } from '../../src/app.ts'
-import { front, host } from './wire.ts'
+import { front, host } from './raw-connection.ts'
 
 const refuse = refusalIn('media')
 const five = 'Content-Length: 5\r\n'

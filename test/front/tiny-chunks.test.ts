@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { readAtMost } from '../../plugins/shared/read-body.ts'
 import { createBody } from '../../src/node-listener/body.ts'
-import { front, host } from './wire.ts'
+import { front, host } from './raw-connection.ts'
 
 const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
 const each = '1\r\nx\r\n'

@@ -6,7 +6,7 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import { createFront } from '../../src/node-listener.ts'
 import { openStore } from '../../src/store/index.ts'
-import { bufferedBytes, type Front, front, host, json, pour } from './wire.ts'
+import { bufferedBytes, type Front, front, host, json, pour } from './raw-connection.ts'
 
 const hugeBytes = 200_000_000
 const head = (method: string, path: string, more = '') =>

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
+import { expectedResponse, injectFault } from './faults.ts'
+import { hostileText } from './hostile-text.ts'
 import { checkAsset } from './list-check.ts'
 import { groupId, names, pick } from './list-request.ts'
 import type { GroupType, Model, ModelAsset } from './model.ts'
-import { hostileText } from './naughty.ts'
+import { checkError, checkExpected, checkInvalid, errorBody, messages, sendChecked } from './send.ts'
 import { fault, ownAsset, step, user } from './step.ts'
-import { expectedResponse, injectFault } from './trouble.ts'
-import { checkError, checkExpected, checkInvalid, errorBody, messages, sendChecked } from './turn.ts'
 
 const url = fc.constantFrom(
   'https://files.example/a.png',

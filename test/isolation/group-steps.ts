@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
+import { expectedResponse, groupListFault, injectFault } from './faults.ts'
+import { hostileText } from './hostile-text.ts'
 import { checkGroup } from './list-check.ts'
 import { groupId, listRequest, pick } from './list-request.ts'
-import { hostileText } from './naughty.ts'
+import { checkError, checkExpected, checkInvalid, messages, sendChecked } from './send.ts'
 import { fault, name, ownGroup, step, user } from './step.ts'
-import { expectedResponse, groupListFault, injectFault } from './trouble.ts'
-import { checkError, checkExpected, checkInvalid, messages, sendChecked } from './turn.ts'
 
 /** The validation error for a name. Undefined: the name is valid. */
 export const nameError = (name: unknown): string | undefined => {

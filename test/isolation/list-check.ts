@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Asset, Group, Library } from '../../src/emulator/index.ts'
 import type { Reply } from '../support/gateway.ts'
+import { expectedResponse, type FaultName, type ListFaultName, listFaults } from './faults.ts'
 import type { Fixture } from './fixture.ts'
 import type { ResolvedRequest } from './list-request.ts'
 import type { GroupType, Model, ModelGroup, Position } from './model.ts'
-import { expectedResponse, type FaultName, type ListFaultName, listFaults } from './trouble.ts'
-import { checkError, checkExpected, checkInvalid, messages } from './turn.ts'
+import { checkError, checkExpected, checkInvalid, messages } from './send.ts'
 
 /** An expected item of a list: the fields that the response shows, and its position in the order. */
 interface Row extends Position {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import { faults, type ListFaultName, listFaults } from './faults.ts'
+import { hostileText } from './hostile-text.ts'
 import type { Model } from './model.ts'
-import { hostileText } from './naughty.ts'
-import { faults, type ListFaultName, listFaults } from './trouble.ts'
 
 export type Endpoint = 'groups' | 'assets'
 

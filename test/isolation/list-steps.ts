@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { Reply } from '../support/gateway.ts'
+import { groupListFault, injectFault } from './faults.ts'
 import { checkList, updateCreateTimes } from './list-check.ts'
 import { type Endpoint, type ListRequest, listRequest, resolveRequest } from './list-request.ts'
+import { send, sendChecked } from './send.ts'
 import { step, user } from './step.ts'
-import { groupListFault, injectFault } from './trouble.ts'
-import { send, sendChecked } from './turn.ts'
 
 export const list = (endpoint: Endpoint) =>
   step(

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { inside } from '../support/gateway.ts'
 import { nameError } from './group-steps.ts'
+import { malformedTargets } from './hostile-text.ts'
 import { names } from './list-request.ts'
 import type { GroupType } from './model.ts'
-import { malformedTargets } from './naughty.ts'
+import { errorBody, sendChecked } from './send.ts'
 import { name, step, user } from './step.ts'
-import { errorBody, sendChecked } from './turn.ts'
 
 export const addFace = step(
   'adopt a LivenessFace group',

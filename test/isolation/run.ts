@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { addInitialGroups, initialGroups } from './belongings.ts'
 import { type Kind, type Mutant, openFixture } from './fixture.ts'
+import { addInitialGroups, initialGroups } from './initial-groups.ts'
 import { Model } from './model.ts'
 import { sequences } from './sequences.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
+import { type FaultName, faults } from './faults.ts'
 import type { Fixture } from './fixture.ts'
+import { hostileText } from './hostile-text.ts'
 import { names } from './list-request.ts'
 import type { Model, ModelAsset, ModelGroup } from './model.ts'
-import { hostileText } from './naughty.ts'
-import { type FaultName, faults } from './trouble.ts'
 
 /** One step of a sequence. It works with every state of the model. */
 class Step<Parameters> implements fc.AsyncCommand<Model, Fixture> {

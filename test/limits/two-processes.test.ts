@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { callsPerReader, openFixture, pause, read } from './flood.ts'
+import { callsPerReader, openFixture, pause, read } from './fixture.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`two gateways with one database (${kind})`, () => {

@@ -6,7 +6,7 @@ import {
   type Source,
   WalkCache,
 } from '../../plugins/pagination-normalizer/index.ts'
-import { read } from '../pagination-normalizer/asking.ts'
+import { read } from '../pagination-normalizer/read-request.ts'
 
 /** A source with wrong pages, so that the list must be walked by cursor. */
 const walking = (walk: Source<Position>['walk']): Source<Position> => ({

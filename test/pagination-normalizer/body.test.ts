@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { ownership } from 'sluice/ownership'
 import { deliverBody, paginationNormalizer } from 'sluice/pagination-normalizer'
 import { MemoryStore } from '../ownership/memory.ts'
-import { rules } from './asking.ts'
+import { rules } from './read-request.ts'
 
 const app = () =>
   new Elysia()

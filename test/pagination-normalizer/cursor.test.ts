@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCursors, cutPage, type ListRequest } from '../../plugins/pagination-normalizer/index.ts'
-import { read } from './asking.ts'
+import { read } from './read-request.ts'
 
 const cursors = createCursors(['first secret'])
 const position = { key: '099999999999', id: 'asset-1' }

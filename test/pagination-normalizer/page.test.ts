@@ -7,7 +7,7 @@ import {
   Ordered,
   type Position,
 } from '../../plugins/pagination-normalizer/index.ts'
-import { read } from './asking.ts'
+import { read } from './read-request.ts'
 
 const cursors = createCursors(['secret'])
 const cut = <Item extends Position>(items: readonly Item[] | Ordered<Item>, request: ListRequest) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type ListRequest, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
-import { defaults, read, rejectionOf, rules } from './asking.ts'
+import { defaults, read, rejectionOf, rules } from './read-request.ts'
 
 describe('an absent parameter has its default', () => {
   test('without parameters', () => {

@@ -2,7 +2,7 @@ import { hashPassword } from '../../plugins/web-session/index.ts'
 import type { EmulatorOptions } from '../../src/emulator/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 export const password = 'correct horse'
 export const faces = '/api/media/face-verifications'
@@ -14,12 +14,12 @@ const hash = (): Promise<string> => {
 }
 
 /** A workplace with users who have a password. */
-export interface Office extends Workplace {
+export interface Office extends ServerFixture {
   addPerson(name: string): Promise<string>
 }
 
 export const openOffice = async (kind: TestDatabase['kind'] = 'sqlite', options?: EmulatorOptions): Promise<Office> => {
-  const workplace = await openWorkplace(kind, options)
+  const workplace = await openServerFixture(kind, options)
   return {
     ...workplace,
     async addPerson(name) {
@@ -31,7 +31,7 @@ export const openOffice = async (kind: TestDatabase['kind'] = 'sqlite', options?
 }
 
 /** The environment of a server whose upstream is of kind `ark`. */
-export const arkOf = ({ emulator }: Pick<Workplace, 'emulator'>): Record<string, string> => ({
+export const arkOf = ({ emulator }: Pick<ServerFixture, 'emulator'>): Record<string, string> => ({
   MEDIA_UPSTREAM_KIND: 'ark',
   MEDIA_UPSTREAM_URL: emulator.ark.url,
   MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,

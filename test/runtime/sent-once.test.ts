@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const events = [
   '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}',
@@ -73,12 +73,12 @@ const startUpstream = async () => {
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
   describe(`a generation is sent once, on ${runtime}, when the upstream's connection`, () => {
-    let fixture: Workplace
+    let fixture: ServerFixture
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
     let token: string
     beforeAll(async () => {
-      fixture = await openWorkplace()
+      fixture = await openServerFixture()
       upstream = await startUpstream()
       server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
       token = (await fixture.addUser('ann')).token

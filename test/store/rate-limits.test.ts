@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { PermitRequest, RateLimitStore } from '../../plugins/upstream-proxy/index.ts'
-import { placesKeepTheirPromises } from '../limits/place-promises.ts'
+import { testRateLimitStore } from '../limits/store-tests.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('rate limit slots', (database) => {
@@ -9,7 +9,7 @@ eachDatabase('rate limit slots', (database) => {
     both = [(await database.open()).rateLimits, (await database.open()).rateLimits]
   })
 
-  placesKeepTheirPromises(() => both)
+  testRateLimitStore(() => both)
 
   test('concurrent processes never take one slot twice, and never fail', async () => {
     const now = 1_700_000_000_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Runtime } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 import { chunk } from './app.ts'
 
 /** When set, the test uses real durations: silence longer than the runtimes' timeouts, and the default timeout. */
@@ -18,7 +18,7 @@ const ask = (url: string, token: string, body: object) =>
     ...{ timeout: false },
   })
 
-const openServer = async (workplace: Workplace, runtime: Runtime, getBodies: 'on' | 'off') => {
+const openServer = async (workplace: ServerFixture, runtime: Runtime, getBodies: 'on' | 'off') => {
   const { emulator } = workplace
   const server = await workplace.start(
     {
@@ -42,7 +42,7 @@ describe.each([
   test.concurrent(
     `${silenceMs / 1000} s of silence before and during a stream do not end it`,
     async () => {
-      await using workplace = await openWorkplace()
+      await using workplace = await openServerFixture()
       const { url, token } = await openServer(workplace, runtime, getBodies)
       const chunks = [event(chunk({ content: 'late' })), { wait: silenceMs }, event(chunk({}, 'stop')), event('[DONE]')]
       const late = [{ wait: silenceMs }, ...chunks]
@@ -55,7 +55,7 @@ describe.each([
   )
 
   test.concurrent('a non-streaming call ends at the timeout with a partial response', async () => {
-    await using workplace = await openWorkplace()
+    await using workplace = await openServerFixture()
     const { url, token } = await openServer(workplace, runtime, getBodies)
     workplace.emulator.text.answer({
       chunks: [event(chunk({ role: 'assistant', content: 'so far' })), { wait: 600_000 }],

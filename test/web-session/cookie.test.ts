@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { openHouse } from './fixture.ts'
+import { openSessionFixture } from './fixture.ts'
 
 describe('the cookie', () => {
   test('has HttpOnly, SameSite and Secure, and the lifetime of the session', async () => {
-    const { login } = await openHouse()
+    const { login } = await openSessionFixture()
     expect((await login()).headers.getSetCookie()[0]).toMatch(
       /^session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
@@ -13,14 +13,14 @@ describe('the cookie', () => {
 
   test('is not Secure when the public address is http; publicUrl may be a function', async () => {
     let url = 'http://127.0.0.1:3000'
-    const { login } = await openHouse({ publicUrl: () => url, absoluteMs: 60_000 })
+    const { login } = await openSessionFixture({ publicUrl: () => url, absoluteMs: 60_000 })
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Max-Age=60; Path=/; HttpOnly; SameSite=Lax')
     url = 'https://sluice.test'
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Secure')
   })
 
   test('has the configured name', async () => {
-    const { login, whoIs } = await openHouse({ cookieName: '__Host-other' })
+    const { login, whoIs } = await openSessionFixture({ cookieName: '__Host-other' })
     const { cookie } = await login()
     expect(cookie).toStartWith('__Host-other=')
     expect((await whoIs(cookie)).status).toBe(200)
@@ -28,14 +28,14 @@ describe('the cookie', () => {
   })
 
   test('is found among other cookies', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const { cookie } = await login()
     expect((await whoIs(`a=b; ${cookie};c="d;=;;"`)).status).toBe(200)
     expect((await whoIs(`xsession=1; ${cookie}; sessions=2; session; =session`)).status).toBe(200)
   })
 
   test('is rejected when the request has two cookies of its name, in any order', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const [one, two] = [(await login()).cookie, (await login()).cookie]
     for (const cookies of [`${one}; ${two}`, `${one}; ${one}`, `${one}; session=x`, `session=; ${one}`]) {
       expect((await whoIs(cookies)).status).toBe(401)
@@ -43,7 +43,7 @@ describe('the cookie', () => {
   })
 
   test('is rejected in any other form', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
     for (const form of [
@@ -59,7 +59,7 @@ describe('the cookie', () => {
 
 describe('secrets rotate', () => {
   test('the first secret signs, and every secret verifies', async () => {
-    const old = await openHouse({ secrets: ['old'] })
+    const old = await openSessionFixture({ secrets: ['old'] })
     const { cookie } = await old.login()
     const both = webSession({ ...old.options, secrets: ['new', 'middle', 'old'] })
     const fresh = webSession({ ...old.options, secrets: ['new'] })
@@ -82,7 +82,7 @@ describe('secrets rotate', () => {
 
 describe('a forged cookie', () => {
   test('gets 401 without a query to the store', async () => {
-    const { login, options } = await openHouse()
+    const { login, options } = await openSessionFixture()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
     let queries = 0
@@ -122,7 +122,7 @@ describe('a forged cookie', () => {
   })
 
   test('with an empty signature, or its id as signature, gets 401', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
     for (const forged of [id, `${id}.`, `${id}.${id}`, `.${cookie.split('.')[1]}`, '.', '']) {
@@ -131,7 +131,7 @@ describe('a forged cookie', () => {
   })
 
   test('repeated a hundred times, or of a megabyte, gets 401', async () => {
-    const { whoIs } = await openHouse()
+    const { whoIs } = await openSessionFixture()
     for (const cookie of [
       'session=x;'.repeat(100),
       `session=${'x'.repeat(1_000_000)}`,

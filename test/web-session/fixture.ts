@@ -74,7 +74,7 @@ export const quickVerify = () => {
 }
 
 /** The plugin on SQLite in memory, with a clock that the test sets and one user, ann, with the password `right`. */
-export const openHouse = async (options: Partial<WebSessionOptions> = {}) => {
+export const openSessionFixture = async (options: Partial<WebSessionOptions> = {}) => {
   const database = openSqlite(':memory:')
   await makeTables(database)
   const store = storeOn(database)

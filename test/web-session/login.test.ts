@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { sql } from '../../src/store/database.ts'
-import { ask, nobody, openHouse, refusal } from './fixture.ts'
+import { ask, nobody, openSessionFixture, refusal } from './fixture.ts'
 
 const wrong = refusal('wrong name or password')
 
 describe('a login', () => {
   test('with the right password returns the user and sets two cookies: the session and the device', async () => {
-    const { login, ann } = await openHouse()
+    const { login, ann } = await openSessionFixture()
     const reply = await login()
     expect([reply.status, reply.json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
     expect(reply.headers.getSetCookie().map((cookie) => cookie.split('=', 1)[0])).toEqual(['session', 'session-device'])
@@ -17,7 +17,7 @@ describe('a login', () => {
   })
 
   test('gets the same response for a wrong password, an unknown name, a disabled user and a user without a password', async () => {
-    const { login, addUser, store } = await openHouse()
+    const { login, addUser, store } = await openSessionFixture()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
     await addUser('robot')
@@ -28,7 +28,7 @@ describe('a login', () => {
   })
 
   test('computes exactly one hash in each of these cases', async () => {
-    const { login, addUser, store, checked } = await openHouse()
+    const { login, addUser, store, checked } = await openSessionFixture()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
     await addUser('robot')
@@ -40,7 +40,7 @@ describe('a login', () => {
   })
 
   test('works with a hash of hashPassword', async () => {
-    const { login, store } = await openHouse({ verify: undefined })
+    const { login, store } = await openSessionFixture({ verify: undefined })
     await store.addUser({ name: 'bob', password: await hashPassword('correct horse'), createdAt: 1 })
     expect((await login('bob', 'correct horse')).status).toBe(200)
     expect((await login('bob', 'correct hors')).status).toBe(401)
@@ -48,7 +48,7 @@ describe('a login', () => {
   })
 
   test('stores only the hash of the session id', async () => {
-    const { login, database } = await openHouse()
+    const { login, database } = await openSessionFixture()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
     expect(Buffer.from(id, 'base64url')).toHaveLength(32)
@@ -59,7 +59,7 @@ describe('a login', () => {
   })
 
   test('starts a new session each time, and ends the previous session of the browser', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const first = await login()
     const elsewhere = await login()
     const second = await login('ann', 'right', { cookie: first.cookie })
@@ -70,7 +70,7 @@ describe('a login', () => {
   })
 
   test('that fails does not end the session', async () => {
-    const { login, whoIs } = await openHouse()
+    const { login, whoIs } = await openSessionFixture()
     const { cookie } = await login()
     const failed = await login('ann', 'wrong', { cookie })
     expect(failed.headers.get('set-cookie')).toBeNull()
@@ -78,7 +78,7 @@ describe('a login', () => {
   })
 
   test('starts no usable session when the password changes meanwhile', async () => {
-    const house = await openHouse({
+    const house = await openSessionFixture({
       verify: async (password, hash) => {
         const matches = hash === `#${password}`
         await house.store.setPassword('ann', '#other')
@@ -92,7 +92,7 @@ describe('a login', () => {
 
   test('gets 503 and is not counted while too many passwords are being checked', async () => {
     let busy = true
-    const house = await openHouse({
+    const house = await openSessionFixture({
       addressOf: () => '192.0.2.1',
       verify: async () => {
         if (busy) throw new Problem(503, 'too many passwords are being checked', { headers: { 'retry-after': '1' } })
@@ -105,10 +105,10 @@ describe('a login', () => {
   })
 
   test('gets 500 without details when the store fails', async () => {
-    const { options } = await openHouse()
+    const { options } = await openSessionFixture()
     for (const broken of ['takeAttempt', 'userByName', 'addSession', 'revertAttempt'] as const) {
       const down = () => Promise.reject(new Error('secret database'))
-      const house = await openHouse({ store: { ...options.store, [broken]: down } })
+      const house = await openSessionFixture({ store: { ...options.store, [broken]: down } })
       const reply = await house.login()
       expect([broken, reply.status, reply.json]).toEqual([broken, 500, refusal('session could not be checked')])
       expect(reply.headers.get('set-cookie')).toBeNull()
@@ -118,7 +118,7 @@ describe('a login', () => {
 
 describe('the body of a login', () => {
   const send = async (body: unknown, headers: Record<string, string> = {}) => {
-    const { app, checked } = await openHouse()
+    const { app, checked } = await openSessionFixture()
     const { status, json } = await ask(app, 'POST', '/api/session', headers, body)
     return { reply: [status, json], checked }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { type PublicUrl, requireSameOrigin, webSession } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, publicUrl, refusal } from './fixture.ts'
+import { ask, openSessionFixture, publicUrl, refusal } from './fixture.ts'
 
 /** Headers of requests from a page of the public address, from another page, and without a statement of their origin. */
 const sameOrigin: readonly Record<string, string>[] = [
@@ -55,7 +55,7 @@ describe('a request with a cookie that changes something', () => {
   })
 
   test('such as a logout needs the session, then the origin; without it the session stays', async () => {
-    const { app, login, whoIs } = await openHouse()
+    const { app, login, whoIs } = await openSessionFixture()
     const { cookie } = await login()
     for (const headers of [...foreign, ...unstated]) {
       expect((await ask(app, 'DELETE', '/api/session', headers)).status).toBe(401)
@@ -66,7 +66,7 @@ describe('a request with a cookie that changes something', () => {
   })
 
   test('needs the origin on every route with the macro, except for safe methods', async () => {
-    const { options, login } = await openHouse()
+    const { options, login } = await openSessionFixture()
     const app = new Elysia()
       .use(webSession(options))
       .get('/thing', ({ identity }) => identity.name, { session: true })
@@ -86,13 +86,13 @@ describe('a request with a cookie that changes something', () => {
 describe('a login', () => {
   for (const headers of [...sameOrigin, ...unstated]) {
     test(`may have ${show(headers)}`, async () => {
-      const { login } = await openHouse()
+      const { login } = await openSessionFixture()
       expect((await login('ann', 'right', headers)).status).toBe(200)
     })
   }
   for (const headers of foreign) {
     test(`may not have ${show(headers)}: only with the right password the response names the public address`, async () => {
-      const { login, checked } = await openHouse()
+      const { login, checked } = await openSessionFixture()
       const right = await login('ann', 'right', headers)
       const message = `this page is not at the address of this service: log in at ${publicUrl}`
       expect([right.status, right.json]).toEqual([403, refusal(message)])
@@ -104,7 +104,7 @@ describe('a login', () => {
   }
 
   test('from a foreign page is counted like any other login', async () => {
-    const { login, checked } = await openHouse()
+    const { login, checked } = await openSessionFixture()
     const evil = { origin: 'https://evil.test' }
     const statuses: number[] = []
     for (let attempt = 0; attempt < 7; attempt++) statuses.push((await login('ann', 'wrong', evil)).status)
@@ -166,5 +166,5 @@ describe('the loopback hosts', () => {
 })
 
 test('the factory throws for an invalid public address', async () => {
-  await expect(openHouse({ publicUrl: 'sluice.test' })).rejects.toThrow(TypeError)
+  await expect(openSessionFixture({ publicUrl: 'sluice.test' })).rejects.toThrow(TypeError)
 })

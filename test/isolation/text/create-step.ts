@@ -3,10 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Reply } from '../../support/gateway.ts'
 import { bridgedModel, type Fixture, nativeModel } from './fixture.ts'
+import { unusedId } from './id-choice.ts'
 import type { Model } from './model.ts'
-import { unusedId } from './pick.ts'
 import { isRead, type Reference, type ResolvedReference, reference, resolveReferences } from './request.ts'
-import { step, user } from './step.ts'
 import {
   checkNoLeak,
   checkNotFound,
@@ -15,7 +14,8 @@ import {
   send,
   startRequest,
   type TestRequest,
-} from './turn.ts'
+} from './send.ts'
+import { step, user } from './step.ts'
 
 /** How a response is requested, and how it ends. */
 const modes = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openFixture } from './fixture.ts'
-import { mutants } from './holes.ts'
+import { mutants } from './mutants.ts'
 import { runSequences } from './run.ts'
 
 /** The seed is fixed, so that every run finds a mutant or no run does. */

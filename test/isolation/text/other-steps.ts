@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { inside } from '../../support/gateway.ts'
 import { type Creation, creation, prepare, record, shownIn } from './create-step.ts'
 import { bridgedModel, nativeModel } from './fixture.ts'
-import { idOf, pick, unusedId } from './pick.ts'
+import { idOf, pick, unusedId } from './id-choice.ts'
+import { checkNotFound, checkUpstreamCalls, send } from './send.ts'
 import { step, user } from './step.ts'
-import { checkNotFound, checkUpstreamCalls, send } from './turn.ts'
 
 /** Chat messages: with an id of an object, and without. */
 const parts = {

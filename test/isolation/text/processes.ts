@@ -1,12 +1,12 @@
 import { userAt } from '../../support/gateway.ts'
-import { openWorkplace } from '../../support/temporary-files.ts'
+import { openServerFixture } from '../../support/server-fixture.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 import { accountOptions, type Fixture } from './fixture.ts'
 
 /** The fixture with two default servers in two processes. They use real time: records do not expire, and the timeout is one second. */
 export const openProcesses = async (database: 'sqlite' | 'postgres'): Promise<Fixture> => {
   const clock = new VirtualClock()
-  const place = await openWorkplace(database, { clock: clock.now, text: accountOptions })
+  const place = await openServerFixture(database, { clock: clock.now, text: accountOptions })
   const { emulator } = place
   const environment = {
     ...{ TEXT_UPSTREAM_URL: emulator.text.url, TEXT_UPSTREAM_KEY: emulator.text.key, TEXT_TIMEOUT_SECONDS: '1' },

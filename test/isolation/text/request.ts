@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { idOf, type Pick, pick } from './id-choice.ts'
 import type { Model, ModelObject } from './model.ts'
-import { idOf, type Pick, pick } from './pick.ts'
 
 /** The positions in a request that may contain an id, in their order in the body. The value is the kind of the object. */
 const slots = {

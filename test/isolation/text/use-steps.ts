@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import type { Reply } from '../../support/gateway.ts'
 import { eventsIn } from './create-step.ts'
 import { type Fixture, nativeModel } from './fixture.ts'
+import { idOf, pick, unusedId } from './id-choice.ts'
 import type { Model } from './model.ts'
-import { idOf, pick, unusedId } from './pick.ts'
+import { checkNotFound, checkUpstreamCalls, send, type TestRequest } from './send.ts'
 import { step, user } from './step.ts'
-import { checkNotFound, checkUpstreamCalls, send, type TestRequest } from './turn.ts'
 
 const used = { user, at: fc.nat(1), response: pick() }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { inside, type Reply } from '../support/gateway.ts'
+import { checkUpstreamCall } from './check-upstream-call.ts'
+import type { ExpectedResponse } from './faults.ts'
 import type { Fixture } from './fixture.ts'
 import type { Model } from './model.ts'
-import type { ExpectedResponse } from './trouble.ts'
-import { checkUpstreamCall } from './watch.ts'
 
 /** A request of a user. */
 export interface TestRequest {

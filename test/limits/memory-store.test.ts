@@ -1,8 +1,8 @@
 import { describe } from 'bun:test'
 import { memoryRateLimitStore } from '../../plugins/upstream-proxy/index.ts'
-import { placesKeepTheirPromises } from './place-promises.ts'
+import { testRateLimitStore } from './store-tests.ts'
 
 describe('the in-memory rate limit store', () => {
   const store = memoryRateLimitStore()
-  placesKeepTheirPromises(() => [store])
+  testRateLimitStore(() => [store])
 })

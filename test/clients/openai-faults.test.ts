@@ -15,7 +15,7 @@ import {
   type Variant,
   variants,
   withoutIdsAndTimes,
-} from './clients.ts'
+} from './fixture.ts'
 
 const [native, chatOnly] = variants
 

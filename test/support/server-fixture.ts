@@ -6,7 +6,7 @@ import { type User, userAt } from './gateway.ts'
 import { type Runtime, type ServerProcess, startServer } from './server.ts'
 
 /** Default servers in separate processes, with a database, an emulated upstream and users. Disposing it stops and removes all. */
-export interface Workplace extends AsyncDisposable {
+export interface ServerFixture extends AsyncDisposable {
   readonly emulator: Emulator
   readonly store: Store
   /** Environment variables for a server with this database and upstream. */
@@ -16,10 +16,10 @@ export interface Workplace extends AsyncDisposable {
   addUser(name: string): Promise<{ readonly id: string; readonly token: string; at(server: ServerProcess): User }>
 }
 
-export const openWorkplace = async (
+export const openServerFixture = async (
   kind: TestDatabase['kind'] = 'sqlite',
   options: EmulatorOptions = {},
-): Promise<Workplace> => {
+): Promise<ServerFixture> => {
   const database = await freshDatabase(kind)
   const emulator = await startEmulator({ limits: {}, processingMs: 0, ...options })
   const store = openStore(database.url)

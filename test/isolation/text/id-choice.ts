@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { hostileText } from '../naughty.ts'
+import { hostileText } from '../hostile-text.ts'
 import type { Model, ModelObject } from './model.ts'
 
 /** How a step chooses an id when it runs. */

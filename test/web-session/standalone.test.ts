@@ -8,7 +8,7 @@ import type {
   WebSessionOptions,
 } from '../../plugins/web-session/index.ts'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { ask, openHouse, refusal } from './fixture.ts'
+import { ask, openSessionFixture, refusal } from './fixture.ts'
 
 /** A minimal store of a host app: one user, sessions in a map, and no counting of failures. */
 const minimalStore = (): SessionStore & AttemptStore => {
@@ -74,8 +74,8 @@ describe('in a bare Elysia app', () => {
 describe('two instances in one app', () => {
   test('have their own users, routes and secrets', async () => {
     const [one, two] = [
-      await openHouse({ cookieName: 'one' }),
-      await openHouse({ cookieName: 'two', secrets: ['other'] }),
+      await openSessionFixture({ cookieName: 'one' }),
+      await openSessionFixture({ cookieName: 'two', secrets: ['other'] }),
     ]
     await two.addUser('bob', 'right')
     const part = (prefix: string, { options }: typeof one) =>
@@ -94,7 +94,10 @@ describe('two instances in one app', () => {
   })
 
   test('each provide the macro for the routes after them', async () => {
-    const [one, two] = [await openHouse({ cookieName: 'one' }), await openHouse({ cookieName: 'two', path: '/second' })]
+    const [one, two] = [
+      await openSessionFixture({ cookieName: 'one' }),
+      await openSessionFixture({ cookieName: 'two', path: '/second' }),
+    ]
     const app = new Elysia()
       .use(webSession(one.options))
       .get('/one', ({ identity }) => identity.user, { session: true })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const answerTo = (id: string) => {
   const content = { role: 'assistant', content: `answer to ${id}` }
@@ -41,12 +41,12 @@ const startUpstream = async () => {
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
   describe(`an unsolicited response of the upstream reaches no other caller, on ${runtime}`, () => {
-    let fixture: Workplace
+    let fixture: ServerFixture
     let upstream: Awaited<ReturnType<typeof startUpstream>>
     let server: ServerProcess
     const tokens: string[] = []
     beforeAll(async () => {
-      fixture = await openWorkplace()
+      fixture = await openServerFixture()
       upstream = await startUpstream()
       server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
       for (const name of ['ann', 'ben']) tokens.push((await fixture.addUser(name)).token)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import type { User } from '../support/gateway.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 /** Environments with the same behaviour towards callers. */
 const shores: readonly { runtime: Runtime; mode: string | undefined; getBodies: 'on' | 'off' }[] = [
@@ -40,11 +40,11 @@ const seen = new Map<string, string>()
 
 for (const { runtime, mode, getBodies } of shores) {
   describe(`on ${runtime}, NODE_ENV ${mode ?? 'unset'}, GET_BODIES ${getBodies}`, () => {
-    let fixture: Workplace
+    let fixture: ServerFixture
     let server: ServerProcess
     let user: User
     beforeAll(async () => {
-      fixture = await openWorkplace()
+      fixture = await openServerFixture()
       server = await fixture.start(
         { NODE_ENV: mode, GET_BODIES: getBodies, MAX_BODY_BYTES: '100000', LOG_LEVEL: 'trace' },
         runtime,

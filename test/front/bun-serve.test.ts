@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type Listening, listenBun } from '../../src/server/listen.ts'
 import { handle } from './fixture.ts'
-import { bufferedBytes, host, json, pour, RawConnection } from './wire.ts'
+import { bufferedBytes, host, json, pour, RawConnection } from './raw-connection.ts'
 
 const slow = process.env.SLUICE_SLOW !== undefined
 const huge = 'Content-Length: 60000000\r\n'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { front, host, json } from './wire.ts'
+import { front, host, json } from './raw-connection.ts'
 
 const unhandled: unknown[] = []
 const note = (error: unknown) => {

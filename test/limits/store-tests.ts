@@ -13,7 +13,7 @@ const lease = 30_000
 let actions = 0
 
 /** The tests of every rate limit store. Each test uses its own action. */
-export const placesKeepTheirPromises = (open: () => readonly [RateLimitStore, ...RateLimitStore[]]): void => {
+export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...RateLimitStore[]]): void => {
   const on = (count: number) => {
     const action = `Action${++actions}`
     const [one, other = one] = open()

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import OpenAI from 'openai'
-import { openWorkplace } from '../support/temporary-files.ts'
-import { all, hello, model, openClients, thrown, until } from './clients.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
+import { all, hello, model, openClients, thrown, until } from './fixture.ts'
 
 /* A forwarded 200 with such a body makes OpenAI's client return a completion without `choices`. */
 describe('a 200 response of the upstream whose body is no completion or response becomes 502', () => {
@@ -83,7 +83,7 @@ test('a malformed request below /v1 is rejected in OpenAI’s error format', asy
  * So the default server listens through `node:http` on Deno.
  */
 test('on Deno with GET_BODIES off, the upstream call is aborted when the caller disconnects before the response', async () => {
-  await using fixture = await openWorkplace('sqlite')
+  await using fixture = await openServerFixture('sqlite')
   const { url, key } = fixture.emulator.text
   const server = await fixture.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, GET_BODIES: 'off' }, 'deno')
   const { token } = await fixture.addUser('ann')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ResponseParser } from './answers.ts'
+import { ResponseParser } from './response-parser.ts'
 
 const withLength = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
 const empty = 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n'

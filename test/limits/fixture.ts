@@ -1,10 +1,10 @@
 import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { openWorkplace, type Workplace } from '../support/temporary-files.ts'
+import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 /** Servers with a rate limit on `GetAsset`, and users who read their own assets. */
 export interface Fixture extends AsyncDisposable {
-  readonly base: Workplace
+  readonly base: ServerFixture
   readonly servers: readonly ServerProcess[]
   readonly readers: readonly Reader[]
 }
@@ -33,7 +33,7 @@ export const openFixture = async ({
   environment,
 }: FixtureOptions): Promise<Fixture> => {
   const limits = { GetAsset: perSecond }
-  const base = await openWorkplace(kind, { limits })
+  const base = await openServerFixture(kind, { limits })
   const readers: Reader[] = []
   for (let nth = 0; nth < users; nth++) {
     const user = await base.addUser(`user ${nth}`)
