@@ -9,6 +9,7 @@ import {
 } from '../plugins/ownership/index.ts'
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
+import { type RunUntil, signalOf } from '../plugins/shared/background.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
 import { noLog, problemBody, renderProblems } from '../plugins/shared/problem.ts'
@@ -47,8 +48,8 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
   readonly revisionClock?: RevisionClock
-  /** Reconciles open claims at once and every minute until the signal aborts. Undefined: no reconciliation. */
-  readonly settleUntil?: AbortSignal
+  /** Reconciles open claims at once and every minute, until the signal aborts; `true`: always. Undefined: no reconciliation. */
+  readonly reconcile?: RunUntil
 }
 
 /** The asset library gateway as an Elysia plugin. */
@@ -71,7 +72,8 @@ export const assetLibrary = (options: GatewayOptions) => {
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log, audit }
-  if (options.settleUntil) void reconcileGroups(library, store, options.settleUntil)
+  const until = signalOf(options.reconcile)
+  if (until) void reconcileGroups(library, store, until)
 
   // The chain is the route table: one line for each route, with its guard.
   const routes = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix: `/api/${segment}/proxy` })

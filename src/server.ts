@@ -44,7 +44,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
   const open = async (): Promise<Handle> => {
     await store.migrate()
-    return openApp(config, store, { health, publicUrl, addressOf, settleUntil: stopping.signal, log, audit })
+    return openApp(config, store, { health, publicUrl, addressOf, reconcile: stopping.signal, log, audit })
   }
   let handle: Handle = await open().catch((err: unknown) => {
     log.error({ err }, 'the database is not available; the server tries again every second')
@@ -76,7 +76,7 @@ interface AppDependencies {
   readonly health: Parameters<typeof createApp>[0]['health']
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
-  readonly settleUntil: AbortSignal
+  readonly reconcile: AbortSignal
   readonly log: LeveledLog
   readonly audit: Audit
 }
@@ -84,7 +84,7 @@ interface AppDependencies {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, settleUntil, log, audit }: AppDependencies,
+  { health, publicUrl, addressOf, reconcile, log, audit }: AppDependencies,
 ): Promise<Handle> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
@@ -102,7 +102,7 @@ const openApp = async (
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
       fetch: fetchOnce(),
-      settleUntil,
+      reconcile,
     },
     text: {
       upstreams: config.text.upstream ? [config.text.upstream] : [],
@@ -111,7 +111,7 @@ const openApp = async (
       objects: store,
       objectsKeptMs: config.text.objectsKeptMs,
       allowedFields: config.text.allowedFields,
-      settleUntil,
+      reconcile,
       timeoutMs: config.text.timeoutMs,
       defaultMaxTokens: config.text.defaultMaxTokens ?? null,
       heartbeatMs: config.text.heartbeatMs,
@@ -132,7 +132,7 @@ const openApp = async (
         taskMs: config.face.taskMs,
         maxBodyBytes: config.http.maxSmallBodyBytes,
         maxOpen: config.people.maxFaceChecks,
-        settleUntil,
+        reconcile,
       },
       maxTokens: config.people.maxTokens,
       maxSessions: config.people.maxSessions,

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asText } from '../shared/headers.ts'
@@ -60,13 +61,13 @@ export interface FaceVerificationOptions {
   /** Receives an event for every verification created, every group recorded and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /**
-   * Polls open tasks in the background until this signal aborts.
+   * Polls open tasks in the background until this signal aborts; `true`: always.
    *
    * Undefined: no background polling; then a verification is lost when the user closes the tab.
    */
-  readonly settleUntil?: AbortSignal
+  readonly reconcile?: RunUntil
   /** Options of the background polling. */
-  readonly settling?: ReconcileVerificationsOptions
+  readonly reconciling?: ReconcileVerificationsOptions
 }
 
 /** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */
@@ -97,8 +98,8 @@ export const faceVerification = (options: FaceVerificationOptions) => {
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
   const driver = kind === 'ark' ? arkDriver(context, () => `${base()}${prefix}/callback`) : restDriver(context)
-  if (options.settleUntil)
-    void reconcileVerifications(context, kind, driver.look, options.settleUntil, options.settling)
+  const until = signalOf(options.reconcile)
+  if (until) void reconcileVerifications(context, kind, driver.look, until, options.reconciling)
 
   /** Polls the upstream. Resolves with the poll's end, or after `maxPageWaitMs`; then the poll continues in the background. */
   const poll = (id: string): Promise<void> =>

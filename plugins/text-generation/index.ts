@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
@@ -62,10 +63,10 @@ export interface TextGenerationOptions {
    */
   readonly allowedFields?: readonly string[]
   /**
-   * Until this signal aborts, the gateway polls background responses, records their usage, and removes expired objects.
+   * Until this signal aborts (`true`: always), the gateway polls background responses, records their usage, and removes expired objects.
    * Undefined: usage is recorded when the owner retrieves the finished response.
    */
-  readonly settleUntil?: AbortSignal
+  readonly reconcile?: RunUntil
   /**
    * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
    * `presetAssets`.
@@ -159,12 +160,10 @@ export const textGeneration = (options: TextGenerationOptions) => {
     audit,
     retrieval: protocols.retrieval,
   }
-  if (store && options.settleUntil) {
+  const until = signalOf(options.reconcile)
+  if (store && until) {
     const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
-    void reconcileBackground(
-      { store, record, clock, log, recordBackground, retrieve: retrieveOwned },
-      options.settleUntil,
-    )
+    void reconcileBackground({ store, record, clock, log, recordBackground, retrieve: retrieveOwned }, until)
   }
 
   return new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })

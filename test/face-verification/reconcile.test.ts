@@ -7,13 +7,13 @@ import { eachStore, type FaceStore, openDatabase, pass, scene, statusOf, storeOn
 const polling = async (options: Parameters<typeof scene>[0] & { perSecond?: number; everyMs?: number } = {}) => {
   const clock = options.clock ?? new VirtualClock()
   const stopping = new AbortController()
-  const settling: FaceVerificationOptions['settling'] = {
+  const reconciling: FaceVerificationOptions['reconciling'] = {
     perSecond: options.perSecond,
     everyMs: options.everyMs,
     sleep: (ms, signal) =>
       Promise.race([clock.sleep(ms), new Promise<void>((end) => signal.addEventListener('abort', () => end()))]),
   }
-  const it = await scene({ ...options, clock, settleUntil: stopping.signal, settling })
+  const it = await scene({ ...options, clock, reconcile: stopping.signal, reconciling })
   return { ...it, stop: () => stopping.abort() }
 }
 

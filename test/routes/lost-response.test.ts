@@ -158,7 +158,7 @@ eachDatabase('a creation without a received response', (database) => {
 
 test('a gateway reconciles a lost response on its own, long before the deadline', async () => {
   const stop = new AbortController()
-  await using routes = await openRoutes({ settleUntil: stop.signal, timeoutMs: 30_000 })
+  await using routes = await openRoutes({ reconcile: stop.signal, timeoutMs: 30_000 })
   routes.emulator.faults.add({ kind: 'reset-after' })
   expect((await routes.ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
   await until(async () => (await routes.ann.ask('GET', path)).json.Result.TotalCount === 1)

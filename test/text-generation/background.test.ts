@@ -301,7 +301,7 @@ describe('a background response that no caller reads', () => {
         return Response.json({ id: it.id, status: 'completed', usage: spent })
       },
       {
-        ...{ objects: store, clock: later, settleUntil: ending.signal },
+        ...{ objects: store, clock: later, reconcile: ending.signal },
         usage: { recordUsage: async (entry) => recorded.resolve(entry) },
       },
     )
