@@ -6,9 +6,9 @@ import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import type { Json } from '../shared/json.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
+import { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
-import { type PublicUrl, requireSameOrigin } from '../web-session/index.ts'
 import { createToken, hashToken } from './token.ts'
 
 /** The stored data of a token. Times are milliseconds since 1970. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { readPublicUrl } from '../shared/origin.ts'
 import { createCookies } from './cookie.ts'
-import { readPublicUrl } from './origin.ts'
 import type { SessionOptions } from './session.ts'
 
 /**

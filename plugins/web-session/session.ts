@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Identity } from '../shared/identify.ts'
+import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
 import { createCookies } from './cookie.ts'
-import { type PublicUrl, readPublicUrl } from './origin.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
 export interface SessionOptions {

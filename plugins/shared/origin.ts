@@ -1,5 +1,5 @@
-import { accessRefused } from '../shared/audit.ts'
-import { Problem } from '../shared/problem.ts'
+import { accessRefused } from './audit.ts'
+import { Problem } from './problem.ts'
 
 /** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
 export type PublicUrl = string | (() => string)
