@@ -7,7 +7,7 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { type Log, noLog, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { type Fetch, UpstreamUnreachableError } from '../upstream-proxy/index.ts'
+import { type Fetch, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { type GenerationRequest, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
 import {

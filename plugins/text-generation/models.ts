@@ -1,5 +1,5 @@
 import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
-import { toResponse, UpstreamInvalidError } from '../upstream-proxy/index.ts'
+import { toResponse, UpstreamInvalidError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { TextProblem } from './problem.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../shared/clock.ts'
+import { UpstreamInvalidError } from '../shared/upstream-error.ts'
 import { errorOf, type FrameReader, type FramesOptions, readFirstEvent } from '../sse-relay/index.ts'
-import { UpstreamInvalidError } from '../upstream-proxy/index.ts'
 import { StreamError } from './assembly.ts'
 import { type Call, framesOf } from './call.ts'
 import { jsonOf, readEvent } from './events/event.ts'

@@ -4,6 +4,14 @@ import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
 
 export { requestHeaders, responseHeaders } from '../shared/headers.ts'
+export {
+  type Fetch,
+  type RawResponse,
+  toResponse,
+  UpstreamInvalidError,
+  UpstreamRefusedError,
+  UpstreamUnreachableError,
+} from '../shared/upstream-error.ts'
 export { type ArkOptions, ark } from './library/ark.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './library/ark-signature.ts'
 export {
@@ -20,15 +28,8 @@ export { maxQueueMs, type RateLimitsOptions } from './rate-limit/by-action.ts'
 export { UpstreamBusyError } from './rate-limit/limiter.ts'
 export { memoryRateLimitStore } from './rate-limit/memory-store.ts'
 export type { PermitRequest, RateLimit, RateLimitDelay, RateLimitPermit, RateLimitStore } from './rate-limit/store.ts'
-export {
-  type RawResponse,
-  toResponse,
-  UpstreamInvalidError,
-  UpstreamRefusedError,
-  type UpstreamResponse,
-  UpstreamUnreachableError,
-} from './response.ts'
-export { type Caller, createUpstream, type Fetch, type Upstream, type UpstreamOptions } from './upstream.ts'
+export type { UpstreamResponse } from './response.ts'
+export { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
 
 /** Returns the user of a request, for the fair queue. It runs only when a call reaches a rate limiter. */
 export type UserOf = (request: Request) => string | undefined

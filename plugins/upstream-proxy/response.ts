@@ -9,18 +9,10 @@ import {
   readJson,
   readUtf8,
 } from '../shared/json.ts'
-import { responseOf } from '../shared/known-body.ts'
-import { type Log, Problem } from '../shared/problem.ts'
+import type { Log } from '../shared/problem.ts'
 import { decodeText } from '../shared/text.ts'
+import { type RawResponse, UpstreamInvalidError, UpstreamRefusedError } from '../shared/upstream-error.ts'
 import type { Operation } from './library/operation.ts'
-
-/** A response as the upstream sent it. */
-export interface RawResponse {
-  readonly status: number
-  /** The upstream's headers that a caller may see. */
-  readonly headers: Headers
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
 
 /** A success. The gateway forwards its bytes unchanged and can read its JSON. */
 export interface UpstreamResponse extends RawResponse {
@@ -60,41 +52,6 @@ class Success implements UpstreamResponse {
     return this.#json
   }
 }
-
-/** The upstream responded with an error status. Renders as that response: status, body and content type unchanged. */
-export class UpstreamRefusedError extends Problem {
-  readonly response: RawResponse
-
-  constructor(response: RawResponse) {
-    super(response.status, `upstream responded with status ${response.status}`)
-    this.response = response
-  }
-
-  override toResponse(): Response {
-    return toResponse(this.response)
-  }
-}
-
-/** There was no complete response. `sent` is false if the upstream certainly did not receive the request. */
-export class UpstreamUnreachableError extends Problem {
-  readonly sent: boolean
-
-  constructor(cause: unknown, sent: boolean) {
-    super(502, 'Seedance upstream unavailable', { cause })
-    this.sent = sent
-  }
-}
-
-/** The upstream's response is invalid, so the gateway cannot forward it. */
-export class UpstreamInvalidError extends Problem {
-  constructor(cause: string) {
-    super(502, 'upstream returned an invalid response', { cause })
-  }
-}
-
-/** Converts an upstream response to a `Response` with the same bytes. */
-export const toResponse = ({ status, headers, bytes }: RawResponse): Response =>
-  bytes.length === 0 ? new Response(null, { status, headers }) : responseOf(bytes, { status, headers })
 
 /** Returns the response of an operation if it is a success. Throws UpstreamRefusedError or UpstreamInvalidError otherwise. */
 export const checkResponse = (

@@ -4,6 +4,7 @@ import { createCredentialSearch } from '../shared/credentials.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
+import { type Fetch, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { Cancellation } from './cancellation.ts'
 import {
   isReadOnly,
@@ -16,12 +17,9 @@ import { createRateLimiters, type RateLimitsOptions } from './rate-limit/by-acti
 import type { RateLimiter } from './rate-limit/limiter.ts'
 import type { QueueTime } from './rate-limit/queue-time.ts'
 import type { RateLimitPermit } from './rate-limit/store.ts'
-import { checkResponse, UpstreamInvalidError, type UpstreamResponse, UpstreamUnreachableError } from './response.ts'
+import { checkResponse, type UpstreamResponse } from './response.ts'
 import { retryTime } from './retry-after.ts'
 import { SingleFlight } from './single-flight.ts'
-
-/** A custom `fetch`: for tests, or for a runtime whose own `fetch` repeats requests that must be sent once. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Options of the client. */
 export interface UpstreamOptions {

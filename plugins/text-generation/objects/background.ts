@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { delay } from '../../shared/delay.ts'
 import type { Log } from '../../shared/problem.ts'
-import { UpstreamRefusedError } from '../../upstream-proxy/index.ts'
+import { UpstreamRefusedError } from '../../shared/upstream-error.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
 import { asOwnResponse, type OwnResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Audit, AuditAction } from '../../shared/audit.ts'
 import { answerLimits, type Json, JsonError, readJson } from '../../shared/json.ts'
-import { toResponse, UpstreamInvalidError } from '../../upstream-proxy/index.ts'
+import { toResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Call, GenerationContext } from '../call.ts'
 import { Deadline } from '../deadline.ts'
 import { TextProblem } from '../problem.ts'

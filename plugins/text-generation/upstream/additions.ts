@@ -1,4 +1,4 @@
-import type { UpstreamRefusedError } from '../../upstream-proxy/index.ts'
+import type { UpstreamRefusedError } from '../../shared/upstream-error.ts'
 
 /** A field that the gateway adds to requests. */
 export type Addition = 'stream' | 'stream_options' | 'max_tokens'

@@ -2,13 +2,13 @@ import { forwardedHeaders, responseHeaders } from '../../shared/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
-import { EventTooLargeError } from '../../sse-relay/index.ts'
 import {
   type Fetch,
   UpstreamInvalidError,
   UpstreamRefusedError,
   UpstreamUnreachableError,
-} from '../../upstream-proxy/index.ts'
+} from '../../shared/upstream-error.ts'
+import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type ContainsCredential, createCredentialSearch } from '../../shared/credentials.ts'
+import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Frame } from '../../sse-relay/index.ts'
-import { UpstreamInvalidError } from '../../upstream-proxy/index.ts'
 import { TextEvent } from '../events/event.ts'
 import { endOfString, outputIndexOf, pieceMembers, type TemplateHole } from '../events/template.ts'
 import type { TextUpstream } from './model-routing.ts'

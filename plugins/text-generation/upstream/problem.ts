@@ -1,6 +1,6 @@
 import type { Problem } from '../../shared/problem.ts'
+import { UpstreamInvalidError, UpstreamRefusedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
-import { UpstreamInvalidError, UpstreamRefusedError } from '../../upstream-proxy/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asProblem } from './client.ts'
 import { requireNoCredential } from './credentials.ts'

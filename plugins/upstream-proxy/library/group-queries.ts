@@ -1,6 +1,7 @@
 import type { Json } from '../../shared/json.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
-import { UpstreamInvalidError, type UpstreamResponse } from '../response.ts'
+import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import type { UpstreamResponse } from '../response.ts'
 import type { Caller, Upstream } from '../upstream.ts'
 
 /** Maximum number of group ids in one list operation of the upstream. */

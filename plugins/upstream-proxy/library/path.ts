@@ -1,4 +1,4 @@
-import { UpstreamRefusedError } from '../response.ts'
+import { UpstreamRefusedError } from '../../shared/upstream-error.ts'
 
 /**
  * Template tag that builds a path. Each id becomes exactly one segment, whatever characters it contains.

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'bun:test'
+import { importsOf, sources } from './sources.ts'
+
+/** All files that a file loads, directly or not; type imports load nothing. */
+const loadedBy = (entry: string): ReadonlySet<string> => {
+  const all = new Map(sources('plugins', 'src').map((source) => [source.path, source]))
+  const loaded = new Set<string>()
+  const load = (path: string) => {
+    const source = all.get(path)
+    if (!source || loaded.has(path)) return
+    loaded.add(path)
+    for (const { to, typeOnly } of importsOf(source)) if (!typeOnly) load(to)
+  }
+  load(entry)
+  return loaded
+}
+
+const pluginsOf = (paths: Iterable<string>): string[] =>
+  [...new Set([...paths].map((path) => path.split('/').slice(0, 2).join('/')))].sort()
+
+describe('a plugin loads no other plugin that it does not need', () => {
+  for (const [plugin, others] of Object.entries({
+    'api-token': [],
+    'concurrency-limits': [],
+    console: [],
+    metrics: [],
+    ownership: [],
+    'pagination-normalizer': [],
+    'sse-relay': [],
+    'upstream-proxy': [],
+    'web-session': [],
+    'text-generation': ['sse-relay'],
+  })) {
+    test(plugin, () => {
+      const expected = [plugin, 'shared', ...others].map((name) => `plugins/${name}`).sort()
+      expect(pluginsOf(loadedBy(`plugins/${plugin}/index.ts`))).toEqual(expected)
+    })
+  }
+})
