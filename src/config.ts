@@ -1,3 +1,4 @@
+import { arkLimits } from '../plugins/upstream-proxy/library/ark-limits.ts'
 import {
   address,
   databaseForm,
@@ -120,22 +121,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 /** Lowest level of the lines that the log writes. */
 export type LogLevel = (typeof logLevels)[number]
-
-/** The vendor's documented limits of the asset library, in calls per second (CreateAsset: 300 a minute). */
-export const arkLimits: RateLimitSettings = {
-  CreateAssetGroup: 10,
-  CreateAsset: 5,
-  ListAssetGroups: 10,
-  ListAssets: 10,
-  GetAsset: 100,
-  GetAssetGroup: 10,
-  UpdateAsset: 10,
-  UpdateAssetGroup: 10,
-  DeleteAsset: 10,
-  DeleteAssetGroup: 5,
-  CreateVisualValidateSession: 3,
-  GetVisualValidateResult: 3,
-}
 
 /** Reads the configuration from an environment. Returns all problems if there are any. An empty variable counts as unset. */
 export const readConfig = (env: Environment): Config | Problems => {

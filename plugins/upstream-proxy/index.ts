@@ -13,6 +13,7 @@ export {
   UpstreamUnreachableError,
 } from '../shared/upstream-error.ts'
 export { type ArkOptions, ark } from './library/ark.ts'
+export { arkLimits } from './library/ark-limits.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './library/ark-signature.ts'
 export {
   describeGroups,

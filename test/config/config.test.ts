@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { arkLimits, type Config, type Environment, readAdminConfig, readConfig } from '../../src/config.ts'
+import { arkLimits } from '../../plugins/upstream-proxy/index.ts'
+import { type Config, type Environment, readAdminConfig, readConfig } from '../../src/config.ts'
 
 const valid = (env: Environment): Config => {
   const config = readConfig(env)

@@ -65,6 +65,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'ark',
     'arkAuthorization',
     'arkDate',
+    'arkLimits',
     'createUpstream',
     'describeGroups',
     'findGroups',
