@@ -12,6 +12,7 @@ import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
 
+/** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage'>
@@ -21,6 +22,7 @@ export interface AppOptions {
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'refuse' | 'exempt'>
+  /** The token that `GET /metrics` requires. */
   readonly metricsToken: string | undefined
   readonly log: LeveledLog
   /** Default: no audit. */

@@ -30,6 +30,7 @@ import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { openapi } from './schema/openapi.ts'
 
+/** Options of `gateway` and `assetLibrary`. */
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   /** The asset library's upstream. Undefined: all its routes respond with 502. */
   readonly kind: MediaKind | undefined
@@ -98,7 +99,7 @@ export const assetLibrary = (options: GatewayOptions) => {
   return { gateway: routes, upstream, assets: options.kind && assets }
 }
 
-/** The user that the fair queue of the upstream client counts a call for. */
+/** The user under whom the upstream client queues a call, so that its rate limit is shared fairly. */
 const userOf = (request: Request): string | undefined => identityOf(request)?.user
 
 const unconfigured: MediaKind = {

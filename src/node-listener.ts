@@ -12,12 +12,18 @@ import { createRequest, type FrontRequest } from './node-listener/request.ts'
 import { send } from './node-listener/send.ts'
 import { waitUntilSent } from './node-listener/unsent.ts'
 
+/** Options of `createFront`. */
 export interface FrontOptions {
+  /** The app. It should not reject: a rejection closes the connection. */
   readonly handle: (request: Request) => Awaitable<Response>
-  /** Whether bodies of GET are attached to the request with `deliverBody`. Default true. When false, `paginationNormalizer` rejects a GET that announces a JSON body. */
+  /**
+   * Whether bodies of GET are attached to the request with `deliverBody`. Default true. When false, `paginationNormalizer` rejects a GET that
+   * announces a JSON body.
+   */
   readonly getBodies?: boolean
   /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
   readonly refuse?: (problem: Problem, target: string) => Response
+  /** Timeouts other than the default ones. */
   readonly times?: Partial<FrontTimes>
 }
 

@@ -18,6 +18,7 @@ interface DenoRuntime {
 }
 const deno = (globalThis as { Deno?: DenoRuntime }).Deno
 
+/** A server that `serve` has started. */
 export interface RunningServer {
   /** `http://HOST:PORT` with the actual port. */
   readonly url: string

@@ -17,6 +17,7 @@ export interface Cursors {
 /** How many rows of a source have an earlier key than a position, and how many rows with its key come up to and including it. */
 export type SourceOffset = readonly [keyOffset: number, tieRank: number]
 
+/** The content of a valid token. */
 export interface RedeemedCursor {
   readonly after: Position
   /** One for each source; empty when they did not fit into the token. */

@@ -28,6 +28,7 @@ export type { Query } from './query.ts'
 export { type Fingerprint, ListChangedError, type Source, type SourcePage, type SourceSegment } from './source.ts'
 export { WalkCache } from './walk-cache.ts'
 
+/** Options of `paginationNormalizer`. */
 export interface PaginationOptions {
   /** Keys that sign the page tokens: the first signs, all verify. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]

@@ -8,6 +8,7 @@ import { scanAll, scanRange } from './scan.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
 import { addMark, type Bookmark, type WalkCache } from './walk-cache.ts'
 
+/** Options of `listPage`. */
 export interface ListOptions<Row extends Position> {
   /** The sources that together make up the list; no row is in two of them. Their number and order are the same for every page. */
   readonly sources: readonly Source<Row>[]

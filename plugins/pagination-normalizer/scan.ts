@@ -4,7 +4,11 @@ import type { RowRange } from './range.ts'
 import { type Fingerprint, ListChangedError, type Order, type Source } from './source.ts'
 import { type Anchor, addMark } from './walk-cache.ts'
 
-/** Reads all rows of a source by cursor, in exact order; a row that appears twice counts once, in its later version. Throws ListChangedError for an endless list. */
+/**
+ * Reads all rows of a source by cursor, in exact order. Throws ListChangedError for an endless list.
+ *
+ * The later version of a row that appears twice is kept: a row can move while the list is read.
+ */
 export const scanAll = async <Row extends Position>(source: Source<Row>, order: Order): Promise<readonly Row[]> => {
   const rows = new Map<string, Row>()
   for await (const segment of segmentsOf(source, undefined)) {

@@ -42,7 +42,7 @@ const rangeLifetimeMs = 10_000
 /** Maximum number of cached rows, of all lists together. */
 const maxCachedRows = 10_000
 
-/** Caches where recently read lists were left. An evicted entry costs more upstream calls, not correctness. */
+/** Caches positions in recently read lists, from which the next pages are found. Without an entry, a page takes more upstream calls. */
 export class WalkCache {
   #walks = new Map<string, Walk>()
   #ranges = new Map<string, CachedRange<Position>>()

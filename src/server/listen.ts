@@ -13,17 +13,21 @@ import { isStream } from '../node-listener/send.ts'
 import { createFront, maxUnwantedBytes, usualTimes } from '../node-listener.ts'
 import { withDirectBody } from './direct.ts'
 
+/** A listening server. */
 export interface Listening {
+  /** The actual port. */
   readonly port: number
   /** Stops accepting connections, waits at most `maxMs` milliseconds for requests in flight, and closes all connections. */
   stop(maxMs: number): Promise<void>
 }
 
+/** Options of `listenNode` and `listenBun`. */
 export interface ListenOptions {
   readonly http: Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
   readonly media: Pick<Config['media'], 'segment'>
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
+  /** Timeouts of `listenBun`; default those of `createFront`. */
   readonly times?: { readonly keepAliveMs: number; readonly bodyStallMs: number }
 }
 
