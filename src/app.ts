@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'refuse' | 'exempt'>
-  /** The token that `GET /metrics` requires. */
+  /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
   readonly metricsToken: string | undefined
   readonly log: LeveledLog
   /** Default: no audit. */
