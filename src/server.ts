@@ -3,7 +3,7 @@ import { identifyByToken } from '../plugins/api-token/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
-import { ark, type Fetch, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
+import { ark, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
 import { createApp, createWaitingApp, type Handle } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
@@ -12,11 +12,7 @@ import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startWorkers } from './workers.ts'
 
-/** The members of the global `Deno` that this file uses. */
-interface DenoRuntime {
-  createHttpClient(options: { poolMaxIdlePerHost: number }): object
-}
-const deno = (globalThis as { Deno?: DenoRuntime }).Deno
+const isDeno = 'Deno' in globalThis
 
 /** A server that `serve` has started. */
 export interface RunningServer {
@@ -55,7 +51,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const listening = await (config.http.getBodies || deno ? listenNode : listenBun)((request) => handle(request), {
+  const listening = await (config.http.getBodies || isDeno ? listenNode : listenBun)((request) => handle(request), {
     http: config.http,
     media: config.media,
     shared,
@@ -102,7 +98,6 @@ const openApp = async (
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
-      fetch: fetchOnce(),
       reconcile,
     },
     text: {
@@ -118,7 +113,6 @@ const openApp = async (
       heartbeatMs: config.text.heartbeatMs,
       presetAssets: config.text.presetAssets,
       maxBodyBytes: config.http.maxBodyBytes,
-      fetch: fetchOnce() ?? fetchKeepAlive,
     },
     people: {
       store,
@@ -148,25 +142,6 @@ const openApp = async (
 
 const kindOf = (upstream: MediaUpstream): MediaKind => (upstream.kind === 'ark' ? ark(upstream) : rest(upstream))
 
-/**
- * On Deno, a fetch that sends a request with `keepalive: false` on a new connection. Undefined on Bun, whose fetch respects `keepalive`.
- *
- * Deno sends a POST again when the pooled connection turns out to be closed.
- */
-const fetchOnce = (): Fetch | undefined => {
-  if (!deno) return undefined
-  const client = deno.createHttpClient({ poolMaxIdlePerHost: 0 })
-  return (url, init) => fetch(url, init.keepalive === false ? ({ ...init, client } as RequestInit) : init)
-}
-
-/**
- * A fetch that sends a POST on a pooled connection.
- *
- * Bun never sends a POST twice, even if the pooled connection turns out to be closed, so text generation needs no new connections. If the upstream
- * closes an idle connection at that moment, the call fails like an interrupted one: whether it arrived is unknown.
- */
-const fetchKeepAlive: Fetch = (url, init) => fetch(url, init.method === 'POST' ? { ...init, keepalive: true } : init)
-
 /** Undefined when the signal aborts first. */
 const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: AbortSignal): Promise<Value | undefined> => {
   while (!signal.aborted) {
@@ -183,13 +158,13 @@ const serveWorkers = async (config: Config): Promise<RunningServer> => {
   const script = process.argv[1] ?? ''
   const workers = startWorkers({
     count: config.http.workers,
-    command: deno ? [process.execPath, 'run', '-A', script] : [process.execPath, script],
+    command: isDeno ? [process.execPath, 'run', '-A', script] : [process.execPath, script],
     environment: (worker) => ({
       ...process.env,
       PORT: String(port),
       SLUICE_WORKER: String(worker),
       // Bun's `node:http` ignores `reusePort`. With this variable it shares the port.
-      ...(!deno && { NODE_UNIQUE_ID: String(worker) }),
+      ...(!isDeno && { NODE_UNIQUE_ID: String(worker) }),
     }),
     isListening: (output) => output.includes(listeningLine('')),
     log: createLog({ level: config.logLevel, secrets: config.secrets }),

@@ -93,8 +93,8 @@ export interface TextGenerationOptions {
   /** Request headers to forward, in addition to language and tracing headers. */
   readonly forwardHeaders?: readonly string[]
   /**
-   * Default: the global `fetch`. Every method but GET has `keepalive: false`, so that the runtime does not send a
-   * generation twice.
+   * Default: the global `fetch`, in the way in which each runtime sends a generation only once. A `fetch` of your own gets
+   * `keepalive: false` for every method but GET.
    */
   readonly fetch?: Fetch
   readonly clock?: Clock

@@ -1,6 +1,7 @@
 import { isPromise } from '../shared/awaitable.ts'
 import { createCoarseTimers } from '../shared/coarse-timers.ts'
 import { createCredentialSearch } from '../shared/credentials.ts'
+import { fetchOnce } from '../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
@@ -24,7 +25,7 @@ import { SingleFlight } from './single-flight.ts'
 /** Options of the client. */
 export interface UpstreamOptions {
   readonly kind: MediaKind
-  /** Default the global `fetch`. The client passes `keepalive: false` for every request that must not be sent twice. */
+  /** Default the global `fetch`, once. The client passes `keepalive: false` for every request that must not be sent twice. */
   readonly fetch?: Fetch
   /**
    * Milliseconds from the start of the call to the last byte of its response, without the wait for a rate limit permit. Default 30,000.
@@ -75,7 +76,7 @@ interface HeldPermit {
 /** Creates the client of an asset library. All calls to it go through this client. */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
-  const send = options.fetch ?? ((url, init) => fetch(url, init))
+  const send = options.fetch ?? fetchOnce
   const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, log })
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
     (reason) => new UpstreamUnreachableError(reason, true),

@@ -1,3 +1,4 @@
+import { fetchPooledPost } from '../../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../../shared/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
@@ -72,7 +73,7 @@ export const createUpstreamClient = ({
   observe,
   ...options
 }: UpstreamClientOptions): UpstreamClient => {
-  const send = options.fetch ?? ((url, init) => fetch(url, init))
+  const send = options.fetch ?? fetchPooledPost
   return async (request) => {
     const startedAt = performance.now()
     const observeStatus = (status: number) =>
