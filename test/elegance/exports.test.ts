@@ -5,6 +5,16 @@ import { doors } from './sources.ts'
 /** The sorted exports of each subpath. A change here is a change of the public API. */
 const surface: Readonly<Record<string, readonly string[]>> = {
   '.': ['Problem', 'assetLibrary', 'createAudit', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
+  './shared': [
+    'Problem',
+    'RevisionClock',
+    'noAudit',
+    'noLog',
+    'problemBody',
+    'renderProblems',
+    'requireIdentity',
+    'systemClock',
+  ],
   './metrics': ['createMetrics', 'metrics'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'],
