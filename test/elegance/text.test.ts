@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type AnyElysia, Elysia } from 'elysia'
 import { sseRelay } from 'sluice/sse-relay'
 import { textGeneration } from 'sluice/text-generation'
@@ -112,5 +114,23 @@ test('a plugin nested in two other plugins guards its own routes only', async ()
     ['/first/inner/neighbour', 'open'],
   ]) {
     expect(await ask(app, path ?? '')).toEqual([200, body])
+  }
+})
+
+describe('no file is too long', () => {
+  const root = join(import.meta.dir, '../..')
+  for (const [folder, most] of [
+    ['src', 300],
+    ['plugins', 300],
+    ['test', 400],
+  ] as const) {
+    test(`${folder}: at most ${most} lines`, () => {
+      const files = [...new Bun.Glob(`${folder}/**/*`).scanSync(root)]
+      expect(files).not.toBeEmpty()
+      const lengths = files.map(
+        (path) => [path, readFileSync(join(root, path), 'utf8').split('\n').length - 1] as const,
+      )
+      expect(lengths.filter(([, lines]) => lines > most)).toEqual([])
+    })
   }
 })

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json.ts'
+import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
 import {
   createStreamTranslator,
   type StreamTranslator,
@@ -74,6 +75,21 @@ export const eventsIn = (text: string): ResponseStreamEvent[] =>
       return value
     })
 
+/** The events between `response.in_progress` and the end, without sequence numbers. */
+export const between = (chunks: readonly Chunk[]): { readonly type: string }[] =>
+  eventsIn(bridge(chunks))
+    .slice(2, -1)
+    .map((event) => {
+      const { sequence_number: _, ...rest } = event
+      return rest
+    })
+
+export const last = (chunks: readonly unknown[], request: object = {}) => {
+  const event = eventsIn(bridge(chunks, request)).at(-1)
+  if (!event || !('response' in event)) throw new Error('no terminal event')
+  return event.response
+}
+
 /** OpenAI's client with a stream of this text. */
 export const clientOf = (text: string): OpenAI =>
   new OpenAI({
@@ -90,6 +106,12 @@ export const tools = [
   { type: 'function' as const, name: 'time', parameters: { type: 'object' }, strict: false },
   { type: 'custom' as const, name: 'sql' },
 ]
+
+export const chatOf = (request: object) =>
+  toChatRequest(readJson(JSON.stringify({ model: 'm', input: 'hi', ...request }))).value() as Record<string, unknown>
+
+/** A test case: what is given, and what becomes of it. */
+export type Row = readonly [name: string, from: unknown, to: unknown]
 
 export interface Stream {
   readonly name: string

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
-import { bytesOf, eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
+import type { Recorded } from './chat-assembly-chunks.ts'
+import { bytesOf, eventOf, streams } from './chat-assembly-streams.ts'
 
 /** The completion that OpenAI's client accumulates, without the members that it adds. */
 const officialAnswer = async (chunks: Recorded['chunks']): Promise<unknown> => {

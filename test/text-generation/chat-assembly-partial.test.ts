@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
-import { eventOf, type Recorded, streams } from './chat-assembly-streams.ts'
+import type { Recorded } from './chat-assembly-chunks.ts'
+import { eventOf, streams } from './chat-assembly-streams.ts'
 
 const create = () => {
   let ids = 0
