@@ -10,6 +10,8 @@ export interface Assembly {
   result(): string
   /** The partial response at the time limit, as JSON. */
   partial(): string
+  /** Whether the upstream has sent the id that `partial` contains. Absent: it keeps no object of that id. */
+  readonly hasUpstreamId?: boolean
   /** The usage object, as the upstream reported it. */
   readonly usage: object | undefined
 }

@@ -76,12 +76,10 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     if (call.issued?.problem) throw call.issued.problem
     if (deadline.passed) {
       log.info({ action: exchange.action }, 'time limit exceeded: sending the partial response')
-      return jsonResponse(
-        await withIssuedObjects(assembly.partial(), call),
-        route.upstream,
-        upstreamResponse?.headers,
-        true,
-      )
+      const partial = assembly.partial()
+      // An id of our own names nothing at the upstream: nobody owns it.
+      const json = assembly.hasUpstreamId ? await withIssuedObjects(partial, call) : partial
+      return jsonResponse(json, route.upstream, upstreamResponse?.headers, true)
     }
     throw problemOf(error, route.upstream, upstreamResponse?.headers)
   } finally {

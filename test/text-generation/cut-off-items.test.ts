@@ -73,3 +73,20 @@ describe('the caller owns a complete item of an incomplete response', () => {
     })
   }
 })
+
+test('nobody owns the id of a partial response of which the upstream has sent nothing', async () => {
+  const clock = new VirtualClock()
+  const app = openApp(({ signal }) => streaming([], 'stall', signal), {
+    ...{ objects: store, clock },
+    identify: () => ({ user: 'ann' }),
+  })
+  const creating = app.post('/responses', { model: 'm', input: 'x' })
+  await clock.pass(200_000)
+  const response = await creating
+  expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+  const { id } = (await response.json()) as { id: string }
+  expect(id).toMatch(/^resp_/)
+  const calls = app.asked.length
+  expect((await app.get(`/responses/${id}`)).status).toBe(404)
+  expect(app.asked.length).toBe(calls)
+})

@@ -89,6 +89,9 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
       const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
       return JSON.stringify({ ...unfinishedResponse(), ...cut, error: null, completed_at: null }, withoutLoneSurrogate)
     },
+    get hasUpstreamId() {
+      return state.end !== undefined || state.response !== undefined
+    },
     get usage() {
       return isMutableObject(state.end?.response.usage) ? state.end.response.usage : undefined
     },
