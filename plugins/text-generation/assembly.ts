@@ -30,3 +30,7 @@ export class StreamError extends Error {
     this.said = said
   }
 }
+
+/** For `JSON.stringify`: removes a high surrogate from the end of a text that was cut off before its low surrogate. */
+export const withoutLoneSurrogate = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' && /[\ud800-\udbff]$/.test(value.slice(-1)) ? value.slice(0, -1) : value

@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
-import { type Assembly, StreamError } from '../assembly.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
 import { createByteCounter, MemberBuffer, membersOf, readIndex } from './buffers.ts'
 import { Choice } from './choice.ts'
@@ -144,7 +144,3 @@ const toError = (value: unknown, data: string): StreamError => {
   const message = [error.message, members.error, members.message].find((text) => typeof text === 'string')
   return new StreamError(typeof message === 'string' ? message : 'the upstream reported an error', details || undefined)
 }
-
-/** Removes a high surrogate from the end of a text that was cut off before its low surrogate. */
-const withoutLoneSurrogate = (_key: string, value: unknown): unknown =>
-  typeof value === 'string' && /[\ud800-\udbff]$/.test(value.slice(-1)) ? value.slice(0, -1) : value

@@ -76,7 +76,7 @@ export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, F
 ])
 
 /** Normalises a key as the most lenient upstream might: it ignores case, `_` and `-`. */
-export const foldKey = (key: string): string => {
+export const foldFieldName = (key: string): string => {
   if (commonKey.test(key)) return key.replaceAll('_', '')
   // Via upper case, which maps letters like U+017F to the ASCII letter that they resemble.
   return key.slice(0, maxKeyLength).replaceAll(/[_-]/g, '').toUpperCase().toLowerCase()
@@ -86,7 +86,7 @@ const commonKey = /^[a-z_]{1,64}$/
 
 const maxKeyLength = 128
 
-const folded = new Map([...objectFields].map(([field, meaning]) => [foldKey(field), meaning]))
+const folded = new Map([...objectFields].map(([field, meaning]) => [foldFieldName(field), meaning]))
 
 /** Names of unknown id fields: `thread_id`, `threadId`. */
 const looksLikeId = /(?:^|[_-])ids?$/iu
@@ -97,7 +97,7 @@ const camelId = /[\p{Ll}\d]I[dD]s?$/u
  * contains the field
  */
 export const meaningOf = (parent: string, key: string): FieldMeaning | undefined => {
-  const name = foldKey(key)
+  const name = foldFieldName(key)
   return (
     folded.get(`${parent}.${name}`) ??
     folded.get(name) ??
@@ -120,7 +120,7 @@ const freeForm: ReadonlySet<string> = new Set(
       `${tool}.output_schema`,
     ]),
     ...['json_schema', 'format', 'response_format'].map((tool) => `${tool}.schema`),
-  ].map((field) => foldKey(field)),
+  ].map((field) => foldFieldName(field)),
 )
 
 /**

@@ -7,7 +7,7 @@ import type { Log } from '../../shared/problem.ts'
 import { TextProblem } from '../problem.ts'
 import type { ModelRoute } from '../upstream/model-routing.ts'
 import { wordOf } from '../validation.ts'
-import { foldKey, itemReference } from './fields.ts'
+import { foldFieldName, itemReference } from './fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
 import { type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
@@ -51,7 +51,7 @@ const maxObjects = 1000
 
 /** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnResponse` from an id. */
 export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }: ObjectOwnershipOptions) => {
-  const allowed = new Set(allowedFields.map(foldKey))
+  const allowed = new Set(allowedFields.map(foldFieldName))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
     if (id === undefined || !store) return undefined

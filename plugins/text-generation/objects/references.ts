@@ -1,6 +1,6 @@
 import { type Json, toJson } from '../../shared/json.ts'
 import { wordOf } from '../validation.ts'
-import { allowedNames, foldKey, isFreeForm, meaningOf, type UnknownKind } from './fields.ts'
+import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UnknownKind } from './fields.ts'
 import type { ObjectKind } from './store.ts'
 
 /** An id in a request. */
@@ -32,7 +32,7 @@ export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY):
       if (found.length > max) return
       const meaning = mayHoldId.test(key) ? meaningOf(parent, key) : undefined
       if (meaning === 'label') continue
-      const name = meaning !== undefined || inner.isObject || inner.isArray ? foldKey(key) : ''
+      const name = meaning !== undefined || inner.isObject || inner.isArray ? foldFieldName(key) : ''
       if (name === '' || isFreeForm(parent, name)) continue
       path.push(key)
       const isItemId = meaning === 'item' && name === 'id'
@@ -104,7 +104,7 @@ export const isReference = (item: Json): boolean => {
     !isSelfContained ||
     item
       .members()
-      .some(({ key, value }) => key !== 'type' && foldKey(key) === 'type' && !selfContained.has(wordOf(value)))
+      .some(({ key, value }) => key !== 'type' && foldFieldName(key) === 'type' && !selfContained.has(wordOf(value)))
   )
 }
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { SseEvent } from '../../sse-relay/index.ts'
-import { type Assembly, StreamError } from '../assembly.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
 import { emptyResponse } from './empty-response.ts'
 import { finalStatuses, reducers } from './events.ts'
@@ -106,10 +106,6 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
-
-/** Removes a high surrogate from the end of a text that was cut off before its low surrogate. */
-const withoutLoneSurrogate = (_key: string, value: unknown): unknown =>
-  typeof value === 'string' && /[\ud800-\udbff]$/.test(value.slice(-1)) ? value.slice(0, -1) : value
 
 /** The members of an event's data; none for JSON that is not an object. Throws StreamError for an error event, and for data that is not JSON. */
 const readMembers = (event: SseEvent): MutableObject => {
