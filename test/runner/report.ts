@@ -4,7 +4,7 @@ export interface TestReport {
   readonly failed: number
   /** Full titles, by file. */
   readonly skipped: readonly string[]
-  /** How many tests failed in each file that has any. */
+  /** Number of failed tests, by file. Files without failures are absent. */
   readonly failuresByFile: ReadonlyMap<string, number>
 }
 

@@ -81,7 +81,7 @@ describe('a stored response', () => {
     ])
   })
 
-  test('as a stream has the same end as any stream', async () => {
+  test('as a stream ends like every other stream', async () => {
     const event = { type: 'response.output_text.delta', sequence_number: 4, delta: 'x' }
     let end = true
     const app = open((asked, id) => {
