@@ -16,7 +16,7 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
 /**
  * The web console at `/console`: one page and its files, the same for every user.
  *
- * The page calls `/api/session`, `/api/tokens`, `/api/usage`, the asset library, face verification and `/v1` of its own origin, as any other
+ * The page calls `/api/session`, `/api/tokens`, `/api/usage`, the asset library, face verification and `/v1` of its own origin, as every other
  * client does. Throws TypeError when `segment` cannot be a path segment.
  */
 export const consolePages = (options: ConsolePagesOptions = {}) => {

@@ -1,6 +1,7 @@
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
-import { type Log, Problem } from '../shared/problem.ts'
+import type { Log } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
@@ -22,16 +23,10 @@ export interface FaceContext {
 }
 
 /** Awaits a call of the store, and throws Problem 500 with `message` when it rejects. */
-export const fromStore = async <Value>(
+export const fromStore = <Value>(
   call: Promise<Value>,
   message = 'face verification could not be checked',
-): Promise<Value> => {
-  try {
-    return await call
-  } catch (cause) {
-    throw cause instanceof Problem ? cause : new Problem(500, message, { cause })
-  }
-}
+): Promise<Value> => storeCall(call, message)
 
 /** The message when a task cannot be stored. */
 export const notRecorded = 'failed to record face verification'

@@ -69,7 +69,7 @@ class FrameSplitter implements Frames {
   #startsWithBom = false
   /** Whether the pending bytes contain a complete field line. */
   #inEvent = false
-  /** Whether the current line has any bytes, and whether it is a comment. */
+  /** Whether the current line is not empty, and whether it is a comment. */
   #inLine = false
   #inComment = false
   /** Whether the last byte was a CR. */

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Identity } from '../shared/identify.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
-import { Problem } from '../shared/problem.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
+import { storeCall } from '../shared/store-call.ts'
 import { createCookies } from './cookie.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
@@ -118,10 +118,5 @@ class KnownSession implements SessionIdentity {
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
 /** Awaits a call of the store, and throws Problem 500 when it rejects. */
-export const fromStore = async <Value>(call: Promise<Value>): Promise<Value> => {
-  try {
-    return await call
-  } catch (cause) {
-    throw new Problem(500, 'session could not be checked', { cause })
-  }
-}
+export const fromStore = <Value>(call: Promise<Value>): Promise<Value> =>
+  storeCall(call, 'session could not be checked')
