@@ -1,6 +1,6 @@
 /** The asset library gateway as part of your app. The app listens through `node:http`, because Bun's own server drops JSON bodies of GET requests. */
 import { Elysia } from 'elysia'
-import { createFront, gateway } from 'sluice'
+import { createNodeServer, gateway } from 'sluice'
 import { identifyByToken } from 'sluice/api-token'
 import { openStore } from 'sluice/store'
 import { rest } from 'sluice/upstream-proxy'
@@ -20,4 +20,4 @@ const app = new Elysia({ handler: { standardHostname: false } })
     }),
   )
 
-createFront({ handle: (request) => app.handle(request) }).listen(3000, '127.0.0.1')
+createNodeServer({ handle: (request) => app.handle(request) }).listen(3000, '127.0.0.1')

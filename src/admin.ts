@@ -3,7 +3,7 @@ import { createToken, hashToken } from '../plugins/api-token/token.ts'
 import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
-import { CommandRefusedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
+import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
 import { readAdminConfig } from './config.ts'
 import { openStore, type Store, type User } from './store/index.ts'
@@ -98,7 +98,7 @@ const addUser: Command = async ([name = ''], { password }, on) => {
   const text = plainText(name, 'a user’s name', 128)
   const hash = password === undefined ? undefined : await hashPassword(await passwordOf(password, stdin))
   const id = await store.addUser({ name: text, password: hash, createdAt: now() })
-  if (id === undefined) throw new CommandRefusedError(`there is a user named ${name} already`)
+  if (id === undefined) throw new CommandRejectedError(`there is a user named ${name} already`)
   await record(on, { action: 'user.create', user: id })
   out(id)
 }
@@ -153,7 +153,7 @@ const listTokens: Command = async ([name], _flags, { store, out }) => {
 const revokeToken: Command = async ([id = ''], _flags, on) => {
   const { store, now } = on
   const user = (await store.listTokens()).find((token) => token.id === id)?.user
-  if ((await store.revokeToken(id, now())) === undefined) throw new CommandRefusedError(`there is no token ${id}`)
+  if ((await store.revokeToken(id, now())) === undefined) throw new CommandRejectedError(`there is no token ${id}`)
   await record(on, { action: 'token.revoke', user, target: { kind: 'token', id } })
 }
 
@@ -164,15 +164,15 @@ const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
   if (groupName === undefined) throw new UsageError('--name is missing')
   const id = readId(groupId)
   if (id === undefined) {
-    throw new CommandRefusedError(
+    throw new CommandRejectedError(
       'a group id has 1 to 256 characters, and no control characters, spaces, or any of / \\ ? # % ,',
     )
   }
   const name = plainText(groupName, 'a group’s name', 64)
   const { id: user } = await requireUser(store, userName)
   const failure = await store.adoptGroup({ id, user, type, name, createdAt: now() })
-  if (failure === 'group taken') throw new CommandRefusedError(`the group ${id} has an owner already`)
-  if (failure === 'name taken') throw new CommandRefusedError(`${userName} has a group of that type and name already`)
+  if (failure === 'group taken') throw new CommandRejectedError(`the group ${id} has an owner already`)
+  if (failure === 'name taken') throw new CommandRejectedError(`${userName} has a group of that type and name already`)
   await record(on, { action: 'group.adopt', user, target: { kind: 'group', id } })
 }
 
@@ -186,7 +186,7 @@ const listPending: Command = async (_words, _flags, { store, out }) => {
 }
 
 const releaseClaim: Command = async ([id = ''], _flags, on) => {
-  if (!(await on.store.dropClaim(id))) throw new CommandRefusedError(`nothing is pending with the id ${id}`)
+  if (!(await on.store.dropClaim(id))) throw new CommandRejectedError(`nothing is pending with the id ${id}`)
   await record(on, { action: 'group.release', target: { kind: 'claim', id } })
 }
 
@@ -243,11 +243,11 @@ const requireUser = async (store: Store, name: string): Promise<User> => {
   return user
 }
 
-const unknownUser = (name: string) => new CommandRefusedError(`there is no user named ${name}`)
+const unknownUser = (name: string) => new CommandRejectedError(`there is no user named ${name}`)
 
 const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<string> => {
   const password = flag === '-' ? (await stdin()).replace(/\r?\n$/, '') : flag
-  if (password === '') throw new CommandRefusedError('the password is empty')
+  if (password === '') throw new CommandRejectedError('the password is empty')
   return password
 }
 

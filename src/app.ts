@@ -3,7 +3,7 @@ import { type ConcurrencyLimitsOptions, concurrencyLimits } from '../plugins/con
 import { createMetrics, type Metrics, metrics } from '../plugins/metrics/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { type Awaitable, andThen } from '../plugins/shared/awaitable.ts'
-import { inert } from '../plugins/shared/headers.ts'
+import { withInertHeaders } from '../plugins/shared/headers.ts'
 import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
 import { type AccountOptions, account } from './account.ts'
@@ -21,7 +21,7 @@ export interface AppOptions {
   }
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
-  readonly limits: Omit<ConcurrencyLimitsOptions, 'refuse' | 'exempt'>
+  readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
   /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
   readonly metricsToken: string | undefined
   readonly log: LeveledLog
@@ -30,10 +30,10 @@ export interface AppOptions {
 }
 
 /** Handles a request. It does not depend on the server that accepted it. */
-export type Handle = (request: Request) => Awaitable<Response>
+export type FetchHandler = (request: Request) => Awaitable<Response>
 
 /** Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics. */
-export const createApp = (options: AppOptions): Handle => {
+export const createApp = (options: AppOptions): FetchHandler => {
   const { log, audit = noAudit } = options
   const recorder = createMetrics()
   /** Status of the latest call to each upstream; 0: it was unreachable. */
@@ -73,10 +73,10 @@ export const createApp = (options: AppOptions): Handle => {
     )
     // Last, because a hook applies only to routes that are added after it, and the plugins above render their own errors.
     .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log, audit))
-  const toResponse = refusalIn(options.gateway.segment)
+  const toResponse = renderRejection(options.gateway.segment)
   const limits = concurrencyLimits({
     ...options.limits,
-    refuse: (problem, { url }) => toResponse(problem, pathOf(url)),
+    renderRejection: (problem, { url }) => toResponse(problem, pathOf(url)),
     exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
   recorder.inFlight(limits.counts)
@@ -93,7 +93,7 @@ const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/me
 /** Creates the app that runs until the database is available: health, and 500 for every other path. */
 export const createWaitingApp = (
   options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string },
-): Handle => {
+): FetchHandler => {
   const app = bare()
     .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
     .use(health({ ...options.health, upstreams: () => ({}) }))
@@ -105,14 +105,16 @@ export const createWaitingApp = (
       },
       { parse: 'none' },
     )
-  return (request) => andThen<Response, Response>(app.fetch(request), inert)
+  return (request) => andThen<Response, Response>(app.fetch(request), withInertHeaders)
 }
 
 /** Renders problems in the error shape of the API that the request target belongs to. */
-export const refusalIn =
+export const renderRejection =
   (segment?: string) =>
   (problem: Problem, target: string): Response =>
-    inert(problem.toResponse(/^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))))
+    withInertHeaders(
+      problem.toResponse(/^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))),
+    )
 
 const databaseUnavailable = new Problem(500, 'database is not available')
 
@@ -127,7 +129,7 @@ const reachability = (configured: boolean, status: number | undefined): string =
   return status === 0 ? 'unreachable' : 'reachable'
 }
 
-const measured = (handle: Handle, recorder: Metrics, log: LeveledLog): Handle => {
+const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): FetchHandler => {
   const logsRequests = log.isLevelEnabled?.('debug') ?? true
   return (request) => {
     const startedAt = performance.now()
@@ -137,7 +139,7 @@ const measured = (handle: Handle, recorder: Metrics, log: LeveledLog): Handle =>
       const { status } = response
       recorder.request({ method, status, seconds })
       if (logsRequests) log.debug({ method, path: pathOf(request.url), status, seconds }, 'request')
-      return inert(response)
+      return withInertHeaders(response)
     })
   }
 }

@@ -9,7 +9,7 @@ import {
   networks,
   oneOf,
   printableForm,
-  rateLimits,
+  rateLimitList,
   seconds,
   secondsAbove0,
   secondsFrom0,
@@ -188,7 +188,7 @@ export const readConfig = (env: Environment): Config | Problems => {
         read(
           'MEDIA_UPSTREAM_LIMITS',
           'must be a JSON object of action names and calls per second above 0',
-          rateLimits,
+          rateLimitList,
         ) ?? (kind === 'ark' ? arkLimits : {}),
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },

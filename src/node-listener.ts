@@ -1,34 +1,34 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Awaitable, andThen, isPromise } from '../plugins/shared/awaitable.ts'
-import { deliverBody } from '../plugins/shared/body.ts'
+import { attachBody } from '../plugins/shared/body.ts'
 import { setPeerAddress } from '../plugins/shared/client-address.ts'
 import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/coarse-timers.ts'
 import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-listener/body.ts'
 import { framingOf, framingProblem, hasBody } from './node-listener/framing.ts'
-import { createRequest, type FrontRequest } from './node-listener/request.ts'
+import { createRequest, type NodeRequest } from './node-listener/request.ts'
 import { send } from './node-listener/send.ts'
-import { waitUntilSent } from './node-listener/unsent.ts'
+import { waitUntilSent } from './node-listener/wait-until-sent.ts'
 
-/** Options of `createFront`. */
-export interface FrontOptions {
+/** Options of `createNodeServer`. */
+export interface NodeServerOptions {
   /** The app. It should not reject: a rejection closes the connection. */
   readonly handle: (request: Request) => Awaitable<Response>
   /**
-   * Whether bodies of GET are attached to the request with `deliverBody`. Default true. When false, `paginationNormalizer` rejects a GET that
+   * Whether bodies of GET are attached to the request with `attachBody`. Default true. When false, `paginationNormalizer` rejects a GET that
    * announces a JSON body.
    */
   readonly getBodies?: boolean
   /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
-  readonly refuse?: (problem: Problem, target: string) => Response
+  readonly renderRejection?: (problem: Problem, target: string) => Response
   /** Timeouts other than the default ones. */
-  readonly times?: Partial<FrontTimes>
+  readonly timeouts?: Partial<NodeServerTimeouts>
 }
 
 /** Timeouts of connections, in milliseconds. None of them ends an open stream or a slow call of the app. */
-export interface FrontTimes {
+export interface NodeServerTimeouts {
   /**
    * Idle time between two requests. Default 75,000: longer than the usual idle timeout of load balancers (60 s). If the server closed first, it
    * could close a connection on which the balancer is sending a request.
@@ -41,25 +41,25 @@ export interface FrontTimes {
   /** For a whole request body. Default 300,000. */
   readonly bodyMs: number
   /** For the caller to read some bytes of a response that is buffered for it. Default 30,000. */
-  readonly answerStallMs: number
+  readonly responseStallMs: number
   /** For the caller to read the whole response. Default 300,000. */
-  readonly answerMs: number
+  readonly responseMs: number
   /** For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default 5,000. */
-  readonly unwantedMs: number
+  readonly unreadBodyMs: number
 }
 
 /** The default timeouts. */
-export const usualTimes: FrontTimes = {
+export const defaultTimeouts: NodeServerTimeouts = {
   keepAliveMs: 75_000,
   headersMs: 15_000,
   bodyStallMs: 30_000,
   bodyMs: 300_000,
-  answerStallMs: 30_000,
-  answerMs: 300_000,
-  unwantedMs: 5_000,
+  responseStallMs: 30_000,
+  responseMs: 300_000,
+  unreadBodyMs: 5_000,
 }
 /** How much of an unread request body is discarded at most. */
-export const maxUnwantedBytes = 2 ** 22
+export const maxUnreadBytes = 2 ** 22
 /** Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not pipeline. */
 export const maxPipelined = 64
 
@@ -68,8 +68,8 @@ export const maxPipelined = 64
  *
  * A body is read only when the app reads it. A request without a body has no additional cost.
  */
-export const createFront = (options: FrontOptions): Server => {
-  const times = { ...usualTimes, ...options.times }
+export const createNodeServer = (options: NodeServerOptions): Server => {
+  const times = { ...defaultTimeouts, ...options.timeouts }
   const checkEveryMs = Math.min(1_000, ...Object.values(times).map((ms) => ms / 2))
   const timers = createCoarseTimers(checkEveryMs)
   const onRequest = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -93,8 +93,8 @@ export const createFront = (options: FrontOptions): Server => {
 }
 
 interface ListenerContext {
-  readonly options: FrontOptions
-  readonly times: FrontTimes
+  readonly options: NodeServerOptions
+  readonly times: NodeServerTimeouts
   readonly timers: CoarseTimers
   /** Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean
@@ -119,7 +119,7 @@ const respond = (incoming: IncomingMessage, outgoing: ServerResponse, context: L
     if (outgoing.writableLength === 0) return undefined
     const inFlight = request && inFlightOf(request)
     inFlight?.sending(outgoing.writableLength)
-    const done = waitUntilSent(outgoing, { stallMs: times.answerStallMs, wholeMs: times.answerMs }, timers)
+    const done = waitUntilSent(outgoing, { stallMs: times.responseStallMs, wholeMs: times.responseMs }, timers)
     return done.then(() => inFlight?.sent())
   })
 }
@@ -141,12 +141,12 @@ const connectionOf = (socket: Socket): Connection => {
   return connection
 }
 
-const refuse = (problem: Problem, { url = '' }: IncomingMessage, options: FrontOptions): Response =>
-  options.refuse?.(problem, url) ?? problem.toResponse()
+const refuse = (problem: Problem, { url = '' }: IncomingMessage, options: NodeServerOptions): Response =>
+  options.renderRejection?.(problem, url) ?? problem.toResponse()
 
 type ParsedRequest =
   | { readonly problem: Problem; readonly request?: undefined; readonly body?: undefined }
-  | { readonly problem?: undefined; readonly request: FrontRequest; readonly body: IncomingBody | undefined }
+  | { readonly problem?: undefined; readonly request: NodeRequest; readonly body: IncomingBody | undefined }
 
 const readRequest = (
   incoming: IncomingMessage,
@@ -162,7 +162,7 @@ const readRequest = (
   const allowsBody = method !== 'GET' && method !== 'HEAD'
   try {
     const request = createRequest({ method, target, rawHeaders, body: allowsBody ? body : undefined })
-    if (body && method === 'GET' && context.options.getBodies !== false) deliverBody(request, body.stream())
+    if (body && method === 'GET' && context.options.getBodies !== false) attachBody(request, body.stream())
     setPeerAddress(request, address)
     return { request, body }
   } catch {
@@ -178,7 +178,7 @@ const bodyOf = (
   const limits = {
     stallMs: times.bodyStallMs,
     wholeMs: times.bodyMs,
-    discard: { maxBytes: maxUnwantedBytes, ms: times.unwantedMs },
+    discard: { maxBytes: maxUnreadBytes, ms: times.unreadBodyMs },
   }
   return createBody(incoming, limits, timers, () => expectsContinue && outgoing.writeContinue())
 }

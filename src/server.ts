@@ -4,7 +4,7 @@ import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
 import { ark, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
-import { createApp, createWaitingApp, type Handle } from './app.ts'
+import { createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
@@ -39,11 +39,11 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   let url = ''
   const publicUrl = () => config.http.publicUrl ?? url
 
-  const open = async (): Promise<Handle> => {
+  const open = async (): Promise<FetchHandler> => {
     await store.migrate()
     return openApp(config, store, { health, publicUrl, addressOf, reconcile: stopping.signal, log, audit })
   }
-  let handle: Handle = await open().catch((err: unknown) => {
+  let handle: FetchHandler = await open().catch((err: unknown) => {
     log.error({ err }, 'the database is not available; the server tries again every second')
     void retryEverySecond(open, stopping.signal).then((opened) => {
       if (opened) handle = opened
@@ -82,7 +82,7 @@ const openApp = async (
   config: Config,
   store: Store,
   { health, publicUrl, addressOf, reconcile, log, audit }: AppDependencies,
-): Promise<Handle> => {
+): Promise<FetchHandler> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
   const identify = identifyByToken({ store, revisionClock, audit })

@@ -1,5 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { type Audit, accessRefused, noAudit } from '../shared/audit.ts'
+import { type Audit, accessDenied, noAudit } from '../shared/audit.ts'
 import { announcesBody, isJson, readJsonBody } from '../shared/body.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { readId } from '../shared/id.ts'
@@ -112,7 +112,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
     const { user } = await identifyForChange(request)
     const [known, time] = [readId(id), now()]
     const revokedAt = known === undefined ? undefined : await stored(store.revokeToken(known, time, user))
-    if (revokedAt === undefined) throw new Problem(404, 'token not found', { event: accessRefused('token', known) })
+    if (revokedAt === undefined) throw new Problem(404, 'token not found', { event: accessDenied('token', known) })
     // Only the first revocation is recorded: repeated requests must not fill the audit trail.
     if (revokedAt === time)
       await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)

@@ -50,7 +50,7 @@ export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...opt
     holds: (hash) => andThen(find(hash), isValid),
     clock: options.clock,
   })
-  revisionClock.onChange(() => void watch.look())
+  revisionClock.onChange(() => void watch.check())
   return (request) => {
     const token = bearerToken(request.headers.get('authorization'))
     if (token === undefined) return undefined

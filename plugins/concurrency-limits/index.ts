@@ -10,18 +10,18 @@ export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
   /** Limits of each user. Default: 128 requests, 64 streams, 128 MiB of bodies. */
   readonly user?: Partial<MaxConcurrency>
   /** Creates the response to a request that the process limits reject, before authentication. Default: the problem's own response. */
-  readonly refuse?: (problem: Problem, request: Request) => Response
+  readonly renderRejection?: (problem: Problem, request: Request) => Response
   /** Whether the process limit on requests does not apply, for example to health checks. Default: it applies to all. */
   readonly exempt?: (request: Request) => boolean
 }
 
 /** A request handler. */
-export type Handle = (request: Request) => Awaitable<Response>
+export type FetchHandler = (request: Request) => Awaitable<Response>
 
 /** The limits of one process. */
 export interface ConcurrencyLimits {
   /** Wraps a handler with the limits. */
-  limited(handle: Handle): Handle
+  limited(handle: FetchHandler): FetchHandler
   /** The current counts of all callers together. */
   counts(): Concurrency
   /** Number of users with a request, a stream or buffered bytes at this moment. */
@@ -41,7 +41,7 @@ export interface ConcurrencyLimits {
  * `inFlightOf(request)?.streaming()`, and `streamed()` when the stream has ended.
  */
 export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): ConcurrencyLimits => {
-  const { user, refuse = (problem) => problem.toResponse(), exempt = () => false } = options
+  const { user, renderRejection = (problem) => problem.toResponse(), exempt = () => false } = options
   const counts = new ConcurrencyCounts({
     process: withDefaults(options, { maxRequests: 4_096, maxStreams: 16_384, maxUnreadBodyBytes: 2 ** 29 }),
     user: withDefaults(user, { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 2 ** 27 }),
@@ -52,7 +52,7 @@ export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): Concu
       try {
         counted = counts.enter(request, exempt)
       } catch (error) {
-        if (error instanceof Problem) return refuse(error, request)
+        if (error instanceof Problem) return renderRejection(error, request)
         throw error
       }
       const onResponse = (response: Response): Response => {

@@ -109,7 +109,7 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
       return taskResponse(await findOwnTask(context, 'ark', user, id))
     },
 
-    look: (id, signal) => resolve(id, signal),
+    poll: (id, signal) => resolve(id, signal),
   }
 }
 

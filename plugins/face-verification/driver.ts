@@ -7,5 +7,5 @@ export interface FaceDriver {
   /** Serves the GET route of a task. */
   query(task: OwnedTask, request: Request): Promise<Response>
   /** Polls the upstream for a task, as the task's creator. False when another process holds the lease, or the task has ended. */
-  look(id: string, signal?: AbortSignal): Promise<boolean>
+  poll(id: string, signal?: AbortSignal): Promise<boolean>
 }

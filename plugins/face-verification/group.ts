@@ -1,4 +1,4 @@
-import { accessRefused } from '../shared/audit.ts'
+import { accessDenied } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
 import { type FaceContext, fromStore } from './context.ts'
 import type { Verification } from './store.ts'
@@ -28,7 +28,7 @@ export const recordGroup = async (
     if (owner?.user === user && owner.type === type) return
     if (owner) {
       log.error({ verification, user, group: id }, 'the group of a face verification belongs to another user')
-      throw new ForeignGroup(500, unrecordedGroup, { event: { ...accessRefused('group', id), user } })
+      throw new ForeignGroup(500, unrecordedGroup, { event: { ...accessDenied('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
     const conflict = await fromStore(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)

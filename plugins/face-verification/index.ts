@@ -3,7 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { asText } from '../shared/headers.ts'
+import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
 import { type Log, noLog, problemBody, renderProblems } from '../shared/problem.ts'
@@ -99,14 +99,14 @@ export const faceVerification = (options: FaceVerificationOptions) => {
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
   const driver = kind === 'ark' ? arkDriver(context, () => `${base()}${prefix}/callback`) : restDriver(context)
   const until = signalOf(options.reconcile)
-  if (until) void reconcileVerifications(context, kind, driver.look, until, options.reconciling)
+  if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
 
   /** Polls the upstream. Resolves with the poll's end, or after `maxPageWaitMs`; then the poll continues in the background. */
   const poll = (id: string): Promise<void> =>
     new Promise((resolve) => {
       const cancelTimer = clock.at(clock.now() + maxPageWaitMs, resolve)
       driver
-        .look(id)
+        .poll(id)
         .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be polled'))
         .finally(() => {
           cancelTimer()
@@ -129,13 +129,13 @@ export const faceVerification = (options: FaceVerificationOptions) => {
 
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
   const routes = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
-    .onError(({ error, code, request }) => asText(noStore(render({ error, code, request }))))
+    .onError(({ error, code, request }) => asPlainText(noStore(render({ error, code, request }))))
     .post(
       '',
       async ({ request }) => {
         const { user } = await requireIdentity(identify, request)
         options.requireSameOrigin?.(request)
-        return asText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
+        return asPlainText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
       },
       openapi.create,
     )
@@ -143,7 +143,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       '/:verification_id',
       async ({ request, params }) => {
         const { user } = await requireIdentity(identify, request)
-        return asText(await driver.query(await findOwnTask(context, kind, user, params.verification_id), request))
+        return asPlainText(await driver.query(await findOwnTask(context, kind, user, params.verification_id), request))
       },
       openapi.query,
     )

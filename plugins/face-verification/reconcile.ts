@@ -27,7 +27,7 @@ const cleanupIntervalMs = 3_600_000
 export const reconcileVerifications = async (
   { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,
   kind: VerificationKind,
-  look: FaceDriver['look'],
+  look: FaceDriver['poll'],
   signal: AbortSignal,
   { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = delay }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {

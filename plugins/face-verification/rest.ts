@@ -5,7 +5,7 @@ import { Problem } from '../shared/problem.ts'
 import {
   toResponse,
   UpstreamInvalidError,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   type UpstreamResponse,
 } from '../upstream-proxy/index.ts'
 import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
@@ -85,7 +85,7 @@ export const restDriver = (context: FaceContext): FaceDriver => {
       return noStore(toResponse(response))
     },
 
-    look: (id, signal) =>
+    poll: (id, signal) =>
       withLease(
         context,
         id,
@@ -94,7 +94,7 @@ export const restDriver = (context: FaceContext): FaceDriver => {
           try {
             await record(task, await requestStatus(task, undefined, signal))
           } catch (error) {
-            if (!(error instanceof UpstreamRefusedError && isUnknown(error.status))) throw error
+            if (!(error instanceof UpstreamRejectedError && isUnknown(error.status))) throw error
           }
           return nextAfterRefusal(task)
         },

@@ -1,6 +1,6 @@
 import { createCredentialSearch } from '../shared/credentials.ts'
 import type { Json } from '../shared/json.ts'
-import { UpstreamInvalidError, UpstreamRefusedError, type UpstreamResponse } from '../upstream-proxy/index.ts'
+import { UpstreamInvalidError, UpstreamRejectedError, type UpstreamResponse } from '../upstream-proxy/index.ts'
 import { readGroup, resultOf } from './parse.ts'
 
 /** A verification session that the upstream has created. */
@@ -58,8 +58,8 @@ export const readValidateResult = async (call: Promise<UpstreamResponse>): Promi
     const group = readGroup(resultOf(await call).get('GroupId'))
     return group === undefined ? 'none' : { group }
   } catch (error) {
-    if (error instanceof UpstreamRefusedError && unknownSession.has(error.status)) return 'none'
-    if (error instanceof UpstreamRefusedError && error.status === 410) return 'gone'
+    if (error instanceof UpstreamRejectedError && unknownSession.has(error.status)) return 'none'
+    if (error instanceof UpstreamRejectedError && error.status === 410) return 'gone'
     throw error
   }
 }
@@ -74,7 +74,7 @@ export const withoutSecrets = async <Value>(
   try {
     return await call
   } catch (error) {
-    if (!(error instanceof UpstreamRefusedError)) throw error
+    if (!(error instanceof UpstreamRejectedError)) throw error
     const { headers, bytes } = error.response
     const containsSecret = createCredentialSearch(secrets)
     throw containsSecret(bytes, headers) ? new UpstreamInvalidError('an error that contains a secret') : error

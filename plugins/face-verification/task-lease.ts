@@ -1,4 +1,4 @@
-import { accessRefused } from '../shared/audit.ts'
+import { accessDenied } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
@@ -21,7 +21,7 @@ export const findOwnTask = async (
   const validId = readId(id)
   const task = validId === undefined ? undefined : await fromStore(store.verification(validId))
   if (task?.user !== user || task.kind !== kind) {
-    throw new Problem(404, 'verification not found', { event: accessRefused('verification', validId) })
+    throw new Problem(404, 'verification not found', { event: accessDenied('verification', validId) })
   }
   return declareOwn(task)
 }

@@ -6,20 +6,20 @@ import type { Claim, ClaimStore } from './store.ts'
  * The possible effect of a failed upstream call.
  *
  * - `none`: the upstream has changed nothing.
- * - `doubtful`: the upstream responded with an error (status from 500), but may have made the change.
+ * - `possible`: the upstream responded with an error (status from 500), but may have made the change.
  * - `unknown`: there was no valid response, and the upstream may still process the request.
  */
-export type ClaimEffect = 'none' | 'doubtful' | 'unknown'
+export type ClaimEffect = 'none' | 'possible' | 'unknown'
 
 /** Options of `withClaim`. */
 export interface WithClaimOptions<Made> {
   readonly store: ClaimStore
   readonly wanted: Omit<Claim, 'id' | 'state'>
   /** Calls the upstream, once. */
-  readonly make: () => Promise<Made>
+  readonly send: () => Promise<Made>
   /** Returns the id of the new or renamed group. */
   readonly idOf: (made: Made) => string
-  /** Classifies an error of `make`. */
+  /** Classifies an error of `send`. */
   readonly effectOf: (error: unknown) => ClaimEffect
   /** Milliseconds since 1970. Default the system clock. */
   readonly now?: () => number
@@ -30,10 +30,10 @@ export interface WithClaimOptions<Made> {
  *
  * It claims the name, calls the upstream, and confirms the claim. `reconcile` processes the claims that stay open.
  *
- * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store fails, and every error of `make`.
+ * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store fails, and every error of `send`.
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
-  const { store, wanted, make, idOf, effectOf, now = Date.now } = options
+  const { store, wanted, send, idOf, effectOf, now = Date.now } = options
   const failCheck = (cause: unknown) => {
     throw new Problem(500, 'failed to check asset group', { cause })
   }
@@ -42,7 +42,7 @@ export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<
 
   let made: Made
   try {
-    made = await make()
+    made = await send()
   } catch (error) {
     await endFailedClaim(store, claim, effectOf(error), now())
     throw error
@@ -73,8 +73,8 @@ const notRecorded = (cause: unknown) => new Problem(500, 'failed to record asset
 const endFailedClaim = async (store: ClaimStore, claim: Claim, effect: ClaimEffect, endedAt: number): Promise<void> => {
   try {
     if (effect === 'none') await store.release(claim)
-    if (effect === 'doubtful') await store.markUnresolved(claim, claim.dueAt)
-    if (effect === 'unknown') await store.keep(claim, endedAt, Math.min(claim.dueAt, endedAt + minCheckMs))
+    if (effect === 'possible') await store.markUnresolved(claim, claim.dueAt)
+    if (effect === 'unknown') await store.postpone(claim, endedAt, Math.min(claim.dueAt, endedAt + minCheckMs))
   } catch {
     // The caller must receive the upstream's error, not this one. The claim stays pending until reconciliation.
   }

@@ -101,7 +101,7 @@ const keepIfEarly = async (claim: Claim, options: ReconcileOptions): Promise<boo
   const [time, deadline] = [now(), claim.createdAt + callMs]
   if (time >= deadline) return false
   const endedAt = claim.endedAt ?? time
-  await store.keep(claim, endedAt, Math.min(deadline, time + Math.max(minCheckMs, time - endedAt)))
+  await store.postpone(claim, endedAt, Math.min(deadline, time + Math.max(minCheckMs, time - endedAt)))
   return true
 }
 

@@ -1,4 +1,4 @@
-import { accessRefused } from '../shared/audit.ts'
+import { accessDenied } from '../shared/audit.ts'
 import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
 import { readId } from '../shared/id.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
@@ -48,7 +48,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
   type Checked = { readonly id: string; readonly evidence: Evidence | undefined }
   const { store, locate } = options
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
-  store.onRaise?.(() => revisionClock.raised())
+  store.onRaise?.(() => revisionClock.notifyRaised())
   const groups = new RevisionCache<OwnedGroup>(revisionClock, { kind: 'group' })
   /** Group lists by user. The size limit counts groups, not lists. */
   const lists = new RevisionCache<GroupList>(revisionClock, { kind: 'groups', sizeOf: ({ all }) => all.length })
@@ -56,8 +56,8 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
   const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
   const forget = ({ id, user }: GroupOwner): void => {
-    groups.forget(id)
-    lists.forget(user)
+    groups.delete(id)
+    lists.delete(user)
   }
 
   /**
@@ -71,7 +71,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       async () => {
         const group = await store.group(id, user)
         // Another process may have just created the group. Then the cached list is out of date.
-        if (group) lists.forget(user, ({ all }) => all.some((listed) => listed.id === id))
+        if (group) lists.delete(user, ({ all }) => all.some((listed) => listed.id === id))
         return group && declareOwned<'group', Group>(group)
       },
       (group) => group.user === user,
@@ -112,12 +112,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     const known = await select()
     if (known.length === wanted.size) return known
     // Another process may have just created one of them.
-    lists.forget(user)
+    lists.delete(user)
     const found = await select()
     if (found.length === wanted.size) return found
     const foreign = ids.find((id) => !found.some((group) => group.id === id))
     throw new Problem(403, 'GroupIds contain asset groups not belonging to you', {
-      event: accessRefused('group', foreign),
+      event: accessDenied('group', foreign),
     })
   }
 
@@ -136,7 +136,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       const group = readable === undefined ? undefined : await groupOf(user, readable, type)
       if (group) return group
       throw new Problem(403, 'group_id does not belong to your asset groups', {
-        event: accessRefused('group', readable),
+        event: accessDenied('group', readable),
       })
     },
 
@@ -166,18 +166,18 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
 
     /** Caches the group of an asset. Use it for the results of a list within owned groups. */
     learn(asset: string, group: OwnedGroup): void {
-      assetGroups.learn(asset, group)
+      assetGroups.set(asset, group)
     },
 
     /** Stores that an asset was created in a group. */
     async record(asset: string, group: OwnedGroup): Promise<void> {
-      assetGroups.learn(asset, group)
+      assetGroups.set(asset, group)
       await store.recordAsset(asset, group.id)
     },
 
     /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
     moved(asset: OwnedId<'asset'>): void {
-      assetGroups.forget(asset.id)
+      assetGroups.delete(asset.id)
     },
 
     /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
@@ -217,7 +217,7 @@ const declareOwned = <Kind extends string, Checked extends { readonly id: string
   checked as Checked & OwnedId<Kind>
 
 const foreignAsset = (id?: string) =>
-  new Problem(403, 'asset not found in your asset group', { event: accessRefused('asset', id) })
+  new Problem(403, 'asset not found in your asset group', { event: accessDenied('asset', id) })
 
 /** If the store fails, every check fails: the rules never grant access without it. */
 const failCheck = (cause: unknown): never => {

@@ -92,7 +92,7 @@ export interface ClaimStore {
   /** Deletes a claim. Its name is free at once. */
   release(claim: Claim): Promise<void>
   /** Postpones the reconciliation of a claim to `dueAt`. Its call ended at `endedAt` with an unknown outcome. The name stays reserved. */
-  keep(claim: Claim, endedAt: number, dueAt: number): Promise<void>
+  postpone(claim: Claim, endedAt: number, dueAt: number): Promise<void>
   /** Frees the name and marks the claim as unresolved. Reconciliation checks it again from `dueAt` on. */
   markUnresolved(claim: Claim, dueAt: number): Promise<void>
   /** Leases the claims that are due at `now`: sets their `dueAt` to `until`, so that only one process reconciles each. Oldest first, at most 100. */

@@ -11,7 +11,7 @@ import { queryOf } from './query.ts'
 import type { Source } from './source.ts'
 import { WalkCache } from './walk-cache.ts'
 
-export { deliverBody } from '../shared/body.ts'
+export { attachBody } from '../shared/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
 export { type ListOptions, listPage } from './list.ts'
 export { comparePositions, instantKey, instantKeyOf, instantOf, type Position } from './order.ts'
@@ -57,7 +57,7 @@ export interface Listing extends ListRequest {
 /**
  * The plugin with the macro `lists: rules`, which parses the list parameters and adds `listing` to the context.
  *
- * Parameters come from the query, and from a JSON body on GET where the server delivers it (`deliverBody`). Throws Problem 400 for an invalid
+ * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). Throws Problem 400 for an invalid
  * parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from an unknown caller when `identify` is set.
  */
 export const paginationNormalizer = (options: PaginationOptions) => {

@@ -58,7 +58,7 @@ export interface Audit {
 export const noAudit: Audit = { note() {}, async record() {} }
 
 /** The event for a request that used the id of an object that does not exist or belongs to another user. */
-export const accessRefused = (kind: string, id?: string): AuditEvent => ({
+export const accessDenied = (kind: string, id?: string): AuditEvent => ({
   action: 'access.refuse',
   target: { kind, id },
 })

@@ -1,18 +1,18 @@
 import { inFlightOf } from './in-flight.ts'
-import { bytesInTurn, type Json, JsonError, readJson, readJsonInTurns, readUtf8 } from './json.ts'
+import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns, readJsonUtf8 } from './json.ts'
 import { Problem } from './problem.ts'
 import { type BodySource, readAtMost, readKnownLength } from './read-body.ts'
 import { decodeText } from './text.ts'
 
 /** A body from the server: a stream, bytes, or a function that reads all bytes of a body with `Content-Length` at once. */
-export type DeliveredBody =
+export type AttachedBody =
   | ReadableStream<Uint8Array>
   | Uint8Array<ArrayBuffer>
   | (() => Promise<Uint8Array<ArrayBuffer>>)
 
 const delivered = Symbol('delivered body')
 
-type Delivered = Request & { [delivered]?: DeliveredBody }
+type Delivered = Request & { [delivered]?: AttachedBody }
 
 /**
  * Attaches a body to a GET request, for a server that can read it (`node:http`).
@@ -20,11 +20,11 @@ type Delivered = Request & { [delivered]?: DeliveredBody }
  * A `Request` for GET cannot have a body, and `Bun.serve` and `Deno.serve` discard it. The server calls this before it passes the request to the app.
  * Prefer a stream that reads nothing in advance (`highWaterMark: 0`): the app reads it only after it has authenticated the caller.
  */
-export const deliverBody = (request: Delivered, body: DeliveredBody): void => {
+export const attachBody = (request: Delivered, body: AttachedBody): void => {
   request[delivered] = body
 }
 
-/** Reads the body of a request, or the body that `deliverBody` has attached. Resolves with undefined if it exceeds `maxBytes`. */
+/** Reads the body of a request, or the body that `attachBody` has attached. Resolves with undefined if it exceeds `maxBytes`. */
 export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const body = request[delivered]
   const inFlight = inFlightOf(request)
@@ -35,7 +35,7 @@ export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Ar
   return readAtMost(body ? readableOf(body, request) : request, maxBytes, inFlight)
 }
 
-const readableOf = (body: Exclude<DeliveredBody, () => unknown>, { headers }: Request): BodySource => {
+const readableOf = (body: Exclude<AttachedBody, () => unknown>, { headers }: Request): BodySource => {
   const response = new Response(body)
   return { headers, body: response.body, bytes: () => response.bytes() }
 }
@@ -79,7 +79,7 @@ export class JsonBody {
 export const readJsonBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw tooLarge()
-  const json = bytes.length > bytesInTurn ? await readJsonInTurns(bytes).catch(throwProblem) : parseBody(bytes)
+  const json = bytes.length > bytesPerTurn ? await readJsonInTurns(bytes).catch(throwProblem) : parseBody(bytes)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return new JsonBody(json, bytes)
 }
@@ -107,7 +107,7 @@ export const readQueryBody = async (request: Delivered, maxBytes: number): Promi
 const parseBody = (bytes: Uint8Array): Json => {
   try {
     const text = decodeText(bytes)
-    return text === undefined ? readJson(bytes) : readUtf8(bytes, text)
+    return text === undefined ? readJson(bytes) : readJsonUtf8(bytes, text)
   } catch (error) {
     return throwProblem(error)
   }

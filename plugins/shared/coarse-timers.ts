@@ -3,9 +3,9 @@ import { clearInterval, setInterval } from 'node:timers'
 /** A timeout of `CoarseTimers`. */
 export interface CoarseTimer {
   /** The time at which the timeout expires, on the scale of `performance.now()`. */
-  readonly until: number
+  readonly expiresAt: number
   /** Called once, when the timeout has expired. */
-  over(): void
+  onTimeout(): void
 }
 
 /** Timeouts of many requests that share one interval timer: cheaper than a timer for each request, but less precise. */
@@ -25,9 +25,9 @@ export const createCoarseTimers = (everyMs: number): CoarseTimers => {
   const check = () => {
     const now = performance.now()
     for (const timeout of open) {
-      if (timeout.until > now) continue
+      if (timeout.expiresAt > now) continue
       open.delete(timeout)
-      timeout.over()
+      timeout.onTimeout()
     }
     if (open.size > 0) return
     clearInterval(interval)

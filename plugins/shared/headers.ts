@@ -82,7 +82,7 @@ export const responseHeaders = (upstream: Headers, status = 200): Headers => {
 }
 
 /** Adds the inert headers to a response: `nosniff` and a Content-Security-Policy that allows nothing. An existing policy remains. */
-export const inert = (response: Response): Response => {
+export const withInertHeaders = (response: Response): Response => {
   const { headers } = response
   headers.set(nosniff, inertHeaders[nosniff])
   if (!headers.has(contentSecurityPolicy)) headers.set(contentSecurityPolicy, inertHeaders[contentSecurityPolicy])
@@ -96,7 +96,7 @@ const harmless = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*$/i
  *
  * For routes that browsers call with a session cookie: an upstream must not send them a page.
  */
-export const asText = (response: Response): Response => {
+export const asPlainText = (response: Response): Response => {
   const [type = '', ...parameters] = response.headers.get('content-type')?.split(';') ?? []
   if (type !== '' && !harmless.test(type)) {
     response.headers.set('content-type', ['text/plain', ...parameters].join(';'))

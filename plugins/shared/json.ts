@@ -22,11 +22,11 @@ export type { Json, Member } from './json-value.ts'
 export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json => {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source
   if (!isUtf8(bytes)) throw notUtf8()
-  return readUtf8(bytes, undefined, limits)
+  return readJsonUtf8(bytes, undefined, limits)
 }
 
 /** Like `readJson`, for bytes that are valid UTF-8. `text` is the decoded text, if the caller has it. */
-export const readUtf8 = (bytes: Uint8Array, text: string | undefined, limits?: JsonLimits): Json =>
+export const readJsonUtf8 = (bytes: Uint8Array, text: string | undefined, limits?: JsonLimits): Json =>
   new Json(new JsonDocument(bytes, new JsonIndexer(bytes, limits).finish(), text))
 
 /**
@@ -67,10 +67,10 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
   const indexer = new JsonIndexer(bytes, limits)
   let checked = 0
   for (;;) {
-    const end = characterBoundary(bytes, checked + bytesInTurn)
+    const end = characterBoundary(bytes, checked + bytesPerTurn)
     if (!isUtf8(bytes.subarray(checked, end))) throw notUtf8()
     checked = end
-    if (indexer.read(bytesInTurn)) break
+    if (indexer.read(bytesPerTurn)) break
     await nextTurn()
   }
   // The indexer may have read a little further than the UTF-8 check.
@@ -83,12 +83,12 @@ export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
   const parts = partsOf(json.pieces)
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
-  let bytesLeft = bytesInTurn
+  let bytesLeft = bytesPerTurn
   for (const part of parts) {
     for (let from = 0; from < part.length; ) {
       if (bytesLeft === 0) {
         await nextTurn()
-        bytesLeft = bytesInTurn
+        bytesLeft = bytesPerTurn
       }
       const piece = part.subarray(from, from + bytesLeft)
       bytes.set(piece, at)
@@ -107,13 +107,13 @@ export const nextTurn = async (): Promise<void> => {
 }
 
 /** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
-export const bytesInTurn = 2 ** 20
+export const bytesPerTurn = 2 ** 20
 
 /** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
 export const turns = { count: 0 }
 
 /** Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has very many values. */
-export const answerLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
+export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
 

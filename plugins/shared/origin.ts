@@ -1,4 +1,4 @@
-import { accessRefused } from './audit.ts'
+import { accessDenied } from './audit.ts'
 import { Problem } from './problem.ts'
 
 /** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
@@ -15,7 +15,8 @@ export const readPublicUrl = (publicUrl: PublicUrl): URL =>
  * trusts every subdomain of the site. Throws also when both headers are missing.
  */
 export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void => {
-  if (siteOf(request, publicUrl) !== 'same') throw new Problem(403, foreignOrigin, { event: accessRefused('origin') })
+  if (siteOf(request, publicUrl) !== 'same')
+    throw new Problem(403, crossOriginMessage, { event: accessDenied('origin') })
 }
 
 /**
@@ -23,12 +24,13 @@ export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void 
  *
  * For a login. No cookie authenticates it, but a foreign page must not log its visitor in as another user (login CSRF).
  */
-export const isForeign = (request: Request, publicUrl: PublicUrl): boolean => siteOf(request, publicUrl) === 'foreign'
+export const isCrossOrigin = (request: Request, publicUrl: PublicUrl): boolean =>
+  siteOf(request, publicUrl) === 'foreign'
 
-export const foreignOrigin = 'request comes from a foreign origin'
+export const crossOriginMessage = 'request comes from a foreign origin'
 
 /** The message for a user who has sent the right password from an address that is not the public address. */
-export const wrongAddressMessage = (publicUrl: PublicUrl): string =>
+export const wrongOriginMessage = (publicUrl: PublicUrl): string =>
   `this page is not at the address of this service: log in at ${readPublicUrl(publicUrl).origin}`
 
 const siteOf = ({ headers }: Request, publicUrl: PublicUrl): 'same' | 'foreign' | 'unknown' => {

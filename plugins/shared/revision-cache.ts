@@ -62,7 +62,7 @@ export class RevisionClock {
   }
 
   /** This process has incremented the revision itself: the next use waits for a revision check that starts after this call. */
-  raised(): void {
+  notifyRaised(): void {
     this.#raised++
   }
 
@@ -148,9 +148,9 @@ export class RevisionCache<Value> {
       const keys = new Set<string>()
       for (const change of changes) if (change.kind === kind) keys.add(change.key)
       for (const key of keys) this.#negative?.delete(key)
-      if (!namedBy) for (const key of keys) this.forget(key)
+      if (!namedBy) for (const key of keys) this.delete(key)
       else if (keys.size > 0) {
-        for (const [key, value] of this.#values) if (keys.has(namedBy(value))) this.forget(key)
+        for (const [key, value] of this.#values) if (keys.has(namedBy(value))) this.delete(key)
       }
     })
   }
@@ -188,12 +188,12 @@ export class RevisionCache<Value> {
   }
 
   /** Adds a value that another query has returned, for example a list. */
-  learn(key: string, value: Value): void {
+  set(key: string, value: Value): void {
     if (this.#revisionClock.seen !== undefined) this.#set(key, value)
   }
 
   /** Removes an entry. @param holds a cached value for which it returns true remains */
-  forget(key: string, holds: (value: Value) => boolean = neverHolds): void {
+  delete(key: string, holds: (value: Value) => boolean = neverHolds): void {
     const value = this.#values.get(key)
     if (value !== undefined && holds(value)) return
     this.#negative?.delete(key)

@@ -47,7 +47,7 @@ export class RevocationWatch {
   }
 
   /** Checks all credentials now. Never rejects. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { holds, refresh } = this.#options
     try {
       await refresh?.()
@@ -84,7 +84,7 @@ export class RevocationWatch {
     this.#running = true
     while (this.#listeners.size > 0) {
       await new Promise<void>((resolve) => clock.at(clock.now() + everyMs, resolve))
-      await this.look()
+      await this.check()
     }
     this.#running = false
   }

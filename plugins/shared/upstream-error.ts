@@ -13,7 +13,7 @@ export interface RawResponse {
 }
 
 /** The upstream responded with an error status. Renders as that response: status, body and content type unchanged. */
-export class UpstreamRefusedError extends Problem {
+export class UpstreamRejectedError extends Problem {
   readonly response: RawResponse
 
   constructor(response: RawResponse) {

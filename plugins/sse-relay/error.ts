@@ -12,7 +12,7 @@ type Members = Readonly<Record<string, unknown>>
  *
  * @param json the event's data as `parseLossless` returns it, if the caller has parsed it already
  */
-export const errorOf = ({ type, data }: SseEvent, json: unknown = tryParse(data)): object | undefined => {
+export const readErrorEvent = ({ type, data }: SseEvent, json: unknown = tryParse(data)): object | undefined => {
   if (typeof json !== 'object' || json === null) return type === 'error' ? { message: data } : undefined
   const isError = type === 'error' || ('error' in json && json.error && !('response' in json)) || isErrorEvent(json)
   return isError ? json : undefined
@@ -65,8 +65,8 @@ const statusByName: Readonly<Partial<Record<string, number>>> = {
 }
 
 /** A `firstEvent` callback: it turns a first event that is an error into a response with the HTTP status of the error and its JSON as body. */
-export const answerError = (first: SseEvent, upstream = new Headers()): Response | undefined => {
-  const error = errorOf(first)
+export const errorResponse = (first: SseEvent, upstream = new Headers()): Response | undefined => {
+  const error = readErrorEvent(first)
   if (!error) return undefined
   const headers = responseHeaders(upstream)
   headers.set('content-type', 'application/json')

@@ -6,7 +6,7 @@ import type { FrameReader } from './reader.ts'
 /** Options of `readFirstEvent`. */
 export interface FirstEventOptions {
   /** Maximum wait in milliseconds for the next bytes before the first event. Default: no limit. */
-  readonly patienceMs?: number
+  readonly maxWaitMs?: number
   /** Maximum number of bytes before the first event, such as comments, which are buffered. Default 1 MiB. */
   readonly maxBytesBefore?: number
   /** Default: the system clock. */
@@ -30,13 +30,13 @@ export interface FirstEvent {
  */
 export const readFirstEvent = async (
   reader: FrameReader,
-  { patienceMs, maxBytesBefore = 2 ** 20, clock = systemClock }: FirstEventOptions = {},
+  { maxWaitMs, maxBytesBefore = 2 ** 20, clock = systemClock }: FirstEventOptions = {},
 ): Promise<FirstEvent> => {
   const buffered: (readonly Frame[])[] = []
   let bytesBefore = 0
   for (;;) {
     const next = reader.next()
-    const frames = await within(next, patienceMs, clock)
+    const frames = await within(next, maxWaitMs, clock)
     if (frames === timedOut) {
       // If the client disconnects before the next read, no code handles a rejection of this one.
       next.catch(() => {})

@@ -70,7 +70,7 @@ export class FrameTransform {
     const first = !this.#started
     this.#started = true
     if (replacement === null) return null
-    if (frame.closing) this.#closing = replacement ? '\n\n' : frame.closing
+    if (frame.missingEnd) this.#closing = replacement ? '\n\n' : frame.missingEnd
     if (replacement) return replacement
     // After a comment the BOM is no longer at the start of the stream, where alone it is ignored: it would become part of a field name.
     return first && this.#commentBefore && startsWithBom(frame.bytes) ? frame.bytes.subarray(3) : frame.bytes

@@ -8,7 +8,7 @@ export interface Frame {
   /** Undefined for a comment, a blank line, or fields without data. */
   readonly event?: SseEvent
   /** Only for an incomplete last frame: the missing line ends. */
-  readonly closing?: string
+  readonly missingEnd?: string
   /** The frame is only the LF of a CRLF whose CR ended the frame before. It must be passed or dropped together with that frame. */
   readonly restOfLine?: true
 }
@@ -21,8 +21,8 @@ export class EventTooLargeError extends Error {
   }
 }
 
-/** Options of `createFrames`. */
-export interface FramesOptions {
+/** Options of `createFrameSplitter`. */
+export interface FrameSplitterOptions {
   /** Maximum number of bytes of a frame, complete or not. Default 16 MiB. */
   readonly maxEventBytes?: number
   /** Parses the event in the text of a frame, for example with more properties. Default `parseEvent`. */
@@ -36,7 +36,7 @@ export interface FramesOptions {
 }
 
 /** Splits the chunks of one stream into frames. */
-export interface Frames {
+export interface FrameSplitter {
   /** The error that all further calls of `push` throw. */
   readonly failure: EventTooLargeError | undefined
   /**
@@ -56,11 +56,12 @@ export interface Frames {
  * A comment outside an event is a frame of its own. A CR ends a line immediately, also that of a blank line: if the next chunk starts with the LF of
  * a CRLF, this LF is a separate frame with `restOfLine`.
  */
-export const createFrames = (options: FramesOptions = {}): Frames => new FrameSplitter(options)
+export const createFrameSplitter = (options: FrameSplitterOptions = {}): FrameSplitter =>
+  new BufferedFrameSplitter(options)
 
-class FrameSplitter implements Frames {
+class BufferedFrameSplitter implements FrameSplitter {
   readonly #maxEventBytes: number
-  readonly #parsers: Pick<FramesOptions, 'parse' | 'recognise'>
+  readonly #parsers: Pick<FrameSplitterOptions, 'parse' | 'recognise'>
   readonly #pending = new ByteBuffer()
   #failure: EventTooLargeError | undefined
   /** Number of BOM bytes seen at the start of the stream; undefined after the check for a BOM. */
@@ -75,7 +76,7 @@ class FrameSplitter implements Frames {
   /** Whether the last byte was a CR. */
   #afterReturn = false
 
-  constructor(options: FramesOptions) {
+  constructor(options: FrameSplitterOptions) {
     this.#maxEventBytes = options.maxEventBytes ?? 2 ** 24
     this.#parsers = options
   }
@@ -105,7 +106,7 @@ class FrameSplitter implements Frames {
     if (this.#failure) throw this.#failure
     if (this.#pending.length === 0) return undefined
     if (this.#bomBytesSeen) this.#inLine = true
-    return { ...this.#frame(this.#pending.take(), true), closing: this.#closing() }
+    return { ...this.#frame(this.#pending.take(), true), missingEnd: this.#closing() }
   }
 
   /** Whether a chunk starts a frame, is below the size limit, and ends with a LF. After a CR the LF of a CRLF could still follow. */

@@ -4,26 +4,32 @@ import { responseHeaders } from '../shared/headers.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { SseEvent } from './event.ts'
 import { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
-import type { FramesOptions } from './frames.ts'
+import type { FrameSplitterOptions } from './frames.ts'
 import { openStream, type StartRequest, upstreamProblem } from './open.ts'
 import type { FrameReader } from './reader.ts'
 import { checkTimes, type RelayOptions, relaySource } from './relay.ts'
 
 export { responseHeaders } from '../shared/headers.ts'
-export { answerError, errorOf, errorStatus } from './error.ts'
+export { errorResponse, errorStatus, readErrorEvent } from './error.ts'
 export { parseEvent, type SseEvent } from './event.ts'
 export { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
-export { createFrames, EventTooLargeError, type Frame, type Frames, type FramesOptions } from './frames.ts'
+export {
+  createFrameSplitter,
+  EventTooLargeError,
+  type Frame,
+  type FrameSplitter,
+  type FrameSplitterOptions,
+} from './frames.ts'
 export { type OpenedStream, type OpenOptions, openStream, type StartRequest } from './open.ts'
 export { type FrameReader, readFrames } from './reader.ts'
 export { type RelayOptions, relayFrames, relaySource, type StreamEnd } from './relay.ts'
 
 /** Options of `sseRelay`, and of one call of `relay`. */
-export interface SseRelayOptions extends FramesOptions, Omit<RelayOptions, 'signal'> {
+export interface SseRelayOptions extends FrameSplitterOptions, Omit<RelayOptions, 'signal'> {
   /**
    * Receives the first event and the upstream's headers before anything is sent. If it returns a response, this response replaces the stream.
    *
-   * With it the response starts with the first event or the first heartbeat, not before. `answerError` is such a callback: it turns an error event
+   * With it the response starts with the first event or the first heartbeat, not before. `errorResponse` is such a callback: it turns an error event
    * into an HTTP error. Default: all streams are relayed.
    */
   readonly firstEvent?: (first: SseEvent, upstreamHeaders: Headers) => Response | undefined
@@ -57,7 +63,7 @@ const relayResponse = async (
   const headers = responseHeaders(response.headers, status)
   if (!reader) return new Response(response.body, { status, headers })
   if (!firstEvent) return responseFrom(relaySource(reader, options), { status, headers: streamHeaders(headers) })
-  const first = await readFirst(reader, { patienceMs: heartbeatMs, clock })
+  const first = await readFirst(reader, { maxWaitMs: heartbeatMs, clock })
   const replacement = first.event && firstEvent(first.event, response.headers)
   if (!replacement) return responseFrom(relaySource(first.reader, options), { status, headers: streamHeaders(headers) })
   await reader.cancel()

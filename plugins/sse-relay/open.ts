@@ -1,5 +1,5 @@
 import { Problem } from '../shared/problem.ts'
-import type { FramesOptions } from './frames.ts'
+import type { FrameSplitterOptions } from './frames.ts'
 import { type FrameReader, readFrames } from './reader.ts'
 
 /** Starts a request to an upstream, usually with `fetch`. It must abort the request when the signal aborts. */
@@ -15,7 +15,7 @@ export interface OpenedStream {
 }
 
 /** Options of `openStream`. */
-export interface OpenOptions extends FramesOptions {
+export interface OpenOptions extends FrameSplitterOptions {
   /** The signal of the client's request. When it aborts, the upstream request is aborted. */
   readonly signal?: AbortSignal
 }

@@ -1,4 +1,4 @@
-import { createFrames, type Frame, type Frames, type FramesOptions } from './frames.ts'
+import { createFrameSplitter, type Frame, type FrameSplitter, type FrameSplitterOptions } from './frames.ts'
 
 /** Reads a body frame by frame, with backpressure. */
 export interface FrameReader {
@@ -13,7 +13,7 @@ export interface FrameReader {
 }
 
 /** Creates a reader of a body. `null`, the body of a response without one, is an empty stream. */
-export const readFrames = (body: ReadableStream<Uint8Array> | null, options: FramesOptions = {}): FrameReader =>
+export const readFrames = (body: ReadableStream<Uint8Array> | null, options: FrameSplitterOptions = {}): FrameReader =>
   new BodyReader(body, options)
 
 /** The common part of the stream readers of all runtimes. */
@@ -26,13 +26,13 @@ type ReadResult = { readonly done: true } | { readonly done: false; readonly val
 
 class BodyReader implements FrameReader {
   readonly #source: ChunkReader | undefined
-  readonly #frames: Frames
+  readonly #frames: FrameSplitter
   #ended: boolean
   #cancelled = false
 
-  constructor(body: ReadableStream<Uint8Array> | null, options: FramesOptions) {
+  constructor(body: ReadableStream<Uint8Array> | null, options: FrameSplitterOptions) {
     this.#source = body?.getReader()
-    this.#frames = createFrames(options)
+    this.#frames = createFrameSplitter(options)
     this.#ended = !body
   }
 

@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import { isPromise } from '../shared/awaitable.ts'
 import type { JsonBody } from '../shared/body.ts'
 import type { Clock } from '../shared/clock.ts'
-import { bytesInTurn, composeInTurns, type Json } from '../shared/json.ts'
+import { bytesPerTurn, composeInTurns, type Json } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
-import { UpstreamRefusedError } from '../shared/upstream-error.ts'
-import { type FrameReader, type FramesOptions, readFrames } from '../sse-relay/index.ts'
+import { UpstreamRejectedError } from '../shared/upstream-error.ts'
+import { type FrameReader, type FrameSplitterOptions, readFrames } from '../sse-relay/index.ts'
 import type { IssuedObjects } from './objects/issued.ts'
 import type { Exchange } from './protocol.ts'
-import { type Addition, refusedAddition } from './upstream/additions.ts'
+import { type Addition, rejectedAddition } from './upstream/additions.ts'
 import type { TextResponse, UpstreamClient } from './upstream/client.ts'
 import type { ModelRoute } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
-import type { RefusedAdditions } from './upstream/refused-additions.ts'
+import type { RejectedAdditions } from './upstream/rejected-additions.ts'
 
 /** One request of a caller to one upstream. */
 export interface Call {
@@ -44,7 +44,7 @@ export interface Call {
 export interface GenerationContext {
   readonly client: UpstreamClient
   /** Cache of fields that the gateway adds and that an upstream has rejected. */
-  readonly refusedAdditions: RefusedAdditions
+  readonly rejectedAdditions: RejectedAdditions
   readonly clock: Clock
   /** Time limit of a non-streaming request, in milliseconds. */
   readonly timeoutMs: number
@@ -70,7 +70,7 @@ export interface GenerationContext {
  */
 export const callUpstream = async <Result>(
   call: Call,
-  { client, refusedAdditions, log }: GenerationContext,
+  { client, rejectedAdditions, log }: GenerationContext,
   signal: AbortSignal,
   begin: (response: TextResponse) => Promise<Result>,
   withoutStream = false,
@@ -78,7 +78,7 @@ export const callUpstream = async <Result>(
   const { exchange, route, request, body, onAccepted } = call
   const { upstream } = route
   const { action, path } = exchange
-  const without = new Set(refusedAdditions.get(call))
+  const without = new Set(rejectedAdditions.get(call))
   if (withoutStream || route.streams === false) without.add('stream')
   if (route.reportsUsage === false) without.add('stream_options')
   const firstBytes = bytesOf(exchange.body(without), body)
@@ -99,20 +99,21 @@ export const callUpstream = async <Result>(
       headers = response.headers
       onAccepted?.()
       const result = await begin(response)
-      if (toRemember) refusedAdditions.remember(call, toRemember)
+      if (toRemember) rejectedAdditions.remember(call, toRemember)
       return result
     } catch (error) {
       const problem = problemOf(error, upstream, headers)
-      const refusal = problem instanceof UpstreamRefusedError ? refusedAddition(problem) : undefined
-      if (!refusal || without.has(refusal.addition)) throw problem
-      without.add(refusal.addition)
+      const rejection = problem instanceof UpstreamRejectedError ? rejectedAddition(problem) : undefined
+      if (!rejection || without.has(rejection.addition)) throw problem
+      without.add(rejection.addition)
       const nextBytes = await bytesOf(exchange.body(without), body)
       // The caller itself sent the rejected field, so the caller receives the error.
       if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
       bytes = nextBytes
-      if (refusal.permanent) toRemember = new Set([...(toRemember ?? refusedAdditions.get(call)), refusal.addition])
+      if (rejection.permanent)
+        toRemember = new Set([...(toRemember ?? rejectedAdditions.get(call)), rejection.addition])
       log.info(
-        { action, addition: refusal.addition },
+        { action, addition: rejection.addition },
         'upstream rejected a field that the gateway added: retrying without it',
       )
     }
@@ -123,14 +124,14 @@ export const callUpstream = async <Result>(
 const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Uint8Array> | Uint8Array | undefined => {
   if (!json) return undefined
   if (json === body?.json) return body.bytes
-  return body && body.bytes.length > bytesInTurn ? composeInTurns(json) : json.bytes
+  return body && body.bytes.length > bytesPerTurn ? composeInTurns(json) : json.bytes
 }
 
 /** The frames of a response. Each becomes available when its ids are recorded as the caller's. */
 export const framesOf = (
   { issued }: Pick<Call, 'issued'>,
   body: ReadableStream<Uint8Array>,
-  options: FramesOptions,
+  options: FrameSplitterOptions,
 ): FrameReader => {
   const frames = readFrames(body, options)
   return issued?.frames(frames) ?? frames

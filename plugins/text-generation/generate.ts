@@ -1,10 +1,10 @@
 import type { Ownership } from '../ownership/index.ts'
 import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import { bytesInTurn, type Json, nextTurn } from '../shared/json.ts'
+import { bytesPerTurn, type Json, nextTurn } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
-import { UpstreamRefusedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
 import { type AssetReference, assetsInTurns } from './media/fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
@@ -52,7 +52,7 @@ export const generate = async (
   const body = await readJsonBody(request, options.maxBodyBytes)
   const { json } = body
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
-  const isLarge = body.bytes.length > bytesInTurn
+  const isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
   const route = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
   const validated = protocol.check(json, route)
@@ -65,7 +65,7 @@ export const generate = async (
   const pendingCheck = options.objects.check(json, { user, route, bridged })
   const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
   if (isLarge) await nextTurn()
-  const exchange = protocol.put(checkedRequest, validated, route)
+  const exchange = protocol.toExchange(checkedRequest, validated, route)
   const issued =
     exchange.action === 'CreateResponse'
       ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
@@ -119,7 +119,7 @@ const requireOwn = async (
     if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
       // An error of the asset library's upstream does not have the shape of this protocol's errors.
-      if (error instanceof UpstreamRefusedError) throw new UpstreamUnreachableError(error, true)
+      if (error instanceof UpstreamRejectedError) throw new UpstreamUnreachableError(error, true)
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })

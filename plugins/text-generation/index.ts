@@ -24,7 +24,7 @@ import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
-import { createRefusedAdditions } from './upstream/refused-additions.ts'
+import { createRejectedAdditions } from './upstream/rejected-additions.ts'
 import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
@@ -117,7 +117,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
   } = options
   const context = {
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    refusedAdditions: createRefusedAdditions({ now: clock.now }),
+    rejectedAdditions: createRejectedAdditions({ now: clock.now }),
     clock,
     timeoutMs,
     heartbeatMs: options.heartbeatMs,

@@ -1,4 +1,4 @@
-import { answerLimits, type Json, JsonError, readJson } from '../shared/json.ts'
+import { type Json, JsonError, readJson, responseLimits } from '../shared/json.ts'
 import { toResponse, UpstreamInvalidError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
@@ -81,7 +81,7 @@ const forward = async (
 
 const objectIn = (bytes: Uint8Array): Json => {
   try {
-    const json = readJson(bytes, answerLimits)
+    const json = readJson(bytes, responseLimits)
     if (json.isObject) return json
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

@@ -1,10 +1,10 @@
 import type { Clock } from '../shared/clock.ts'
 import { notAuthenticated } from '../shared/identify.ts'
-import { answerLimits, asJsonObject, JsonError, type JsonObject, parseJson } from '../shared/json.ts'
+import { asJsonObject, JsonError, type JsonObject, parseJson, responseLimits } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
 import { parseLossless } from '../shared/lossless-json.ts'
 import { UpstreamInvalidError } from '../shared/upstream-error.ts'
-import { createFrames, type FrameReader } from '../sse-relay/index.ts'
+import { createFrameSplitter, type FrameReader } from '../sse-relay/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
 import { type Call, callUpstream, type GenerationContext } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
@@ -32,9 +32,9 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     clock,
     // The upstream continues a background response without a client. Therefore the gateway has to learn its id and
     // record the owner, even if the caller has disconnected.
-    at: exchange.atOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeoutOf(request.headers, timeoutMs),
+    at: exchange.respondsAtOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeoutOf(request.headers, timeoutMs),
     caller: request.signal,
-    lingerMs: exchange.atOnce ? timeoutMs : 0,
+    lingerMs: exchange.respondsAtOnce ? timeoutMs : 0,
     whenRevoked: call.whenRevoked,
   })
   const { signal } = deadline
@@ -51,13 +51,13 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       if (!isJsonResponse(response)) {
         // The ids of a background response are recorded as soon as they arrive. Of any other stream the caller receives
         // nothing before its end, so its ids are recorded then.
-        const streamCall = exchange.atOnce ? call : {}
+        const streamCall = exchange.respondsAtOnce ? call : {}
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
       return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
-    const begun = await callUpstream(call, context, signal, begin, exchange.atOnce)
+    const begun = await callUpstream(call, context, signal, begin, exchange.respondsAtOnce)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })
@@ -66,7 +66,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       usage = asObject(parsed.fields.usage)
       if (call.issued) await call.issued.response(parsed.fields)
       if (exchange.native) return responseOf(bytes, { status: response.status, headers })
-      pushText(exchange.eventsOf(parseLossless(parsed.text)), assembly)
+      pushText(exchange.toEventStream(parseLossless(parsed.text)), assembly)
     }
     usage = assembly.usage
     return jsonResponse(await withIssuedObjects(assembly.result(), call), route.upstream, headers)
@@ -116,10 +116,10 @@ export interface ParsedResponse {
  * Parses a JSON response. Throws UpstreamInvalidError for anything but an object of the protocol, StreamError for an
  * error object with status 200.
  */
-export const parseResponse = (body: ResponseBody, { isAnswer }: Pick<Exchange, 'isAnswer'>): ParsedResponse => {
+export const parseResponse = (body: ResponseBody, { isResponse }: Pick<Exchange, 'isResponse'>): ParsedResponse => {
   const text = body.text ?? textOf(body.bytes)
   const fields = fieldsOf(text)
-  if (isAnswer(fields)) return { text, fields }
+  if (isResponse(fields)) return { text, fields }
   const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
   if (error) throw new StreamError('an error object with a status of success', error)
   throw new UpstreamInvalidError('the response is not an object of the protocol')
@@ -127,7 +127,7 @@ export const parseResponse = (body: ResponseBody, { isAnswer }: Pick<Exchange, '
 
 const fieldsOf = (text: string): JsonObject => {
   try {
-    const fields = asJsonObject(parseJson(text, answerLimits))
+    const fields = asJsonObject(parseJson(text, responseLimits))
     if (fields) return fields
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
@@ -157,7 +157,7 @@ const assembleStream = async (
   { exchange, signal, clock }: AssembleOptions,
 ): Promise<void> => {
   try {
-    const finished = await pushFrames(reader, assembly, exchange.terminal)
+    const finished = await pushFrames(reader, assembly, exchange.hasTerminalEvent)
     signal.throwIfAborted()
     if (!assembly.complete) throw new UpstreamInvalidError('the stream ended before the response was complete')
     if (finished) awaitEnd(reader, clock)
@@ -198,7 +198,7 @@ const awaitEnd = (reader: FrameReader, clock: Clock): void => {
 const maxEndMs = 1_000
 
 const pushText = (text: string, assembly: Assembly): void => {
-  for (const { event } of createFrames().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
+  for (const { event } of createFrameSplitter().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
 }
 
 /** A JSON response that the gateway has built. Throws UpstreamInvalidError if it contains a credential. */

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
 import type { Assembly } from './assembly.ts'
-import type { CheckedRequest } from './objects/ownership.ts'
+import type { OwnedRequest } from './objects/ownership.ts'
 import type { Addition } from './upstream/additions.ts'
 import type { TextAction } from './upstream/client.ts'
 import type { Capabilities } from './upstream/model-routing.ts'
 
 /** A validated request. */
-export interface Checked {
+export interface ValidatedRequest {
   readonly model: string
   /** Whether the caller wants a stream. */
   readonly stream: boolean
@@ -24,9 +24,9 @@ export interface Checked {
 /** One of the two protocols for callers: chat completions or responses. */
 export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
-  check(request: Json, capabilities?: Capabilities): Checked
+  check(request: Json, capabilities?: Capabilities): ValidatedRequest
   /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
-  put(request: CheckedRequest, checked: Checked, capabilities: Capabilities): Exchange
+  toExchange(request: OwnedRequest, checked: ValidatedRequest, capabilities: Capabilities): Exchange
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */
@@ -42,24 +42,24 @@ export interface Exchange {
   /** Whether the upstream responds in the caller's protocol, so that no conversion is needed. */
   readonly native: boolean
   /** Whether an object is a response of the upstream's protocol. */
-  isAnswer(answer: JsonObject): boolean
+  isResponse(answer: JsonObject): boolean
   /**
    * Whether the upstream responds at once and continues in the background. Such a request does not stream unless the
    * caller wants it.
    */
-  readonly atOnce?: boolean
+  readonly respondsAtOnce?: boolean
   /** Whether a terminal event completes a stream. If false, `[DONE]` or a clean end of the body does. */
-  readonly terminal: boolean
+  readonly hasTerminalEvent: boolean
   /** Converts a response object, parsed with `parseLossless`, to the text of the equivalent event stream. */
-  eventsOf(answer: unknown): string
+  toEventStream(answer: unknown): string
   /** Builds the caller's non-streaming response from the upstream's events. */
   assemble(): Assembly
   /** Converts the upstream's frames to the caller's stream. */
-  relay(): Relaying
+  relay(): StreamRelay
 }
 
 /** Converts one stream for the caller, frame by frame. */
-export interface Relaying {
+export interface StreamRelay {
   /** Undefined: the frame passes unchanged; bytes replace it; null drops it. */
   onFrame(frame: Frame): Uint8Array | null | undefined
   /** Text to append when the upstream's stream has ended. `broken`: the upstream closed it with an error. */
@@ -71,4 +71,4 @@ export interface Relaying {
 }
 
 /** Error message for a stream that the upstream did not complete. */
-export const brokenOff = 'upstream broke off its answer'
+export const incompleteStreamMessage = 'upstream broke off its answer'

@@ -28,8 +28,8 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
     chat: chat(options),
     responses: {
       check: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).check(request, capabilities),
-      put: (request, checked, capabilities) =>
-        (capabilities.chatOnly ? bridged : native).put(request, checked, capabilities),
+      toExchange: (request, checked, capabilities) =>
+        (capabilities.chatOnly ? bridged : native).toExchange(request, checked, capabilities),
     },
     retrieval: retrieval(options),
   }

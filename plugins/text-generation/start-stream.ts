@@ -1,6 +1,6 @@
 import type { Clock } from '../shared/clock.ts'
 import { UpstreamInvalidError } from '../shared/upstream-error.ts'
-import { errorOf, type FrameReader, type FramesOptions, readFirstEvent } from '../sse-relay/index.ts'
+import { type FrameReader, type FrameSplitterOptions, readErrorEvent, readFirstEvent } from '../sse-relay/index.ts'
 import { StreamError } from './assembly.ts'
 import { type Call, framesOf } from './call.ts'
 import { jsonOf, readEvent } from './events/event.ts'
@@ -12,7 +12,7 @@ export interface StartStreamOptions {
   readonly maxSilenceMs?: number
   readonly clock: Clock
   /** How to parse events. Default: each event on its own. */
-  readonly events?: FramesOptions
+  readonly events?: FrameSplitterOptions
 }
 
 /**
@@ -29,10 +29,10 @@ export const startStream = async (
   const reader = framesOf(call, body, events)
   cancelOnAbort(reader, signal)
   try {
-    const first = await readFirstEvent(reader, { patienceMs: maxSilenceMs, clock })
+    const first = await readFirstEvent(reader, { maxWaitMs: maxSilenceMs, clock })
     signal.throwIfAborted()
     if (first.ended) throw new UpstreamInvalidError('the stream has no event')
-    const streamError = first.event && errorOf(first.event, jsonOf(first.event))
+    const streamError = first.event && readErrorEvent(first.event, jsonOf(first.event))
     if (streamError) throw new StreamError('the first event is an error', streamError)
     return first.reader
   } catch (error) {

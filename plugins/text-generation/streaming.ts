@@ -11,7 +11,7 @@ import { EventReader, jsonOf } from './events/event.ts'
 import { eventText } from './events/text.ts'
 import { isJsonResponse, parseResponse } from './non-streaming.ts'
 import { textProblemBody } from './problem.ts'
-import type { Exchange, Relaying } from './protocol.ts'
+import type { Exchange, StreamRelay } from './protocol.ts'
 import { startStream } from './start-stream.ts'
 import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
 import { createStreamCredentialCheck } from './upstream/credentials.ts'
@@ -31,7 +31,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
   const { clock, heartbeatMs, timeoutMs } = context
   // The upstream continues a background response without a client. Therefore the gateway waits for its id and records
   // the owner, even if the caller has disconnected.
-  using linger = exchange.atOnce
+  using linger = exchange.respondsAtOnce
     ? new Deadline({ clock, at: Number.POSITIVE_INFINITY, caller: request.signal, lingerMs: timeoutMs })
     : undefined
   const caller = linger?.signal ?? request.signal
@@ -79,7 +79,7 @@ class StreamedResponse implements RelayOptions {
   readonly clock: Clock
   /** Whether the caller's credential is revoked. */
   revoked = false
-  readonly #relay: Relaying
+  readonly #relay: StreamRelay
   readonly #checkCredentials: (frame: Frame) => void
   readonly #inFlight: InFlight | undefined
   readonly #unwatchCredential: (() => void) | undefined
@@ -140,7 +140,7 @@ class StreamedResponse implements RelayOptions {
 
 /** A JSON response as the equivalent event stream. */
 const eventStream = (body: ResponseBody, exchange: Exchange): Response['body'] =>
-  new Response(exchange.eventsOf(parseLossless(parseResponse(body, exchange).text))).body
+  new Response(exchange.toEventStream(parseLossless(parseResponse(body, exchange).text))).body
 
 const encoder = new TextEncoder()
 
@@ -157,5 +157,9 @@ const revokedEvent = `event: error\n${eventText(
 )}`
 
 /** Whether the stream ended inside an event whose data is not valid JSON. */
-const isIncomplete = ({ closing, event }: Frame): boolean =>
-  closing !== undefined && closing !== '' && event !== undefined && !isDone(event.data) && jsonOf(event) === undefined
+const isIncomplete = ({ missingEnd, event }: Frame): boolean =>
+  missingEnd !== undefined &&
+  missingEnd !== '' &&
+  event !== undefined &&
+  !isDone(event.data) &&
+  jsonOf(event) === undefined

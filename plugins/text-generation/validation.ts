@@ -14,7 +14,7 @@ export interface Present extends Field {
 }
 
 /** Throws TextProblem 400 for a field. */
-export const refuseField = (param: string, what: string): never => {
+export const rejectField = (param: string, what: string): never => {
   throw new TextProblem(400, `${param} ${what}`, { param })
 }
 
@@ -26,7 +26,7 @@ export const refuseField = (param: string, what: string): never => {
 export const fieldOf = (object: Json, key: string, within?: string): Field => {
   const param = within === undefined ? key : `${within}.${key}`
   const values = object.all(key)
-  if (values.length > 1) refuseField(param, 'is given more than once')
+  if (values.length > 1) rejectField(param, 'is given more than once')
   const [json] = values
   return { param, json: json?.is('null') ? undefined : json }
 }
@@ -39,7 +39,7 @@ export const isPresent = (field: Field): field is Present => field.json !== unde
 
 /** Throws TextProblem 400 when the field is absent. */
 export const requireField = (field: Field): Present =>
-  isPresent(field) ? field : refuseField(field.param, 'is required')
+  isPresent(field) ? field : rejectField(field.param, 'is required')
 
 /** Longer than any keyword or id of a protocol, in bytes of the JSON source. */
 const maxWordBytes = 131_072
@@ -54,20 +54,20 @@ export const wordOf = (json: Json | undefined): string | undefined =>
 // The functions below accept an absent field.
 
 export const checkString = ({ param, json }: Field): void => {
-  if (json && !json.isString) refuseField(param, 'must be a string')
+  if (json && !json.isString) rejectField(param, 'must be a string')
 }
 
 export const checkArray = ({ param, json }: Field): void => {
-  if (json && !json.isArray) refuseField(param, 'must be an array')
+  if (json && !json.isArray) rejectField(param, 'must be an array')
 }
 
 export const checkObject = ({ param, json }: Field): void => {
-  if (json && !json.isObject) refuseField(param, 'must be an object')
+  if (json && !json.isObject) rejectField(param, 'must be an object')
 }
 
 /** Whether the field is true; absent is false. */
 export const readBoolean = ({ param, json }: Field): boolean => {
-  if (json && !json.is('true') && !json.is('false')) refuseField(param, 'must be a boolean')
+  if (json && !json.is('true') && !json.is('false')) rejectField(param, 'must be a boolean')
   return json?.is('true') ?? false
 }
 
@@ -75,13 +75,13 @@ export const readBoolean = ({ param, json }: Field): boolean => {
 export const checkInteger = ({ param, json }: Field, min: number): void => {
   if (!json) return
   const number = numberOf(json)
-  if (!Number.isInteger(number) || number < min) refuseField(param, `must be an integer of at least ${min}`)
+  if (!Number.isInteger(number) || number < min) rejectField(param, `must be an integer of at least ${min}`)
 }
 
 export const checkNumber = ({ param, json }: Field, min: number, max: number): void => {
   if (!json) return
   const number = numberOf(json)
-  if (!(number >= min && number <= max)) refuseField(param, `must be a number from ${min} to ${max}`)
+  if (!(number >= min && number <= max)) rejectField(param, `must be a number from ${min} to ${max}`)
 }
 
 /** NaN for what is not a number. */
@@ -90,7 +90,7 @@ const numberOf = (json: Json): number => (json.isNumber ? (json.value() as numbe
 /** Reads `model`, which both protocols require. */
 export const readModel = (request: Json): string => {
   const { param, json } = requireField(fieldOf(request, 'model'))
-  if (!json.isString) refuseField(param, 'must be a string')
-  const model = wordOf(json) ?? refuseField(param, 'is too long')
-  return model === '' ? refuseField(param, 'must not be empty') : model
+  if (!json.isString) rejectField(param, 'must be a string')
+  const model = wordOf(json) ?? rejectField(param, 'is too long')
+  return model === '' ? rejectField(param, 'must not be empty') : model
 }

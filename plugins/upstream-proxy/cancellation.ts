@@ -2,7 +2,7 @@ import type { CoarseTimer } from '../shared/coarse-timers.ts'
 
 /** Aborts a call on timeout, and when its last caller has disconnected. */
 export class Cancellation implements CoarseTimer, EventListenerObject {
-  readonly until: number
+  readonly expiresAt: number
   /** Whether all callers have disconnected. The call then counts neither as a success nor as a failure of the upstream. */
   abandoned = false
   readonly #controller = new AbortController()
@@ -10,14 +10,14 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
 
   /** @param until the deadline, on the clock of `performance.now()` */
   constructor(until: number) {
-    this.until = until
+    this.expiresAt = until
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  over(): void {
+  onTimeout(): void {
     this.#controller.abort(new Error('no response before the timeout'))
   }
 

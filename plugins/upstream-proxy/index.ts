@@ -9,7 +9,7 @@ export {
   type RawResponse,
   toResponse,
   UpstreamInvalidError,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../shared/upstream-error.ts'
 export { type ArkOptions, ark } from './library/ark.ts'
@@ -18,10 +18,10 @@ export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from '.
 export {
   describeGroups,
   findGroups,
-  groupsByCall,
-  groupsPerCall,
+  groupBatches,
   itemsOf,
   type ListedGroups,
+  maxGroupsPerCall,
 } from './library/group-queries.ts'
 export type { CursorMode, ListQuery, MediaKind, Operation, PageMode, UpstreamRequest } from './library/operation.ts'
 export { type RestOptions, rest } from './library/rest.ts'

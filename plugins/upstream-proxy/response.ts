@@ -1,17 +1,17 @@
 import type { ContainsCredential } from '../shared/credentials.ts'
 import {
-  answerLimits,
   asJsonObject,
   type Json,
   JsonError,
   type JsonObject,
   parseJson,
   readJson,
-  readUtf8,
+  readJsonUtf8,
+  responseLimits,
 } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
 import { decodeText } from '../shared/text.ts'
-import { type RawResponse, UpstreamInvalidError, UpstreamRefusedError } from '../shared/upstream-error.ts'
+import { type RawResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
 import type { Operation } from './library/operation.ts'
 
 /** A success. The gateway forwards its bytes unchanged and can read its JSON. */
@@ -41,14 +41,16 @@ class Success implements UpstreamResponse {
 
   get fields(): JsonObject | undefined {
     if (this.bytes.length === 0) return undefined
-    this.#fields ??= asJsonObject(this.#text === undefined ? this.json?.value() : parseJson(this.#text, answerLimits))
+    this.#fields ??= asJsonObject(this.#text === undefined ? this.json?.value() : parseJson(this.#text, responseLimits))
     return this.#fields
   }
 
   get json(): Json | undefined {
     if (this.bytes.length === 0) return undefined
     this.#json ??=
-      this.#text === undefined ? readJson(this.bytes, answerLimits) : readUtf8(this.bytes, this.#text, answerLimits)
+      this.#text === undefined
+        ? readJson(this.bytes, responseLimits)
+        : readJsonUtf8(this.bytes, this.#text, responseLimits)
     return this.#json
   }
 }
@@ -64,8 +66,8 @@ export const checkResponse = (
   const text = decodeText(bytes)
   if (containsCredential(text ?? bytes, headers)) throw new UpstreamInvalidError('the response contains a credential')
   if (status >= 400 && status <= 599) {
-    log.info({ action: operation.action, status }, 'upstream refused')
-    throw new UpstreamRefusedError(received)
+    log.info({ action: operation.action, status }, 'upstream rejected the request')
+    throw new UpstreamRejectedError(received)
   }
   if (status < 200 || status >= 300) throw new UpstreamInvalidError(`status ${status}`)
   const success = new Success(received, text)

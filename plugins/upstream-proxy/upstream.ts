@@ -149,7 +149,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     } finally {
       deadlines.delete(cancellation)
       cancellation.unfollow()
-      const seconds = (performance.now() - cancellation.until + timeoutMs) / 1000
+      const seconds = (performance.now() - cancellation.expiresAt + timeoutMs) / 1000
       if (status !== undefined) observe?.({ action: operation.action, status, seconds })
     }
   }

@@ -3,7 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
-import { foreignOrigin, isForeign, requireSameOrigin, wrongAddressMessage } from '../shared/origin.ts'
+import { crossOriginMessage, isCrossOrigin, requireSameOrigin, wrongOriginMessage } from '../shared/origin.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
@@ -82,8 +82,8 @@ export const webSession = (options: WebSessionOptions) => {
         const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
         // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
         const event = { action: 'session.fail', name } as const
-        if (isForeign(request, publicUrl)) {
-          const message = user ? wrongAddressMessage(publicUrl) : foreignOrigin
+        if (isCrossOrigin(request, publicUrl)) {
+          const message = user ? wrongOriginMessage(publicUrl) : crossOriginMessage
           throw new Problem(403, message, { event: { ...event, reason: 'foreign origin' } })
         }
         const cookie = user && (await sessions.begin(request, user))

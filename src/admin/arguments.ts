@@ -1,13 +1,13 @@
 /** The arguments are not a valid command: exit status 2. */
 export class UsageError extends Error {}
 /** The command failed: exit status 1. */
-export class CommandRefusedError extends Error {}
+export class CommandRejectedError extends Error {}
 
 /** Checks a text of 1 to `max` characters that does not break lines and columns. Throws CommandRefusedError. */
 export const plainText = (text: string, what: string, max: number): string => {
   const length = [...text].length
   if (length >= 1 && length <= max && text.trim() === text && !/\p{Cc}/u.test(text) && text.isWellFormed()) return text
-  throw new CommandRefusedError(`${what} has 1 to ${max} characters, no control characters, and no spaces around it`)
+  throw new CommandRejectedError(`${what} has 1 to ${max} characters, no control characters, and no spaces around it`)
 }
 
 const iso = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/

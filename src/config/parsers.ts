@@ -85,7 +85,7 @@ const isNetwork = (network: string): boolean => {
 }
 
 /** Parses a JSON object of rate limits: calls per second by action, each above 0. */
-export const rateLimits = (text: string): Readonly<Record<string, number>> | undefined => {
+export const rateLimitList = (text: string): Readonly<Record<string, number>> | undefined => {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)

@@ -1,9 +1,9 @@
 import {
-  type Content,
-  type Field,
+  type DocumentedContent,
+  type DocumentedField,
+  type DocumentedOperation,
   fieldsOf,
   notesOf,
-  type Operation,
   type Specification,
   typeOf,
 } from './specification.ts'
@@ -11,7 +11,7 @@ import {
 interface Route {
   readonly method: string
   readonly path: string
-  readonly operation: Operation
+  readonly operation: DocumentedOperation
 }
 
 /**
@@ -97,7 +97,7 @@ const sectionOf = (route: Route): string => {
     .join('\n')
 }
 
-const contentOf = (caption: string, { content = {} }: Content): string =>
+const contentOf = (caption: string, { content = {} }: DocumentedContent): string =>
   Object.entries(content)
     .map(([type, { schema }]) => {
       const fields = schema ? fieldsOf(schema) : []
@@ -105,7 +105,7 @@ const contentOf = (caption: string, { content = {} }: Content): string =>
     })
     .join('\n') || `<p>${text(caption)}</p>`
 
-const tableOf = (caption: string, fields: readonly Field[]): string => {
+const tableOf = (caption: string, fields: readonly DocumentedField[]): string => {
   if (fields.length === 0) return ''
   const rows = fields.map(
     ({ name, type, required, notes }) =>

@@ -2,17 +2,17 @@
 export interface Specification {
   readonly info: { readonly title: string; readonly description?: string }
   /** By path, then by method. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
 }
 
 /** One method of one path. */
-export interface Operation {
+export interface DocumentedOperation {
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: Content
-  readonly responses?: Readonly<Record<string, Content & { readonly description?: string }>>
+  readonly requestBody?: DocumentedContent
+  readonly responses?: Readonly<Record<string, DocumentedContent & { readonly description?: string }>>
 }
 
 /** A parameter in the path, the query or a header. */
@@ -25,7 +25,7 @@ export interface Parameter {
 }
 
 /** A request or response body, by media type. */
-export interface Content {
+export interface DocumentedContent {
   readonly required?: boolean
   /** By media type. */
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
@@ -50,7 +50,7 @@ export interface Schema {
 }
 
 /** A field of a body. Its name is its path: `Result.Items[].Id`. */
-export interface Field {
+export interface DocumentedField {
   readonly name: string
   readonly type: string
   readonly required: boolean
@@ -58,7 +58,7 @@ export interface Field {
 }
 
 /** The fields of an object, with nested fields, in document order. */
-export const fieldsOf = (schema: Schema, prefix = ''): readonly Field[] =>
+export const fieldsOf = (schema: Schema, prefix = ''): readonly DocumentedField[] =>
   Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
     const name = `${prefix}${key}`
     const required = schema.required?.includes(key) ?? false

@@ -62,7 +62,7 @@ class Body implements IncomingBody, CoarseTimer {
   #arrived: Uint8Array[] = []
   #flush: NodeJS.Immediate | undefined
   /** Deadline for the next byte. */
-  until = 0
+  expiresAt = 0
 
   constructor(incoming: IncomingMessage, limits: BodyLimits, timers: CoarseTimers, onFirstRead: () => void) {
     this.#incoming = incoming
@@ -131,7 +131,7 @@ class Body implements IncomingBody, CoarseTimer {
       this.#timers.delete(deadline)
       this.#incoming.socket.destroy()
     }
-    const deadline = { until: performance.now() + this.#limits.discard.ms, over: closeConnection }
+    const deadline = { expiresAt: performance.now() + this.#limits.discard.ms, onTimeout: closeConnection }
     this.#take()
     this.#timers.delete(this)
     this.#timers.add(deadline)
@@ -144,7 +144,7 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   /** Called by the timers: the next byte did not arrive in time. */
-  over(): void {
+  onTimeout(): void {
     this.#end(new Problem(408, 'request body did not arrive in time', { headers: { connection: 'close' } }))
   }
 
@@ -185,7 +185,7 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   #extendDeadline(): void {
-    this.until = Math.min(performance.now() + this.#limits.stallMs, this.#endsAt)
+    this.expiresAt = Math.min(performance.now() + this.#limits.stallMs, this.#endsAt)
   }
 
   #resume(): void {

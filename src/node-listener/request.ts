@@ -1,7 +1,7 @@
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { IncomingBody } from './body.ts'
 
-export interface FrontRequestInit {
+export interface NodeRequestInit {
   readonly method: string
   /** Request target in origin form or absolute form (RFC 9112 section 3.2). */
   readonly target: string
@@ -21,7 +21,7 @@ class LazyRequest {
   readonly method: string
   readonly url: string
   readonly #rawHeaders: readonly string[]
-  readonly #incoming: FrontRequestInit['body']
+  readonly #incoming: NodeRequestInit['body']
   #headers: Headers | undefined
   #body: ReadableStream<Uint8Array> | undefined
   #controller: AbortController | undefined
@@ -31,7 +31,7 @@ class LazyRequest {
   #native: Request | undefined
 
   /** Throws TypeError for a target in another form than those of `FrontRequestInit`. */
-  constructor({ method, target, rawHeaders, body }: FrontRequestInit) {
+  constructor({ method, target, rawHeaders, body }: NodeRequestInit) {
     this.method = method
     this.url = plainTarget.test(target) ? origin + target : new URL(originForm(target), origin).href
     this.#rawHeaders = rawHeaders
@@ -89,7 +89,7 @@ class LazyRequest {
 }
 
 /** The request that the app gets. `instanceof Request` is true for it. */
-export interface FrontRequest extends Request {
+export interface NodeRequest extends Request {
   /** Aborts its signal. */
   abort(): void
 }
@@ -112,7 +112,7 @@ for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescrip
 Object.setPrototypeOf(LazyRequest.prototype, Request.prototype)
 
 /** Creates the request for the app. Throws TypeError for a target that is neither in origin form nor in absolute form. */
-export const createRequest = (init: FrontRequestInit): FrontRequest => new LazyRequest(init) as unknown as FrontRequest
+export const createRequest = (init: NodeRequestInit): NodeRequest => new LazyRequest(init) as unknown as NodeRequest
 
 /** The app knows its public URL from its configuration, so the Host header must not influence `request.url`. */
 const origin = 'http://localhost'

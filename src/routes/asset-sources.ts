@@ -12,15 +12,15 @@ import type { Log } from '../../plugins/shared/problem.ts'
 import {
   type Caller,
   type CursorMode,
-  groupsByCall,
+  groupBatches,
   itemsOf,
   type ListQuery,
   type PageMode,
   type Upstream,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
-import { oncePer } from './once-per.ts'
+import { memoize } from './memoize.ts'
 
 /** A listed asset: the upstream's JSON and its sort position. */
 export interface AssetRow extends Position {
@@ -52,8 +52,8 @@ interface GroupBatch {
 }
 
 /** Computed once for each array of groups. */
-const batchesOf = oncePer((all: readonly OwnedGroup[]): readonly GroupBatch[] =>
-  groupsByCall(all).map((groups) => ({
+const batchesOf = memoize((all: readonly OwnedGroup[]): readonly GroupBatch[] =>
+  groupBatches(all).map((groups) => ({
     id: groups.map((group) => group.id).join(),
     groups,
     byId: new Map(groups.map((group) => [group.id, group])),
@@ -116,7 +116,7 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
 
     async walk(cursor, size) {
       const response = await list({ maxResults: size, nextToken: cursor }).catch((error: unknown) => {
-        if (cursor !== undefined && error instanceof UpstreamRefusedError && error.status === 400)
+        if (cursor !== undefined && error instanceof UpstreamRejectedError && error.status === 400)
           throw new ListChangedError('the upstream rejected a cursor')
         throw error
       })

@@ -4,7 +4,7 @@ import { readJsonBody } from '../../plugins/shared/body.ts'
 import {
   type Caller,
   toResponse,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
@@ -61,7 +61,7 @@ export const listAssets =
 /** `GET /assets/{id}`: forwards the upstream response that proved ownership, so that the route costs one upstream call. */
 export const getAsset = ({ asset }: { asset: OwnedAsset<Evidence> }): Response => {
   const { evidence } = asset
-  if (!evidence || evidence instanceof UpstreamRefusedError)
+  if (!evidence || evidence instanceof UpstreamRejectedError)
     throw evidence ?? new Error('the asset was located without evidence')
   return toResponse(evidence)
 }

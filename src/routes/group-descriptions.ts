@@ -26,8 +26,8 @@ export class GroupDescriptions {
     const { upstream, log } = this.#library
     for (const { id } of groups) this.#items.set(id, undefined)
     try {
-      const { items, answers } = await describeGroups(upstream, this.#groupType, groups, this.#caller)
-      this.responses.push(...answers)
+      const { items, responses } = await describeGroups(upstream, this.#groupType, groups, this.#caller)
+      this.responses.push(...responses)
       for (const item of items) {
         const id = item.get('Id')?.string()
         if (id !== undefined) this.#items.set(id, item)

@@ -11,18 +11,18 @@ import { readJsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
 import {
   type Caller,
-  groupsPerCall,
+  maxGroupsPerCall,
   toResponse,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed } from '../schema/asset.ts'
-import { refuseOtherId } from '../schema/duplicate-keys.ts'
+import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
 import { createdId, type Library, type Owners, sendUnderClaim } from './library.ts'
-import { oncePer } from './once-per.ts'
+import { memoize } from './memoize.ts'
 
 /** `POST /assets/groups`. The upstream call continues even when the caller disconnects, so that the gateway can record the new group. */
 export const createGroup =
@@ -99,7 +99,7 @@ const pageByCreateTime = async (
   while (page.items.some(({ group }) => !descriptions.isFetched(group))) {
     const shown = page.items.map(({ group }) => group)
     const wanted = [...shown, ...undated.filter((group) => !shown.includes(group))]
-    const missing = wanted.filter((group) => !descriptions.isFetched(group)).slice(0, groupsPerCall)
+    const missing = wanted.filter((group) => !descriptions.isFetched(group)).slice(0, maxGroupsPerCall)
     await descriptions.fetch(missing)
     const dated = missing.flatMap((group) => {
       const createdAt = group.dated ? undefined : descriptions.createdAt(group)
@@ -114,7 +114,7 @@ const pageByCreateTime = async (
 }
 
 /** Computed once for each array of groups, which is cached until a group of the user is created, changed or deleted. */
-const sortByCreateTime = oncePer((groups: readonly OwnedGroup[]) => ({
+const sortByCreateTime = memoize((groups: readonly OwnedGroup[]) => ({
   rows: new Ordered(groups.map((group) => rowOf(group))),
   undated: groups.filter((group) => !group.dated),
 }))
@@ -148,7 +148,7 @@ export const updateGroup =
   async ({ request, user, owners, group, caller }: ChangeContext): Promise<Response> => {
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { name, description } = readGroupChange(body)
-    refuseOtherId(body.json, group.id)
+    rejectOtherId(body.json, group.id)
     for (const named of groupsNamed(body)) await owners.group(user, named)
     // Reads the store, because the cached name may be outdated, and this decides whether the request needs a claim.
     const current = await owners.current(group)
@@ -182,7 +182,7 @@ export const deleteGroup =
       response = await library.upstream.send({ action: 'DeleteAssetGroup', group }, caller)
     } catch (error) {
       // The group is already deleted, perhaps by an earlier call whose response was lost: delete its record and free its name.
-      if (error instanceof UpstreamRefusedError && isGone(error)) await owners.remove(group)
+      if (error instanceof UpstreamRejectedError && isGone(error)) await owners.remove(group)
       throw error
     }
     await owners.remove(group)
@@ -190,5 +190,5 @@ export const deleteGroup =
     return toResponse(response)
   }
 
-const isGone = ({ status, response }: UpstreamRefusedError): boolean =>
+const isGone = ({ status, response }: UpstreamRejectedError): boolean =>
   status === 404 && new TextDecoder().decode(response.bytes).includes('NotFound.group_id')

@@ -15,7 +15,7 @@ import {
   type Upstream,
   UpstreamBusyError,
   UpstreamInvalidError,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
@@ -34,7 +34,7 @@ export interface Library {
 }
 
 /** The upstream's response to a request for an asset: the asset, or the error that it does not exist. */
-export type Evidence = UpstreamResponse | UpstreamRefusedError
+export type Evidence = UpstreamResponse | UpstreamRejectedError
 
 export type Owners = Ownership<Evidence>
 
@@ -49,7 +49,7 @@ export const locateAsset = async (upstream: Upstream, id: string, caller: Caller
       throw new UpstreamInvalidError('the response is about another asset')
     return { group, evidence }
   } catch (error) {
-    if (error instanceof UpstreamRefusedError && absentStatuses.has(error.status))
+    if (error instanceof UpstreamRejectedError && absentStatuses.has(error.status))
       return { group: undefined, evidence: error }
     throw error
   }
@@ -75,7 +75,7 @@ export const sendUnderClaim = (
   withClaim({
     store: claims,
     wanted: { ...wanted, createdAt: now(), dueAt: now() + claimMs },
-    make: async () => {
+    send: async () => {
       const response = await send()
       // Throws without an id while the claim is still open, so that reconciliation handles it.
       idOf(response)
@@ -87,7 +87,7 @@ export const sendUnderClaim = (
   })
 
 const effectOf = (error: unknown): ClaimEffect => {
-  if (error instanceof UpstreamRefusedError) return error.status < 500 ? 'none' : 'doubtful'
+  if (error instanceof UpstreamRejectedError) return error.status < 500 ? 'none' : 'possible'
   return error instanceof UpstreamBusyError || (error instanceof UpstreamUnreachableError && !error.sent)
     ? 'none'
     : 'unknown'

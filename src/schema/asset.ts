@@ -1,11 +1,11 @@
 import type { JsonBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { ownershipMembersOf, refuseDuplicateKeys, refuseOtherId } from './duplicate-keys.ts'
+import { ownershipMembersOf, rejectDuplicateKeys, rejectOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'
 
 /** Checks the fields of "create asset" that decide about ownership. The upstream validates the others. */
 export const readNewAsset = (body: JsonBody): { readonly group: string; readonly groupType: string } => {
-  refuseDuplicateKeys(body.json)
+  rejectDuplicateKeys(body.json)
   const group = body.json.get('GroupId')?.string()
   if (!group) throw new Problem(400, 'group_id is required')
   const type = body.json.get('GroupType')
@@ -42,6 +42,6 @@ export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[]
 
 /** Checks the body of "modify asset": an id in it must be the id in the path. */
 export const readAssetChange = (body: JsonBody, asset: string): void => {
-  refuseDuplicateKeys(body.json)
-  refuseOtherId(body.json, asset)
+  rejectDuplicateKeys(body.json)
+  rejectOtherId(body.json, asset)
 }

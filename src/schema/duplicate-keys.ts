@@ -61,15 +61,15 @@ const findDeciding = (json: Json): readonly DecidingMember[] => {
  * Throws Problem 400 for a body that contains a deciding key twice, in any spelling: the gateway would check one value, and the
  * upstream might use the other.
  */
-export const refuseDuplicateKeys = (json: Json): void => {
+export const rejectDuplicateKeys = (json: Json): void => {
   const deciding = ownershipMembersOf(json)
-  refuseDuplicates(deciding)
+  rejectDuplicates(deciding)
   for (const { meant, value, object } of deciding) {
-    if (object === 0 && meant === 'filter' && value.isObject) refuseDuplicates(ownershipMembersOf(value))
+    if (object === 0 && meant === 'filter' && value.isObject) rejectDuplicates(ownershipMembersOf(value))
   }
 }
 
-const refuseDuplicates = (deciding: readonly DecidingMember[]): void => {
+const rejectDuplicates = (deciding: readonly DecidingMember[]): void => {
   const seen = new Set<string>()
   for (const { meant, key, object } of deciding) {
     if (object > 0 && !keysAtAnyDepth.includes(meant)) continue
@@ -80,7 +80,7 @@ const refuseDuplicates = (deciding: readonly DecidingMember[]): void => {
 }
 
 /** Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the one in the body. */
-export const refuseOtherId = (json: Json, id: string): void => {
+export const rejectOtherId = (json: Json, id: string): void => {
   const own = ownershipMembersOf(json).find(({ meant, object }) => object === 0 && meant === 'id')
   if (own && own.value.string() !== id) throw new Problem(400, 'Id must be that of the path')
 }

@@ -2,7 +2,7 @@ import type { JsonBody } from '../../plugins/shared/body.ts'
 import type { Json } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { limitLength } from '../../plugins/shared/text.ts'
-import { refuseDuplicateKeys } from './duplicate-keys.ts'
+import { rejectDuplicateKeys } from './duplicate-keys.ts'
 
 /** The fields of a group that the gateway records when the group is created or changed. */
 export interface GroupFields {
@@ -21,8 +21,8 @@ export const readNewGroup = (body: JsonBody): GroupFields & { readonly name: str
 
 /** Checks the body of a change to a group. An absent field stays unchanged. Throws Problem 400. */
 export const readGroupChange = ({ json }: JsonBody): GroupFields => {
-  refuseDuplicateKeys(json)
-  refuseMisspelt(json)
+  rejectDuplicateKeys(json)
+  rejectMisspelt(json)
   const name = json.get('Name')?.string()
   if (json.get('Name') && !name) throw nameRequired()
   if (name !== undefined) {
@@ -39,7 +39,7 @@ export const readGroupChange = ({ json }: JsonBody): GroupFields => {
 }
 
 /** Rejects other spellings of `Name` and `GroupType`: an upstream that ignores case would use a value that the gateway has not checked. */
-const refuseMisspelt = (json: Json): void => {
+const rejectMisspelt = (json: Json): void => {
   for (const { key } of json.members()) {
     const spelling = ['Name', 'GroupType'].find((name) => name.toLowerCase() === key.toLowerCase())
     if (spelling !== undefined && spelling !== key) throw new Problem(400, `${key} has to be written ${spelling}`)

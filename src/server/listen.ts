@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import { andThen } from '../../plugins/shared/awaitable.ts'
-import { deliverBody } from '../../plugins/shared/body.ts'
+import { attachBody } from '../../plugins/shared/body.ts'
 import { setPeerAddress } from '../../plugins/shared/client-address.ts'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/next-turn.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { type Handle, refusalIn } from '../app.ts'
+import { type FetchHandler, renderRejection } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createGracefulStop } from '../drain.ts'
 import { type Framing, framingProblem, hasBody } from '../node-listener/framing.ts'
 import { isStream } from '../node-listener/send.ts'
-import { createFront, maxUnwantedBytes, usualTimes } from '../node-listener.ts'
+import { createNodeServer, defaultTimeouts, maxUnreadBytes } from '../node-listener.ts'
 import { withDirectBody } from './direct.ts'
 
 /** A listening server. */
@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly media: Pick<Config['media'], 'segment'>
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
-  /** Timeouts of `listenBun`; default those of `createFront`. */
+  /** Timeouts of `listenBun`; default those of `createNodeServer`. */
   readonly times?: { readonly keepAliveMs: number; readonly bodyStallMs: number }
 }
 
@@ -36,8 +36,12 @@ export interface ListenOptions {
  *
  * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response begins.
  */
-export const listenNode = async (handle: Handle, { http, media, shared }: ListenOptions): Promise<Listening> => {
-  const server = createFront({ handle, getBodies: http.getBodies, refuse: refusalIn(media.segment) })
+export const listenNode = async (handle: FetchHandler, { http, media, shared }: ListenOptions): Promise<Listening> => {
+  const server = createNodeServer({
+    handle,
+    getBodies: http.getBodies,
+    renderRejection: renderRejection(media.segment),
+  })
   const stop = createGracefulStop(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -54,10 +58,10 @@ export const listenNode = async (handle: Handle, { http, media, shared }: Listen
  * requests. The timeout for headers is Bun's own: 12 seconds.
  */
 export const listenBun = async (
-  handle: Handle,
-  { http, media, shared, times = usualTimes }: ListenOptions,
+  handle: FetchHandler,
+  { http, media, shared, times = defaultTimeouts }: ListenOptions,
 ): Promise<Listening> => {
-  const refuse = refusalIn(media.segment)
+  const refuse = renderRejection(media.segment)
   const idleSeconds = Math.ceil(times.keepAliveMs / 1_000)
   const stallSeconds = Math.ceil(times.bodyStallMs / 1_000)
   const timers = createCoarseTimers(1_000)
@@ -66,8 +70,8 @@ export const listenBun = async (
   const keepOpen = (request: Request) => {
     server.timeout(request, idleSeconds)
     const renewal = {
-      until: performance.now() + times.keepAliveMs / 3,
-      over() {
+      expiresAt: performance.now() + times.keepAliveMs / 3,
+      onTimeout() {
         if (server.requestIP(request)) keepOpen(request)
       },
     }
@@ -206,11 +210,11 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
       { highWaterMark: 0 },
     )
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    deliverBody(request, length === null ? stream() : Number(length) <= shortBody.maxBytes ? readShort : readLong)
+    attachBody(request, length === null ? stream() : Number(length) <= shortBody.maxBytes ? readShort : readLong)
   }
   return {
     /** Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be too long. */
-    canReuseConnection: () => ended || (length !== null && Number(length) <= maxUnwantedBytes),
+    canReuseConnection: () => ended || (length !== null && Number(length) <= maxUnreadBytes),
   }
 }
 

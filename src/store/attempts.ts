@@ -13,7 +13,7 @@ const noKey = ''
  * The statement that counts checks the block again, so of two concurrent attempts the second sees the first one's count.
  * Statements run in the order of the counters that the port prescribes, so two transactions cannot deadlock.
  */
-export const attempts = (database: Database): AttemptStore => {
+export const createAttemptStore = (database: Database): AttemptStore => {
   let sweptAt = 0
 
   const sweep = async (now: number): Promise<void> => {

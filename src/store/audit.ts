@@ -40,7 +40,7 @@ export interface AuditFilter {
 }
 
 /** The audit trail. Its table has no foreign keys: entries outlive the users, tokens and groups that they name. */
-export const audit = (database: Database) => ({
+export const createAuditStore = (database: Database) => ({
   /** Writes all entries, or none. */
   async recordAudit(entries: readonly NewAuditEntry[]): Promise<void> {
     await database.batch(

@@ -14,7 +14,7 @@ interface CreatedGroup {
  *
  * Any statement here may run concurrently with any other. Two unique indexes guarantee that a name and a group have one owner each.
  */
-export const claims = (database: Database): ClaimStore => {
+export const createClaimStore = (database: Database): ClaimStore => {
   /**
    * Undefined when a unique index rejects the attempt: the name or the group has another owner by now.
    *
@@ -163,7 +163,7 @@ export const claims = (database: Database): ClaimStore => {
         and state <> 'owned'`)
     },
 
-    async keep(claim, endedAt, dueAt) {
+    async postpone(claim, endedAt, dueAt) {
       await database.query(sql`
         update groups
         set ended_at = ${endedAt}, due_at = ${dueAt}

@@ -8,7 +8,7 @@ import { groupChanged } from './revision.ts'
 export type AdoptionFailure = 'group taken' | 'name taken'
 
 /** The owners of groups, and the groups of assets. */
-export const groups = (database: Database) => {
+export const createGroupStore = (database: Database) => {
   const group = async (id: string, user?: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
       select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",

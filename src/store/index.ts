@@ -6,24 +6,24 @@ import type { Revision } from '../../plugins/shared/revision-cache.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
-import { attempts } from './attempts.ts'
-import { audit } from './audit.ts'
-import { claims } from './claims.ts'
+import { createAttemptStore } from './attempts.ts'
+import { createAuditStore } from './audit.ts'
+import { createClaimStore } from './claims.ts'
 import { type Database, sql } from './database.ts'
-import { groups } from './groups.ts'
+import { createGroupStore } from './groups.ts'
 import { migrate } from './migrations.ts'
 import { openClaims } from './open-claims.ts'
 import { openPostgres } from './postgres.ts'
-import { rateLimits } from './rate-limits.ts'
+import { createRateLimitStore } from './rate-limits.ts'
 import { notifyOnRaise, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
-import { sessions } from './sessions.ts'
+import { createSessionStore } from './sessions.ts'
 import { openSqlite } from './sqlite.ts'
-import { textObjects } from './text-objects.ts'
-import { tokens } from './tokens.ts'
-import { type UsageRecords, usage } from './usage.ts'
-import { users } from './users.ts'
-import { verifications } from './verifications.ts'
+import { createTextObjectStore } from './text-objects.ts'
+import { createTokenStore } from './tokens.ts'
+import { createUsageStore, type UsageRecords } from './usage.ts'
+import { createUserStore } from './users.ts'
+import { createVerificationStore } from './verifications.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
 export { StoreError } from './error.ts'
@@ -43,12 +43,12 @@ export interface StoreOptions {
   readonly log?: Log
 }
 
-type Records = ReturnType<typeof users> &
-  ReturnType<typeof tokens> &
-  ReturnType<typeof groups> &
+type Records = ReturnType<typeof createUserStore> &
+  ReturnType<typeof createTokenStore> &
+  ReturnType<typeof createGroupStore> &
   ReturnType<typeof openClaims> &
   Omit<UsageRecords, 'closeUsage'> &
-  ReturnType<typeof audit>
+  ReturnType<typeof createAuditStore>
 
 /**
  * The store of the gateway: the ports of all plugins, and the queries of the admin commands.
@@ -92,20 +92,20 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log
   const database = notifyOnRaise(openDatabase(url, deadlineMs), () => {
     for (const raised of raiseListeners) raised()
   })
-  const { closeUsage, ...usageRecords } = usage(database, { log })
+  const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
   return {
-    ...users(database),
-    ...tokens(database),
-    ...groups(database),
-    ...claims(database),
+    ...createUserStore(database),
+    ...createTokenStore(database),
+    ...createGroupStore(database),
+    ...createClaimStore(database),
     ...openClaims(database),
     ...usageRecords,
-    ...textObjects(database),
-    ...audit(database),
-    ...sessions(database),
-    ...attempts(database),
-    ...verifications(database),
-    rateLimits: rateLimits(database),
+    ...createTextObjectStore(database),
+    ...createAuditStore(database),
+    ...createSessionStore(database),
+    ...createAttemptStore(database),
+    ...createVerificationStore(database),
+    rateLimits: createRateLimitStore(database),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

@@ -1,10 +1,10 @@
 import {
-  courtesyMs,
+  maxServedAgeMs,
   type PermitRequest,
   type RateLimitDelay,
   type RateLimitPermit,
   type RateLimitStore,
-  turnMemoryMs,
+  reservationMs,
 } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
@@ -14,17 +14,17 @@ import { type Database, type Statement, sql } from './database.ts'
  * A slot is free when both `free_at` and `lease_until` have passed; `free_at` never decreases. The statement that takes a slot checks
  * that again, so of two concurrent statements that found the same slot, the second does not take it.
  */
-export const rateLimits = (database: Database): RateLimitStore => {
+export const createRateLimitStore = (database: Database): RateLimitStore => {
   let sweptAt = 0
 
   /** Deletes the rows of users who were served so long ago that their order no longer matters. */
   const deleteOldTurns = async (now: number): Promise<void> => {
-    if (now < sweptAt + turnMemoryMs) return
+    if (now < sweptAt + maxServedAgeMs) return
     sweptAt = now
     await database.query(sql`
       delete from upstream_turns
-      where served_at < ${now - turnMemoryMs}
-      and waits_until < ${now - turnMemoryMs}`)
+      where served_at < ${now - maxServedAgeMs}
+      and waits_until < ${now - maxServedAgeMs}`)
   }
 
   const attempt = async (
@@ -82,7 +82,7 @@ export const rateLimits = (database: Database): RateLimitStore => {
       return (await attempt(wanted)).taken
     },
 
-    async free({ action, number, leaseUntil }, at, spreadMs = 0) {
+    async release({ action, number, leaseUntil }, at, spreadMs = 0) {
       await database.query(sql`
         update upstream_places
         set lease_until = 0, free_at = (
@@ -96,7 +96,7 @@ export const rateLimits = (database: Database): RateLimitStore => {
         and lease_until = ${leaseUntil}`)
     },
 
-    async slow(action, until, spreadMs) {
+    async delayUntil(action, until, spreadMs) {
       await database.query(sql`
         update upstream_places
         set free_at = cast(${until} as bigint) + place * ${spreadMs}
@@ -152,8 +152,8 @@ const takeInTurn = ({ action, count, user, now, leaseUntil }: PermitRequest): St
   and free_at <= ${now}
   and lease_until <= ${now}
   and (
-    free_at <= ${now - courtesyMs}
-    and lease_until <= ${now - courtesyMs}
+    free_at <= ${now - reservationMs}
+    and lease_until <= ${now - reservationMs}
     or not exists (
       select 1
       from upstream_turns rival
@@ -191,7 +191,7 @@ const findNext = ({ action, count, user, now, periodMs }: PermitRequest): Statem
         when lease_until > ${now + periodMs} then case when free_at > ${now + periodMs} then free_at else ${now + periodMs} end
         when lease_until > ${now} then case when free_at > lease_until then free_at else lease_until end
         when free_at > ${now} then free_at
-        else free_at + ${courtesyMs}
+        else free_at + ${reservationMs}
       end
     ) as next_at,
     (

@@ -16,7 +16,7 @@ export const endSessionsOf = (userName: string): Statement => sql`
 const maxRowsPerSweep = 100
 
 /** Sessions, by the hashes of their cookies. `userByName` of the port is in `users.ts`. */
-export const sessions = (database: Database): Omit<SessionStore, 'userByName'> => {
+export const createSessionStore = (database: Database): Omit<SessionStore, 'userByName'> => {
   const deleteSession = (hash: string): Statement => sql`
     delete from sessions
     where hash = ${hash}`

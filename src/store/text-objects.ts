@@ -4,7 +4,7 @@ import { GroupCommit } from './group-commit.ts'
 import { modelName } from './usage.ts'
 
 /** The owners of text objects (responses, conversations, items). An expired record has no effect, and stays until a sweep deletes it. */
-export const textObjects = (database: Database): TextObjectStore => {
+export const createTextObjectStore = (database: Database): TextObjectStore => {
   const groupCommit = new GroupCommit(database)
   /** When an object is recorded for two users, the first one keeps it until it expires. */
   const record = ({

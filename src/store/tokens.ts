@@ -41,7 +41,7 @@ const maxPerDayFactor = 10
 const dayMs = 86_400_000
 
 /** API tokens, by their hashes. */
-export const tokens = (database: Database) => ({
+export const createTokenStore = (database: Database) => ({
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
     const [owner] = await database.query<TokenOwner>(sql`
       select tokens.user_id as "user", tokens.id as token, tokens.expires_at as "expiresAt"

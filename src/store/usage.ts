@@ -83,7 +83,7 @@ export interface UsageRecords {
 }
 
 /** Usage of text generation: one row for each user, token, model and day. */
-export const usage = (database: Database, options: UsageOptions = {}): UsageRecords => {
+export const createUsageStore = (database: Database, options: UsageOptions = {}): UsageRecords => {
   const buffer = new UsageBuffer({
     ...options,
     // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.

@@ -17,7 +17,7 @@ export interface User {
 }
 
 /** The gateway's own users, for an installation without a host app. */
-export const users = (database: Database) => {
+export const createUserStore = (database: Database) => {
   const changeUser = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
     // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as changed, or added after.
     const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])

@@ -9,7 +9,7 @@ const deleteReservation = (reservation: string): Statement => sql`
   and kind = 'reserved'`
 
 /** Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect. */
-export const verifications = (database: Database): VerificationStore => ({
+export const createVerificationStore = (database: Database): VerificationStore => ({
   async reserveVerification({ id, user, createdAt, expiresAt }, max) {
     const [, reservation] = await database.batch([
       lockUser(user),

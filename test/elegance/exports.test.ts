@@ -4,7 +4,7 @@ import { doors } from './sources.ts'
 
 /** The sorted exports of each subpath. A change here is a change of the public API. */
 const surface: Readonly<Record<string, readonly string[]>> = {
-  '.': ['Problem', 'assetLibrary', 'createAudit', 'createFront', 'gateway', 'problemBody', 'renderProblems'],
+  '.': ['Problem', 'assetLibrary', 'createAudit', 'createNodeServer', 'gateway', 'problemBody', 'renderProblems'],
   './shared': [
     'Problem',
     'RevisionClock',
@@ -29,7 +29,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'createCursors',
     'Ordered',
     'cutPage',
-    'deliverBody',
+    'attachBody',
     'instantKey',
     'instantKeyOf',
     'instantOf',
@@ -41,9 +41,9 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './sse-relay': [
     'EventTooLargeError',
-    'answerError',
-    'createFrames',
-    'errorOf',
+    'errorResponse',
+    'createFrameSplitter',
+    'readErrorEvent',
     'errorStatus',
     'readFirstEvent',
     'openStream',
@@ -66,7 +66,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './upstream-proxy': [
     'UpstreamInvalidError',
-    'UpstreamRefusedError',
+    'UpstreamRejectedError',
     'UpstreamUnreachableError',
     'UpstreamBusyError',
     'callerOf',
@@ -79,8 +79,8 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'createUpstream',
     'describeGroups',
     'findGroups',
-    'groupsByCall',
-    'groupsPerCall',
+    'groupBatches',
+    'maxGroupsPerCall',
     'itemsOf',
     'requestHeaders',
     'responseHeaders',

@@ -8,7 +8,7 @@ import {
   type MediaKind,
   rest,
   type Upstream,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { CALLBACK, open, start, stopAll } from './face-client.ts'
 
@@ -34,7 +34,7 @@ test('the gateway’s ark driver creates a session and reads its result', async 
   expect(emulator.library.group(group)).toMatchObject({ type: 'LivenessFace', project: 'mine' })
   emulator.library.advance(1_800_000)
   const gone = await query(upstream, token).catch((error: unknown) => error)
-  expect(gone).toBeInstanceOf(UpstreamRefusedError)
+  expect(gone).toBeInstanceOf(UpstreamRejectedError)
   expect(gone).toMatchObject({ status: 404 })
 })
 

@@ -3,18 +3,18 @@ import { type FaceVerificationOptions, faceVerification } from '../../plugins/fa
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Upstream } from '../../plugins/upstream-proxy/index.ts'
 import type { Database } from '../../src/store/database.ts'
-import { groups } from '../../src/store/groups.ts'
+import { createGroupStore } from '../../src/store/groups.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { verifications } from '../../src/store/verifications.ts'
+import { createVerificationStore } from '../../src/store/verifications.ts'
 import { freshDatabase } from '../support/database.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { Sibling, Vendor } from './vendor.ts'
 
 export type FaceStore = ReturnType<typeof storeOn>
 
-export const storeOn = (database: Database) => ({ ...groups(database), ...verifications(database) })
+export const storeOn = (database: Database) => ({ ...createGroupStore(database), ...createVerificationStore(database) })
 
 export const openDatabase = async (url: string): Promise<Database> => {
   const database = url.startsWith('sqlite:') ? openSqlite(url.slice(7)) : openPostgres(url, { deadlineMs: 10_000 })

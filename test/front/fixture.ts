@@ -2,16 +2,16 @@
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { createFront, type FrontTimes } from '../../src/node-listener.ts'
+import { createNodeServer, type NodeServerTimeouts } from '../../src/node-listener.ts'
 
-export const times: FrontTimes = {
+export const times: NodeServerTimeouts = {
   keepAliveMs: 1_000,
   headersMs: 1_000,
   bodyStallMs: 1_000,
   bodyMs: 2_000,
-  answerStallMs: 1_000,
-  answerMs: 2_000,
-  unwantedMs: 1_000,
+  responseStallMs: 1_000,
+  responseMs: 2_000,
+  unreadBodyMs: 1_000,
 }
 
 const encoder = new TextEncoder()
@@ -46,6 +46,6 @@ export const handle = async (request: Request): Promise<Response> => {
 }
 
 if (import.meta.main) {
-  const server = createFront({ handle, times })
+  const server = createNodeServer({ handle, timeouts: times })
   server.listen(0, '127.0.0.1', () => console.log(`listening on ${(server.address() as AddressInfo).port}`))
 }

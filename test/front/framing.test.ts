@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { refusalIn } from '../../src/app.ts'
+import { renderRejection } from '../../src/app.ts'
 import { front, host } from './raw-connection.ts'
 
-const refuse = refusalIn('media')
+const refuse = renderRejection('media')
 const five = 'Content-Length: 5\r\n'
 const chunked = 'Transfer-Encoding: chunked\r\n'
 
@@ -10,7 +10,7 @@ const chunked = 'Transfer-Encoding: chunked\r\n'
 const fate = async (request: string) => {
   let handled = 0
   await using served = await front(async (request) => new Response(`${++handled} ${(await request.text()).length}`), {
-    refuse,
+    renderRejection: refuse,
   })
   const connection = served.dial()
   connection.write(request)
@@ -116,7 +116,7 @@ describe('a valid request is accepted', () => {
 })
 
 test('the error has the format of the requested part of the server', async () => {
-  await using served = await front(() => new Response('handled'), { refuse })
+  await using served = await front(() => new Response('handled'), { renderRejection: refuse })
   for (const [path, shape] of [
     [
       '/v1/models',
@@ -135,7 +135,7 @@ test('the error has the format of the requested part of the server', async () =>
 
 test('bytes after such a request are not parsed as another request', async () => {
   let handled = 0
-  await using served = await front(() => new Response(String(++handled)), { refuse })
+  await using served = await front(() => new Response(String(++handled)), { renderRejection: refuse })
   for (const head of [`Host: a/b\r\n`, `${host}${five}${five}`, `${host}Transfer-Encoding: gzip, chunked\r\n`]) {
     const connection = served.dial()
     connection.write(

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { createFront, type FrontOptions } from '../../src/node-listener.ts'
+import { createNodeServer, type NodeServerOptions } from '../../src/node-listener.ts'
 
 export interface Front extends AsyncDisposable {
   readonly port: number
@@ -12,9 +12,9 @@ export interface Front extends AsyncDisposable {
 /** A node:http listener with a handler, on a real socket. */
 export const front = async (
   handle: (request: Request) => Response | Promise<Response>,
-  options: Omit<FrontOptions, 'handle'> = {},
+  options: Omit<NodeServerOptions, 'handle'> = {},
 ): Promise<Front> => {
-  const server = createFront({ handle, ...options })
+  const server = createNodeServer({ handle, ...options })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const connections: RawConnection[] = []

@@ -21,7 +21,7 @@ const limiting = (maxUnreadBodyBytes: number) => {
 describe('a response that the caller does not read', () => {
   test('is aborted after a timeout, and counts until then', async () => {
     const { limits, handle } = limiting(2 * large.length)
-    await using served = await front(handle, { times: { answerStallMs: 200 } })
+    await using served = await front(handle, { timeouts: { responseStallMs: 200 } })
     const connection = served.dial()
     connection.socket.pause()
     connection.write(get)
@@ -53,7 +53,7 @@ describe('a response that the caller does not read', () => {
   }, 10_000)
 
   test('reaches a slow reader', async () => {
-    await using served = await front(() => new Response(large), { times: { answerStallMs: 200 } })
+    await using served = await front(() => new Response(large), { timeouts: { responseStallMs: 200 } })
     const connection = served.dial()
     let taken = 0
     connection.socket.on('data', (chunk: string) => {

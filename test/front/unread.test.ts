@@ -4,7 +4,7 @@ import { readBytes } from '../../plugins/shared/body.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
-import { createFront } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-listener.ts'
 import { openStore } from '../../src/store/index.ts'
 import { bufferedBytes, type Front, front, host, json, pour } from './raw-connection.ts'
 
@@ -119,7 +119,7 @@ describe('an unread body is not drained', () => {
 })
 
 test('an embedding app without authentication hooks receives bodies', async () => {
-  const server = createFront({ handle: async (request) => new Response(await request.text()) })
+  const server = createNodeServer({ handle: async (request) => new Response(await request.text()) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   expect(await (await fetch(url, { method: 'POST', body: 'one' })).text()).toBe('one')

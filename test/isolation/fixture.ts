@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ark, type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import type { Handle } from '../../src/app.ts'
+import type { FetchHandler } from '../../src/app.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { startGateway, type TestGateway, type User } from '../support/gateway.ts'
@@ -12,7 +12,7 @@ export interface Overrides {
   readonly store?: Store
   readonly kind?: MediaKind
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  readonly around?: (handle: Handle) => Handle
+  readonly around?: (handle: FetchHandler) => FetchHandler
 }
 
 /** What a mutant may use. */

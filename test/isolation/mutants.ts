@@ -1,7 +1,7 @@
 import { createCursors, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
 import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
 import type { MediaKind, UpstreamRequest } from '../../plugins/upstream-proxy/index.ts'
-import type { Handle } from '../../src/app.ts'
+import type { FetchHandler } from '../../src/app.ts'
 import { assetList, groupList } from '../../src/schema/lists.ts'
 import type { Mutant, MutantContext } from './fixture.ts'
 
@@ -274,7 +274,7 @@ const lastSegment = (request: Request): string => new URL(request.url).pathname.
 /** Changes the JSON body of a request before the gateway reads it. */
 const rewriting =
   (change: (request: Request, json: Json) => Json) =>
-  (handle: Handle): Handle =>
+  (handle: FetchHandler): FetchHandler =>
   async (request) => {
     if (!request.body) return handle(request)
     const body = change(request, readJson(await request.text())).raw
@@ -286,7 +286,7 @@ const rewriting =
 /** Changes the query of a list request without a body before the gateway reads it. */
 const retargeting =
   (change: (url: URL) => void) =>
-  (handle: Handle): Handle =>
+  (handle: FetchHandler): FetchHandler =>
   (request) => {
     const url = new URL(request.url)
     if (request.method !== 'GET' || request.headers.has('content-length')) return handle(request)
@@ -301,7 +301,7 @@ interface ListBody {
 
 const rewritingList =
   (change: (request: Request, body: ListBody) => ListBody) =>
-  (handle: Handle): Handle =>
+  (handle: FetchHandler): FetchHandler =>
   async (request) => {
     const response = await handle(request)
     return response.status === 200 && request.method === 'GET'

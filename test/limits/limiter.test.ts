@@ -286,8 +286,8 @@ describe('when the store fails', () => {
   const failing: RateLimitStore = {
     take: () => Promise.reject(new Error('no database')),
     takeInTurn: () => Promise.reject(new Error('no database')),
-    free: () => Promise.reject(new Error('no database')),
-    slow: () => Promise.reject(new Error('no database')),
+    release: () => Promise.reject(new Error('no database')),
+    delayUntil: () => Promise.reject(new Error('no database')),
   }
 
   test('every call is rejected at once', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { type FlightRequest, SingleFlight } from '../../plugins/upstream-proxy/single-flight.ts'
 import { settled } from '../support/virtual-clock.ts'
 
@@ -163,7 +163,7 @@ test('a shared error renders a separate response for each caller', async () => {
     headers: new Headers({ 'x-request-id': '1' }),
     bytes: new TextEncoder().encode('{"a":1}'),
   }
-  for (const error of [new UpstreamRefusedError(answer), new UpstreamUnreachableError(new Error('x'), true)]) {
+  for (const error of [new UpstreamRejectedError(answer), new UpstreamUnreachableError(new Error('x'), true)]) {
     const texts = await Promise.all([error.toResponse(), error.toResponse()].map((response) => response.text()))
     expect(texts[0]).toBe(texts[1] ?? '')
     expect(texts[0]).toStartWith('{')

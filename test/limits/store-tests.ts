@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  courtesyMs,
   isPermit,
   type PermitRequest,
   type RateLimitPermit,
   type RateLimitStore,
   rateLimitOf,
+  reservationMs,
 } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 
 const period = 1_000
@@ -41,7 +41,7 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
 
     test('that was returned becomes free at the given time', async () => {
       const { one, other, wanted, takePermit } = on(1)
-      await one.free(await takePermit(start), start + 1_100)
+      await one.release(await takePermit(start), start + 1_100)
       expect(await other.takeInTurn(wanted(start + 1_099))).toEqual({ nextAt: start + 1_100, servedAt: start })
       expect(await other.takeInTurn(wanted(start + 1_100))).toMatchObject({ number: 0 })
     })
@@ -57,13 +57,13 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
       const { one, other, wanted, takePermit } = on(1)
       const late = await takePermit(start)
       await takePermit(start + lease, 'ann', other)
-      await one.free(late, start + lease + 1)
+      await one.release(late, start + lease + 1)
       expect(await one.takeInTurn(wanted(start + lease + 2))).not.toHaveProperty('number')
     })
 
     test('is taken by only one of many concurrent calls', async () => {
       const { one, other, wanted, takePermit } = on(4)
-      for (const taken of [await takePermit(start), await takePermit(start)]) await one.free(taken, start)
+      for (const taken of [await takePermit(start), await takePermit(start)]) await one.release(taken, start)
       const all = await Promise.all(
         Array.from({ length: 20 }, (_, nth) => (nth % 2 ? one : other).take(wanted(start + 1))),
       )
@@ -85,48 +85,48 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
       const { one, other, wanted, takePermit } = on(1)
       const held = await takePermit(start, 'ann')
       await other.takeInTurn(wanted(start + 1, 'bob'))
-      await one.free(held, start + 10)
+      await one.release(held, start + 10)
       expect(await one.take(wanted(start + 10, 'ann'))).toBe(undefined)
       expect(await other.takeInTurn(wanted(start + 10, 'bob'))).toMatchObject({ number: 0 })
     })
 
     test('a free permit is for the user who was served least recently, in any process', async () => {
       const { one, other, wanted, takePermit } = on(1)
-      await one.free(await takePermit(start, 'ann'), start + 10)
-      await one.free(await takePermit(start + 10, 'bob'), start + 20)
+      await one.release(await takePermit(start, 'ann'), start + 10)
+      await one.release(await takePermit(start + 10, 'bob'), start + 20)
       const held = await takePermit(start + 20, 'cyd')
       await one.takeInTurn(wanted(start + 21, 'ann'))
-      await one.free(held, start + 100)
+      await one.release(held, start + 100)
       expect(await one.take(wanted(start + 100, 'bob'))).toBe(undefined)
       expect(await other.takeInTurn(wanted(start + 100, 'bob'))).toEqual({
-        nextAt: start + 100 + courtesyMs,
+        nextAt: start + 100 + reservationMs,
         servedAt: start + 10,
       })
       expect(await one.takeInTurn(wanted(start + 101, 'ann'))).toMatchObject({ number: 0 })
     })
 
-    test('a permit that its user does not take becomes free for all after `courtesyMs`', async () => {
+    test('a permit that its user does not take becomes free for all after `reservationMs`', async () => {
       const { one, other, wanted, takePermit } = on(1)
-      await one.free(await takePermit(start, 'ann'), start + 10)
+      await one.release(await takePermit(start, 'ann'), start + 10)
       const held = await takePermit(start + 10, 'bob')
       await one.takeInTurn(wanted(start + 11, 'ann'))
-      await one.free(held, start + 100)
-      expect(await other.takeInTurn(wanted(start + 99 + courtesyMs, 'bob'))).not.toHaveProperty('number')
-      expect(await other.takeInTurn(wanted(start + 100 + courtesyMs, 'bob'))).toMatchObject({ number: 0 })
+      await one.release(held, start + 100)
+      expect(await other.takeInTurn(wanted(start + 99 + reservationMs, 'bob'))).not.toHaveProperty('number')
+      expect(await other.takeInTurn(wanted(start + 100 + reservationMs, 'bob'))).toMatchObject({ number: 0 })
     })
 
     test('a user who no longer asks is forgotten', async () => {
       const { one, other, wanted, takePermit } = on(1)
       const held = await takePermit(start, 'ann')
       await one.takeInTurn(wanted(start + 1, 'bob'))
-      await one.free(held, start + 3 * period)
+      await one.release(held, start + 3 * period)
       expect(await other.take(wanted(start + 3 * period, 'ann'))).toMatchObject({ number: 0 })
     })
 
     test('permits that were taken together become free one by one', async () => {
       const { one, wanted, takePermit } = on(3)
       const taken = [await takePermit(start), await takePermit(start), await takePermit(start)]
-      for (const each of taken) await one.free(each, start + period, 100)
+      for (const each of taken) await one.release(each, start + period, 100)
       const soon = wanted(start + period)
       expect(await one.takeInTurn(soon)).toMatchObject({ number: expect.any(Number) })
       expect(await one.takeInTurn(soon)).toMatchObject({ nextAt: start + period + 100 })
@@ -139,8 +139,8 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
     test('has no free permit before the given time, not even a returned one', async () => {
       const { action, one, other, wanted, takePermit } = on(2)
       const held = await takePermit(start)
-      await one.slow(action, start + 5_000, 50)
-      await one.free(held, start + 1_000)
+      await one.delayUntil(action, start + 5_000, 50)
+      await one.release(held, start + 1_000)
       expect(await other.take(wanted(start + 4_999))).toBe(undefined)
       expect(await other.takeInTurn(wanted(start + 4_999))).toMatchObject({ nextAt: start + 5_000 })
       expect(await other.takeInTurn(wanted(start + 5_000))).toMatchObject({ number: 0 })
@@ -149,16 +149,16 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
 
     test('ignores a later, shorter time', async () => {
       const { action, one, wanted, takePermit } = on(1)
-      await one.free(await takePermit(start), start)
-      await one.slow(action, start + 5_000, 50)
-      await one.slow(action, start + 1_000, 50)
+      await one.release(await takePermit(start), start)
+      await one.delayUntil(action, start + 5_000, 50)
+      await one.delayUntil(action, start + 1_000, 50)
       expect(await one.takeInTurn(wanted(start + 1_000))).toMatchObject({ nextAt: start + 5_000 })
     })
 
     test('stays slow when its rate limit is raised', async () => {
       const { action, one, wanted, takePermit } = on(1)
-      await one.free(await takePermit(start), start)
-      await one.slow(action, start + 5_000, 50)
+      await one.release(await takePermit(start), start)
+      await one.delayUntil(action, start + 5_000, 50)
       expect(await one.takeInTurn({ ...wanted(start + 1_000), count: 3 })).toMatchObject({ nextAt: start + 5_000 })
     })
   })

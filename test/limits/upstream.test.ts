@@ -26,8 +26,8 @@ const recordingStore = (): { readonly store: RateLimitStore; readonly calls: str
   const store = {
     take: recorded(memory.take, (wanted) => `take ${wanted.action} for ${wanted.user}`),
     takeInTurn: recorded(memory.takeInTurn, (wanted) => `turn ${wanted.action} for ${wanted.user}`),
-    free: recorded(memory.free, (permit) => `free ${permit.action}`),
-    slow: recorded(memory.slow, (action) => `slow ${action}`),
+    release: recorded(memory.release, (permit) => `free ${permit.action}`),
+    delayUntil: recorded(memory.delayUntil, (action) => `slow ${action}`),
   }
   return { calls, store }
 }

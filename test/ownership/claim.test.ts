@@ -21,7 +21,7 @@ const create = (
   withClaim({
     store,
     wanted: { ...wanted, ...want },
-    make,
+    send: make,
     idOf: (id) => id,
     effectOf: (error) => (error as Failed).effect,
     now: () => 2000,
@@ -96,7 +96,7 @@ describe('a failure', () => {
 
   test('of the upstream, possibly applied: the name is free, and the claim remains and is due at once', async () => {
     const store = new MemoryStore()
-    await rejectionOf(create(store, () => Promise.reject(new Failed('doubtful'))))
+    await rejectionOf(create(store, () => Promise.reject(new Failed('possible'))))
     expect([...store.open.values()]).toMatchObject([{ state: 'unresolved', name: 'cats' }])
     expect(await rejectionOf(create(store, async () => 'g'))).toBe('made')
   })
@@ -121,8 +121,8 @@ describe('a failure', () => {
   test('of the store after an upstream failure: the caller receives the upstream error, and the claim remains', async () => {
     for (const [effect, method] of [
       ['none', 'release'],
-      ['doubtful', 'markUnresolved'],
-      ['unknown', 'keep'],
+      ['possible', 'markUnresolved'],
+      ['unknown', 'postpone'],
     ] as const) {
       const store = new MemoryStore()
       store.failing.add(method)

@@ -124,8 +124,8 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     )
   }
 
-  async keep(claim: Claim, endedAt: number, dueAt: number) {
-    this.#note('keep')
+  async postpone(claim: Claim, endedAt: number, dueAt: number) {
+    this.#note('postpone')
     const open = this.open.get(claim.id)
     if (open) this.open.set(claim.id, { ...open, endedAt, dueAt })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { ownership } from 'sluice/ownership'
-import { deliverBody, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { attachBody, paginationNormalizer } from 'sluice/pagination-normalizer'
 import { MemoryStore } from '../ownership/memory.ts'
 import { rules } from './read-request.ts'
 
@@ -12,7 +12,7 @@ const app = () =>
 
 const get = async (query: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
   const request = new Request(`http://localhost/things${query}`, { headers })
-  if (body !== undefined) deliverBody(request, typeof body === 'string' ? new TextEncoder().encode(body) : body)
+  if (body !== undefined) attachBody(request, typeof body === 'string' ? new TextEncoder().encode(body) : body)
   const response = await app().handle(request)
   return [response.status, await response.json()] as const
 }
@@ -112,7 +112,7 @@ describe('with `identify` the body of an unknown caller is not read', () => {
           },
           { highWaterMark: 0 },
         )
-        deliverBody(request, body)
+        attachBody(request, body)
         const response = await guarded.handle(request)
         return [response.status, await response.json()]
       }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
-import { createWaitingApp, refusalIn } from '../../src/app.ts'
+import { createWaitingApp, renderRejection } from '../../src/app.ts'
 import { askRaw } from '../support/gateway.ts'
 import { newAsset, newGroup, openRoutes } from './routes.ts'
 
@@ -66,7 +66,7 @@ describe('a response that is no page is inert in a browser', () => {
       expect(policyOf((await waiting(new Request(`http://localhost${path}`))).headers)).toEqual(inert)
     }
     for (const target of ['/v1/models', '/', '']) {
-      expect(policyOf(refusalIn()(new Problem(400, 'request is not valid'), target).headers)).toEqual(inert)
+      expect(policyOf(renderRejection()(new Problem(400, 'request is not valid'), target).headers)).toEqual(inert)
     }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { announcesBody, deliverBody, isJson, JsonBody, readJsonBody, readQueryBody } from '../../plugins/shared/body.ts'
+import { announcesBody, attachBody, isJson, JsonBody, readJsonBody, readQueryBody } from '../../plugins/shared/body.ts'
 import { readJson, toJson } from '../../plugins/shared/json.ts'
 import { readAtMost } from '../../plugins/shared/read-body.ts'
 
@@ -28,9 +28,9 @@ const dripping = (chunks: number) => {
 test('a body that a server reads at once has its Content-Length, with any Content-Encoding', async () => {
   const text = '{"a":1}'
   const request = post(null, { 'content-length': String(text.length), 'content-encoding': 'identity' })
-  deliverBody(request, async () => new TextEncoder().encode(text))
+  attachBody(request, async () => new TextEncoder().encode(text))
   expect((await readJsonBody(request, 100)).json.get('a')?.value()).toBe(1)
-  deliverBody(request, () => Promise.reject(new Error('too much, and read all the same')))
+  attachBody(request, () => Promise.reject(new Error('too much, and read all the same')))
   expect(await rejectionOf(readJsonBody(request, text.length - 1))).toBe('413 request body is too large')
 })
 
@@ -120,7 +120,7 @@ describe('a GET body is attached to the request', () => {
   test('and to no other request', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '7' }
     const [one, other] = [get(headers), get(headers)]
-    deliverBody(one, new TextEncoder().encode('{"a":1}'))
+    attachBody(one, new TextEncoder().encode('{"a":1}'))
     expect((await readQueryBody(one, 7))?.raw).toBe('{"a":1}')
     expect(readQueryBody(other, 7)).rejects.toThrow('cannot read a body on GET')
     expect(readQueryBody(one, 6)).rejects.toThrow('too large')

@@ -164,7 +164,7 @@ describe('a load that started before a change is not cached', () => {
   test('nor are values that were set before the change', async () => {
     const { memory, get, pass, revoke } = openFixture()
     await get()
-    memory.learn('learned', 'yes')
+    memory.set('learned', 'yes')
     expect(await memory.get('learned', async () => undefined)).toBe('yes')
     revoke()
     pass(1000)
@@ -173,7 +173,7 @@ describe('a load that started before a change is not cached', () => {
 
   test('values are not set before the revision is known', async () => {
     const { memory, get } = openFixture()
-    memory.learn('key', 'too early')
+    memory.set('key', 'too early')
     expect(await get()).toBe('value')
   })
 })
@@ -190,7 +190,7 @@ describe('a missing value', () => {
   test('or a removed one is loaded again', async () => {
     const { memory, get, counts } = openFixture()
     await get()
-    memory.forget('key')
+    memory.delete('key')
     await get()
     expect(counts.loads).toBe(2)
   })
@@ -248,7 +248,7 @@ describe('the size of the cache is limited', () => {
   test('a full cache evicts a thousandth at a time', async () => {
     const { memory, get } = openFixture(3_000)
     await get()
-    for (let key = 1; key <= 3_000; key++) memory.learn(String(key), 'learned')
+    for (let key = 1; key <= 3_000; key++) memory.set(String(key), 'learned')
     const kept = Array.from({ length: 3_000 }, (_, key) => String(key + 1)).filter(
       (key) => memory.get(key, async () => undefined) === 'learned',
     )
@@ -328,8 +328,8 @@ describe('a store that reports the changed keys', () => {
     pass(1000)
     for (const key of ['x', 'y', 'x', 'y']) expect(await ask(key)).toBeUndefined()
     expect(asked).toEqual(['x', 'y', 'x'])
-    tokens.forget('y')
-    tokens.learn('x', 'here')
+    tokens.delete('y')
+    tokens.set('x', 'here')
     expect([await ask('y'), await ask('x')]).toEqual([undefined, 'here'])
     expect(asked).toEqual(['x', 'y', 'x', 'y'])
   })

@@ -56,7 +56,7 @@ describe('a cached value does not keep a larger object alive', () => {
       const revisionClock = new RevisionClock(async () => 0)
       await revisionClock.check()
       const memory = new RevisionCache<string>(revisionClock)
-      for (let nth = 0; nth < texts; nth++) memory.learn(cutOut(`asset-${nth}-0123456789`), 'group')
+      for (let nth = 0; nth < texts; nth++) memory.set(cutOut(`asset-${nth}-0123456789`), 'group')
       return memory
     }
     const known = (memory: RevisionCache<string>) =>

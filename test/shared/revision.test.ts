@@ -24,7 +24,7 @@ const openFixture = () => {
     change: () => {
       state.value = 'new'
       state.revision = 2
-      revisionClock.raised()
+      revisionClock.notifyRaised()
     },
     /** Resolves all store calls, also later ones, until `pending` is settled. */
     async resolveAll<Value>(pending: Value | Promise<Value>): Promise<Value> {
@@ -110,9 +110,9 @@ describe('the cache is limited by the sizes of its entries', () => {
     const { memory, get, pending } = await openFixture()
     await get('aaa')
     for (let nth = 0; nth < 5; nth++) {
-      memory.learn('b', 'bbbbbb')
-      memory.learn('c', 'c')
-      memory.forget('c')
+      memory.set('b', 'bbbbbb')
+      memory.set('c', 'c')
+      memory.delete('c')
     }
     await get('aaa')
     expect(pending).toEqual(['aaa'])

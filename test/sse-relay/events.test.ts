@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { createFrames, EventTooLargeError, type Frame } from '../../plugins/sse-relay/index.ts'
+import { createFrameSplitter, EventTooLargeError, type Frame } from '../../plugins/sse-relay/index.ts'
 import { bytesOf } from './bodies.ts'
 import { chop } from './vectors.ts'
 
 const said = ({ bytes, event }: Frame) => [new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), event?.data]
 const framesOf = (...pieces: string[]) => {
-  const splitter = createFrames()
+  const splitter = createFrameSplitter()
   return pieces.map((piece) => splitter.push(bytesOf(piece)).map(said))
 }
 
@@ -48,7 +48,7 @@ describe('a frame is delivered as soon as it is complete', () => {
   test('the first bytes of a BOM alone are part of a line, which is neither blank nor a comment', () => {
     for (const start of [[0xef], [0xef, 0xbb]]) {
       for (const rest of ['\n', ': a\n']) {
-        const splitter = createFrames()
+        const splitter = createFrameSplitter()
         expect(splitter.push(Uint8Array.of(...start, ...bytesOf(rest)))).toEqual([])
         expect(splitter.push(bytesOf('data: b\n\n')).map(({ event }) => event?.data)).toEqual(['b'])
       }
@@ -68,7 +68,7 @@ describe('a frame is delivered as soon as it is complete', () => {
 
 describe('the end of the stream', () => {
   const rest = (...pieces: string[]) => {
-    const splitter = createFrames()
+    const splitter = createFrameSplitter()
     for (const piece of pieces) splitter.push(bytesOf(piece))
     return splitter.end()
   }
@@ -99,15 +99,15 @@ describe('the end of the stream', () => {
       x: '\n\n',
     }
     for (const [text, closing] of Object.entries(needed)) {
-      expect([text, rest(text)?.closing]).toEqual([text, closing])
-      for (const [at] of [...text].entries()) expect(rest(text.slice(0, at), text.slice(at))?.closing).toBe(closing)
-      const closed = createFrames()
+      expect([text, rest(text)?.missingEnd]).toEqual([text, closing])
+      for (const [at] of [...text].entries()) expect(rest(text.slice(0, at), text.slice(at))?.missingEnd).toBe(closing)
+      const closed = createFrameSplitter()
       closed.push(bytesOf(text + closing))
       expect(closed.end()?.bytes).toEqual(closing === '' ? bytesOf(text) : undefined)
     }
-    const half = createFrames()
+    const half = createFrameSplitter()
     half.push(Uint8Array.of(0xef, 0xbb))
-    expect(half.end()?.closing).toBe('\n\n')
+    expect(half.end()?.missingEnd).toBe('\n\n')
   })
 })
 
@@ -115,7 +115,7 @@ describe('an event above the size limit', () => {
   const maxBytes = 100
   const exactly = `data: ${'x'.repeat(maxBytes - 8)}\n\n`
   const feed = (text: string, size: number) => {
-    const splitter = createFrames({ maxEventBytes: maxBytes })
+    const splitter = createFrameSplitter({ maxEventBytes: maxBytes })
     for (const piece of chop(bytesOf(text), [size])) splitter.push(piece)
     splitter.end()
   }
@@ -143,7 +143,7 @@ describe('an event above the size limit', () => {
   })
 
   test('is reported after the frames before it', () => {
-    const splitter = createFrames({ maxEventBytes: maxBytes })
+    const splitter = createFrameSplitter({ maxEventBytes: maxBytes })
     expect(splitter.push(bytesOf(`data: a\n\n${'x'.repeat(maxBytes + 1)}`)).map(said)).toEqual([['data: a\n\n', 'a']])
     expect(() => splitter.push(bytesOf('\n\n'))).toThrow(EventTooLargeError)
     expect(() => splitter.push(bytesOf('data: b\n\n'))).toThrow(EventTooLargeError)
@@ -152,7 +152,7 @@ describe('an event above the size limit', () => {
 
   test('has a default limit of 16 MiB', () => {
     const pieces = chop(new Uint8Array(2 ** 24), [2 ** 20])
-    const splitter = createFrames()
+    const splitter = createFrameSplitter()
     for (const piece of pieces) splitter.push(piece)
     expect(() => splitter.push(Uint8Array.of(0))).toThrow('16777216')
   })
@@ -161,7 +161,7 @@ describe('an event above the size limit', () => {
 describe('the time for ten mebibytes does not grow with the number of pieces', () => {
   // A quadratic algorithm would take hours.
   const count = (bytes: Uint8Array, size: number): number => {
-    const splitter = createFrames()
+    const splitter = createFrameSplitter()
     let frames = 0
     for (let at = 0; at < bytes.length; at += size) frames += splitter.push(bytes.subarray(at, at + size)).length
     return frames
@@ -186,7 +186,7 @@ describe('bytes that are recognised as an event', () => {
   const known = 'data: a\n\n'
   const recognising = (texts: readonly string[]) => {
     const asked: string[] = []
-    const frames = createFrames({
+    const frames = createFrameSplitter({
       parse: () => ({ type: 'message', data: 'parsed' }),
       recognise(bytes) {
         const text = new TextDecoder().decode(bytes)
@@ -219,7 +219,7 @@ describe('bytes that are recognised as an event', () => {
   })
 
   test('are too large where any other event would be', () => {
-    const frames = createFrames({ maxEventBytes: 8, recognise: () => ({ type: 'message', data: 'recognised' }) })
+    const frames = createFrameSplitter({ maxEventBytes: 8, recognise: () => ({ type: 'message', data: 'recognised' }) })
     frames.push(bytesOf('data\n\n'))
     expect(() => frames.push(bytesOf('data: a\n\n'))).toThrow(EventTooLargeError)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import {
-  answerError,
+  errorResponse,
   errorStatus,
   readFirstEvent,
   readFrames,
@@ -11,7 +11,7 @@ import {
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { bodyOf } from './bodies.ts'
 
-const ask = async (pieces: string[], options: SseRelayOptions = { firstEvent: answerError }) => {
+const ask = async (pieces: string[], options: SseRelayOptions = { firstEvent: errorResponse }) => {
   const headers = { 'content-type': 'text/event-stream', 'retry-after': '7', 'set-cookie': 'a=b' }
   const app = new Elysia()
     .use(sseRelay(options))
@@ -74,7 +74,7 @@ describe('another first event', () => {
 })
 
 test('a stream that breaks before its first event is a missing response', async () => {
-  const app = new Elysia().use(sseRelay({ firstEvent: answerError })).get('/', ({ relay }) =>
+  const app = new Elysia().use(sseRelay({ firstEvent: errorResponse })).get('/', ({ relay }) =>
     relay(async () => {
       const body = new ReadableStream({ pull: (controller) => controller.error(new Error('ECONNRESET')) })
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
@@ -92,7 +92,7 @@ test('after the maximum wait the stream starts, and a later first event is not l
       send = (bytes) => controller.enqueue(bytes)
     },
   })
-  const reading = readFirstEvent(readFrames(body), { patienceMs: 1_000, clock })
+  const reading = readFirstEvent(readFrames(body), { maxWaitMs: 1_000, clock })
   await clock.pass(1_000)
   const first = await reading
   expect([first.event, first.ended, clock.pending]).toEqual([undefined, false, 0])
@@ -142,7 +142,7 @@ describe('the bytes before the first event', () => {
   test('above the limit abort the upstream call', async () => {
     const { state, body } = commenting(100_000)
     const app = new Elysia()
-      .use(sseRelay({ firstEvent: answerError }))
+      .use(sseRelay({ firstEvent: errorResponse }))
       .get('/', ({ relay }) =>
         relay(async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })),
       )

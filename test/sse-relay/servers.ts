@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
-import { createFront } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-listener.ts'
 import { withDirectBody } from '../../src/server/direct.ts'
 
 export interface Listening extends AsyncDisposable {
@@ -53,7 +53,7 @@ export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listen
   'the runtime’s own server': (handle) => onBun(handle),
   'the runtime’s own server, with direct bodies': (handle) =>
     onBun(async (request) => withDirectBody(await handle(request))),
-  'the node:http listener': (handle) => listening(createFront({ handle }), new Set()),
+  'the node:http listener': (handle) => listening(createNodeServer({ handle }), new Set()),
 }
 
 /** A client on a raw socket. */

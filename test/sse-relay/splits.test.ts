@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFrames, type Frame, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
+import { createFrameSplitter, type Frame, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
 import { bodyOf, collected, joined } from './bodies.ts'
 import { parsedElsewhere } from './oracle.ts'
 import { chop, cuts, vectors } from './vectors.ts'
 
 const split = (pieces: readonly Uint8Array[]): { frames: Frame[]; rest: Frame | undefined } => {
-  const splitter = createFrames()
+  const splitter = createFrameSplitter()
   const frames = pieces.flatMap((piece) => splitter.push(piece))
   return { frames, rest: splitter.end() }
 }

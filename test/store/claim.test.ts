@@ -69,7 +69,7 @@ eachDatabase('claim', (database) => {
       const user = randomUUID()
       const made = await claim(user)
       expect(await store.hasUnresolved(made)).toBe(false)
-      await store.keep(made, 1_500, 1_600)
+      await store.postpone(made, 1_500, 1_600)
       expect(await store.claim(wanted(user))).toBeUndefined()
       for (const [asked, unsettled] of [
         [made, true],
@@ -88,7 +88,7 @@ eachDatabase('claim', (database) => {
       const user = randomUUID()
       const made = await claim(user)
       await other.confirm(made, { id: `g-${user}`, createdAt: 1 })
-      await store.keep(made, 1_500, 1_600)
+      await store.postpone(made, 1_500, 1_600)
       expect(await store.group(`g-${user}`)).toBeDefined()
       expect(await store.hasUnresolved(made)).toBe(false)
     })
@@ -97,7 +97,7 @@ eachDatabase('claim', (database) => {
       const user = randomUUID()
       const made = await claim(user)
       await store.release(made)
-      await store.keep(made, 1_500, 1_600)
+      await store.postpone(made, 1_500, 1_600)
       expect(await store.claim(wanted(user))).toBeDefined()
     })
   })

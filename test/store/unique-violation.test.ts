@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Claim } from '../../plugins/ownership/store.ts'
-import { claims } from '../../src/store/claims.ts'
+import { createClaimStore } from '../../src/store/claims.ts'
 import type { Database } from '../../src/store/database.ts'
 import { UniqueViolationError } from '../../src/store/error.ts'
 
@@ -23,8 +23,8 @@ const rejecting = (times: number): Database => {
 }
 
 test('a claim retries once after a unique violation', async () => {
-  expect(await claims(rejecting(1)).confirm(claim, group)).toBe(true)
-  expect(await claims(rejecting(1)).adopt(claim, group)).toBe('adopted')
-  expect(await claims(rejecting(2)).confirm(claim, group)).toBe(false)
-  expect(await claims(rejecting(2)).adopt(claim, group)).toBe('taken')
+  expect(await createClaimStore(rejecting(1)).confirm(claim, group)).toBe(true)
+  expect(await createClaimStore(rejecting(1)).adopt(claim, group)).toBe('adopted')
+  expect(await createClaimStore(rejecting(2)).confirm(claim, group)).toBe(false)
+  expect(await createClaimStore(rejecting(2)).adopt(claim, group)).toBe('taken')
 })

@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { usage } from '../../src/store/usage.ts'
+import { createUsageStore } from '../../src/store/usage.ts'
 import { until } from '../routes/routes.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
@@ -231,7 +231,7 @@ eachDatabase('usage', (database) => {
           return rows
         },
       }
-      const used = usage(deaf)
+      const used = createUsageStore(deaf)
       used.recordUsage(entry(user))
       expect(await used.flushUsage().catch((error: unknown) => error)).toBeInstanceOf(StoreError)
       used.recordUsage(entry(user))
@@ -256,7 +256,7 @@ eachDatabase('usage', (database) => {
           throw new StoreError('the database did not respond in time')
         },
       }
-      const used = usage(hasty)
+      const used = createUsageStore(hasty)
       const count = async () =>
         Number((await connection.query(sql`select count(*) as n from text_usage_batches`))[0]?.n)
       const before = await count()

@@ -4,10 +4,10 @@ import { createToken, hashToken, identifyByToken } from '../../plugins/api-token
 import { RevisionClock } from '../../plugins/ownership/index.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import { type AppOptions, createApp, type Handle, refusalIn } from '../../src/app.ts'
+import { type AppOptions, createApp, type FetchHandler, renderRejection } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
-import { createFront } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-listener.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 
 /** A user of the gateway, who sends authenticated requests. */
@@ -38,7 +38,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly emulator?: EmulatorOptions | Emulator
   readonly kindOf?: (emulator: Emulator) => MediaKind
   /** Wraps the request handler of the app. */
-  readonly around?: (handle: Handle) => Handle
+  readonly around?: (handle: FetchHandler) => FetchHandler
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
   readonly people?: Partial<AppOptions['people']>
@@ -83,8 +83,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     log: options.log ?? noLog,
   })
   const handle = options.around?.(app) ?? app
-  const refuse = refusalIn(options.segment)
-  const front = createFront({ handle, refuse })
+  const refuse = renderRejection(options.segment)
+  const front = createNodeServer({ handle, renderRejection: refuse })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 

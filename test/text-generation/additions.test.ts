@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { type Addition, refusedAddition } from '../../plugins/text-generation/upstream/additions.ts'
-import { UpstreamRefusedError } from '../../plugins/upstream-proxy/index.ts'
+import { type Addition, rejectedAddition } from '../../plugins/text-generation/upstream/additions.ts'
+import { UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
 
 const refusal = (body: unknown, status = 400) =>
-  new UpstreamRefusedError({
+  new UpstreamRejectedError({
     status,
     headers: new Headers(),
     bytes: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
   })
-const about = (body: unknown, status?: number) => refusedAddition(refusal(body, status))
+const about = (body: unknown, status?: number) => rejectedAddition(refusal(body, status))
 
 /** An error body in OpenAI's format. */
 const error = (message: string, param: string | null = null, code: string | null = null) => ({

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextGenerationOptions, TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
 import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
-import { UpstreamRefusedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { openApp, streaming, type UpstreamRequest } from './app.ts'
@@ -262,7 +262,7 @@ describe('a background response that no caller reads', () => {
   })
 
   test('counts as unreported when the upstream has deleted it or the record has expired', async () => {
-    const gone = new UpstreamRefusedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
+    const gone = new UpstreamRejectedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
     const it = await left(() => Promise.reject(gone))
     await it.clock.pass(minute)
     expect(it.entries).toMatchObject([{ tokens: undefined }])

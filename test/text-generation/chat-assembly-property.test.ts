@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFrames } from '../../plugins/sse-relay/index.ts'
+import { createFrameSplitter } from '../../plugins/sse-relay/index.ts'
 import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { bytesOf } from './chat-assembly-streams.ts'
 
@@ -210,7 +210,7 @@ const property = fc.property(completion, fc.nat(), (random, seed) => {
   const whole = settle(random)
   const dice = createDice(seed)
   const assembly = createChatAssembly({ model: 'asked', now: () => 0 })
-  const frames = createFrames()
+  const frames = createFrameSplitter()
   const bytes = bytesOf(chunksOf(whole, dice))
   for (let from = 0; from < bytes.length; ) {
     const to = Math.min(bytes.length, from + 1 + dice(200))

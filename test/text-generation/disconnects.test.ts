@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { createFront } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-listener.ts'
 import { chunk } from './app.ts'
 
 /** Number of clients. `SLUICE_DISCONNECTS=10000` makes it a soak test. */
@@ -94,7 +94,7 @@ test(`${clients} clients that disconnect at random times leave no resources behi
       },
     },
   })
-  const front = createFront({ handle: (request) => app.handle(request) })
+  const front = createNodeServer({ handle: (request) => app.handle(request) })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   const { port } = front.address() as AddressInfo
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bytesInTurn, readJson, turns } from '../../plugins/shared/json.ts'
+import { bytesPerTurn, readJson, turns } from '../../plugins/shared/json.ts'
 import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 import { assetsIn, assetsInTurns } from '../../plugins/text-generation/media/fields.ts'
 
@@ -42,7 +42,7 @@ describe('a value that is too long for a URL must be complete media content', ()
 })
 
 test('content of megabytes is checked over several turns of the event loop', async () => {
-  const request = readJson(`{"image":"${picture}${'QUJD'.repeat(bytesInTurn)}"}`)
+  const request = readJson(`{"image":"${picture}${'QUJD'.repeat(bytesPerTurn)}"}`)
   const before = turns.count
   expect(await assetsInTurns(request)).toEqual([])
   expect(turns.count - before).toBeGreaterThanOrEqual(4)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { toJson } from '../../plugins/shared/json.ts'
 import type { Call } from '../../plugins/text-generation/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
-import { createRefusedAdditions } from '../../plugins/text-generation/upstream/refused-additions.ts'
+import { createRejectedAdditions } from '../../plugins/text-generation/upstream/rejected-additions.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './app.ts'
 
@@ -328,20 +328,20 @@ describe('the cache of rejections is limited', () => {
   const stream = new Set(['stream'] as const)
 
   test('the oldest entry is evicted first', () => {
-    const refused = createRefusedAdditions({ now: () => 0, maxEntries: 2 })
+    const refused = createRejectedAdditions({ now: () => 0, maxEntries: 2 })
     for (const model of ['a', 'b', 'a', 'c']) refused.remember(call(model), stream)
     expect(['a', 'b', 'c'].map((model) => refused.get(call(model)).has('stream'))).toEqual([true, false, true])
   })
 
   test('names that are too long are not cached', () => {
-    const refused = createRefusedAdditions({ now: () => 0 })
+    const refused = createRejectedAdditions({ now: () => 0 })
     const long = call('x'.repeat(3000))
     refused.remember(long, stream)
     expect(refused.get(long).size).toBe(0)
   })
 
   test('the boundary between names is unambiguous', () => {
-    const refused = createRefusedAdditions({ now: () => 0 })
+    const refused = createRejectedAdditions({ now: () => 0 })
     refused.remember(call('a', { b: 1 }), stream)
     expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => refused.get(each).size)).toEqual([
       0, 0, 0,

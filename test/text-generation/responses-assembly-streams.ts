@@ -1,4 +1,4 @@
-import { createFrames, type SseEvent } from '../../plugins/sse-relay/index.ts'
+import { createFrameSplitter, type SseEvent } from '../../plugins/sse-relay/index.ts'
 import {
   createResponsesAssembly,
   type ResponsesAssembly,
@@ -222,7 +222,7 @@ export const wire = (events: readonly Event[], end = ''): string => events.map(w
 
 /** The events of a text or of its chunks. */
 export const read = (text: string | readonly Uint8Array[]): readonly SseEvent[] => {
-  const frames = createFrames()
+  const frames = createFrameSplitter()
   const chunks = typeof text === 'string' ? [encoder.encode(text)] : text
   const all = chunks.flatMap((chunk) => frames.push(chunk))
   return [...all, frames.end()].flatMap((frame) => (frame?.event ? [frame.event] : []))

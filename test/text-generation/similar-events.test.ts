@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFrames, type Frame, type FramesOptions } from '../../plugins/sse-relay/index.ts'
+import { createFrameSplitter, type Frame, type FrameSplitterOptions } from '../../plugins/sse-relay/index.ts'
 import { relayChat } from '../../plugins/text-generation/chat/chat.ts'
 import { EventReader, type TextEvent } from '../../plugins/text-generation/events/event.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
@@ -149,8 +149,8 @@ interface Handler {
 }
 
 /** The relayed pieces of a stream, and the state at its end. */
-const relayed = (chunks: readonly Uint8Array[], events: FramesOptions, handler: Handler) => {
-  const frames = createFrames(events)
+const relayed = (chunks: readonly Uint8Array[], events: FrameSplitterOptions, handler: Handler) => {
+  const frames = createFrameSplitter(events)
   const watch = createStreamCredentialCheck({ url: 'http://upstream', key })
   const results: unknown[] = []
   try {
@@ -190,7 +190,7 @@ const chatWay = (wantsUsage: boolean): Handler => {
   }
 }
 
-/** Reads events one by one, as `createFrames` does. */
+/** Reads events one by one, as `createFrameSplitter` does. */
 const reading = () => {
   const events = new EventReader()
   return (text: string): TextEvent | undefined => events.recognise(new TextEncoder().encode(text)) ?? events.parse(text)
@@ -214,7 +214,7 @@ describe('an event that resembles an earlier one', () => {
     const read = reading()
     const line = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`
     const events = ['first', 'a', 'b', 'c"]', 'd\\n'].map((text) => read(line(text)))
-    expect(events.map((event) => event?.likeness !== undefined)).toEqual([false, false, true, false, true])
+    expect(events.map((event) => event?.template !== undefined)).toEqual([false, false, true, false, true])
     expect(events[2]?.data).toBe('{"choices":[{"index":0,"delta":{"content":"b"}}]}')
     expect(events[4]?.json).toEqual({ choices: [{ index: 0, delta: { content: 'd\n' } }] })
   })
@@ -223,7 +223,7 @@ describe('an event that resembles an earlier one', () => {
     const read = reading()
     const line = (index: number, text = 'x') =>
       `data: {"choices":[{"index":${index},"delta":{"content":"${text}"}}]}\n\n`
-    const isKnown = (index: number) => read(line(index, 'y'))?.likeness !== undefined
+    const isKnown = (index: number) => read(line(index, 'y'))?.template !== undefined
     read('data: {}\n\n')
     for (let index = 0; index < 9; index++) read(line(index))
     expect([8, 7, 2, 1].map(isKnown)).toEqual([true, true, true, true])
@@ -236,7 +236,7 @@ describe('an event that resembles an earlier one', () => {
     const read = reading()
     const line = (count: number) => `data: {"sequence_number":${count},"delta":"x"}\n\n`
     for (const count of [1, 2]) read(line(count))
-    const likeness = (count: number) => (read(line(count)) as TextEvent).likeness
+    const likeness = (count: number) => (read(line(count)) as TextEvent).template
     expect([likeness(3), likeness(99_999)].map((found) => found !== undefined)).toEqual([true, true])
     expect(likeness(100_000)).toBeUndefined()
   })

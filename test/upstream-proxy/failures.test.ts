@@ -8,7 +8,7 @@ import {
   rest,
   toResponse,
   UpstreamInvalidError,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, failure, json, key, own, scripted } from './scripted.ts'
@@ -150,7 +150,7 @@ describe('a response that cannot be forwarded is invalid', () => {
             await upstream
               .upstream({ maxResponseBytes: text.length })
               .send(read)
-              .catch((e: UpstreamRefusedError) => e)
+              .catch((e: UpstreamRejectedError) => e)
           ).status,
         ).toBe(status)
       }
@@ -230,8 +230,8 @@ describe('an upstream error is forwarded', () => {
         response.writeHead(status, { 'content-type': type, 'retry-after': '3', 'x-request-id': 'r' }).end(bytes)
       })
       const error = await failure(upstream.upstream().send(read))
-      expect(error).toBeInstanceOf(UpstreamRefusedError)
-      const response = (error as UpstreamRefusedError).toResponse()
+      expect(error).toBeInstanceOf(UpstreamRejectedError)
+      const response = (error as UpstreamRejectedError).toResponse()
       expect([response.status, response.headers.get('content-type')]).toEqual([status, type])
       expect([response.headers.get('retry-after'), response.headers.get('x-request-id')]).toEqual(['3', 'r'])
       expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)

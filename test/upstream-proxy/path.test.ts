@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { rest, UpstreamRefusedError } from '../../plugins/upstream-proxy/index.ts'
+import { rest, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, failure, json, own, scripted } from './scripted.ts'
 
 const kind = rest({ url: 'http://upstream.test/api/media/proxy', key: 'k' })
@@ -53,7 +53,7 @@ describe('an id in a path', () => {
         try {
           expect(decodeURIComponent(pathOf(id).pathname.slice('/api/media/proxy/assets/'.length))).toBe(id)
         } catch (error) {
-          expect(error).toBeInstanceOf(UpstreamRefusedError)
+          expect(error).toBeInstanceOf(UpstreamRejectedError)
           expect(id === '' || id === '.' || id === '..' || id.toLowerCase() === 'groups').toBeTrue()
         }
       }),
@@ -69,8 +69,8 @@ describe('an id in a path', () => {
         { action: 'UpdateAsset', asset: own<'asset'>(id), method: 'PUT', body: bodyOf('{}') },
       ] as const) {
         const error = await failure(upstream.upstream().send(operation))
-        expect(error).toBeInstanceOf(UpstreamRefusedError)
-        expect((error as UpstreamRefusedError).status).toBe(404)
+        expect(error).toBeInstanceOf(UpstreamRejectedError)
+        expect((error as UpstreamRejectedError).status).toBe(404)
       }
       expect(upstream.seen).toEqual([])
     })

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { type WebSessionOptions, webSession } from '../../plugins/web-session/index.ts'
-import { attempts } from '../../src/store/attempts.ts'
+import { createAttemptStore } from '../../src/store/attempts.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrations.ts'
-import { endSessionsOf, sessions } from '../../src/store/sessions.ts'
+import { createSessionStore, endSessionsOf } from '../../src/store/sessions.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { tokens } from '../../src/store/tokens.ts'
-import { users } from '../../src/store/users.ts'
+import { createTokenStore } from '../../src/store/tokens.ts'
+import { createUserStore } from '../../src/store/users.ts'
 
 /** Creates the tables of users, tokens and sessions in a new database. */
 export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))
 
 export const storeOn = (database: Database) => ({
-  ...users(database),
-  ...tokens(database),
-  ...sessions(database),
-  ...attempts(database),
+  ...createUserStore(database),
+  ...createTokenStore(database),
+  ...createSessionStore(database),
+  ...createAttemptStore(database),
   endSessionsOf: (name: string) => database.query(endSessionsOf(name)),
 })
 

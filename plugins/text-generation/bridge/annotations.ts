@@ -1,24 +1,24 @@
-import { type ChunkObject, elementsOf, isChunkObject, textOf } from '../chat/chunk.ts'
+import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
 import type { Citation, Logprob } from './events.ts'
 
 /** Translates `logprobs` of a chat completion. `bytes` may be null there, but clients of responses require an array. */
 export const toLogprobs = (logprobs: unknown): Logprob[] =>
-  elementsOf(isChunkObject(logprobs) ? logprobs.content : undefined)
+  asArray(isChunkObject(logprobs) ? logprobs.content : undefined)
     .filter(isChunkObject)
     .map((token) => ({
       ...toLogprob(token),
-      top_logprobs: elementsOf(token.top_logprobs).filter(isChunkObject).map(toLogprob),
+      top_logprobs: asArray(token.top_logprobs).filter(isChunkObject).map(toLogprob),
     }))
 
 const toLogprob = ({ token, logprob, bytes }: ChunkObject) => ({
   token: textOf(token),
   logprob: logprob as number,
-  bytes: [...elementsOf(bytes)] as number[],
+  bytes: [...asArray(bytes)] as number[],
 })
 
 /** Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both protocols; others are left out. */
 export const toCitations = (annotations: unknown): Citation[] =>
-  elementsOf(annotations).flatMap((annotation) => {
+  asArray(annotations).flatMap((annotation) => {
     if (!isChunkObject(annotation) || annotation.type !== 'url_citation') return []
     const members = isChunkObject(annotation.url_citation) ? annotation.url_citation : annotation
     const { start_index = 0, end_index = 0 } = members

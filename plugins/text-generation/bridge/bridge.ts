@@ -1,11 +1,11 @@
 import { parseLossless } from '../../shared/lossless-json.ts'
-import { createFrames, errorOf } from '../../sse-relay/index.ts'
+import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
 import { chatEvents, isCompletion } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
-import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
@@ -25,7 +25,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
     rejectUnsupported(request)
     return { ...checked, bridged: true }
   },
-  put(request) {
+  toExchange(request) {
     const chatRequest = toChatRequest(request)
     const createTranslator = () => createStreamTranslator({ request, now })
     return {
@@ -33,9 +33,9 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
       path: '/chat/completions',
       body: (without) => withAdditions(chatRequest, without),
       native: false,
-      isAnswer: isCompletion,
-      terminal: false,
-      eventsOf: chatEvents,
+      isResponse: isCompletion,
+      hasTerminalEvent: false,
+      toEventStream: chatEvents,
       assemble: () =>
         assembleBridged(
           createTranslator(),
@@ -55,7 +55,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
 /** Translates the chat stream and assembles the translated events, so that both kinds of responses take the same path. */
 const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Assembly => {
   const feed = (text: string) => {
-    for (const { event } of createFrames().push(encoder.encode(text))) if (event) assembly.push(event)
+    for (const { event } of createFrameSplitter().push(encoder.encode(text))) if (event) assembly.push(event)
   }
   return {
     push(event) {
@@ -76,11 +76,11 @@ const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Asse
 }
 
 /** Translates the chat stream event by event. The stream ends as those of `relayResponses` do. */
-const relayBridged = (translator: StreamTranslator): Relaying => {
+const relayBridged = (translator: StreamTranslator): StreamRelay => {
   let ended = false
   const finish = (complete: boolean): string => {
     ended = true
-    return complete ? translator.end() + doneText : translator.fail(brokenOff)
+    return complete ? translator.end() + doneText : translator.fail(incompleteStreamMessage)
   }
   return {
     get complete() {
@@ -93,7 +93,7 @@ const relayBridged = (translator: StreamTranslator): Relaying => {
       if (!event) return undefined
       if (ended) return null
       if (isDone(event.data)) return encoder.encode(finish(translator.complete))
-      const error = errorOf(event, jsonOf(event))
+      const error = readErrorEvent(event, jsonOf(event))
       if (error) {
         ended = true
         return encoder.encode(translator.fail(messageOf(error)))

@@ -1,5 +1,5 @@
 import { StreamError } from '../assembly.ts'
-import { type ChunkObject, elementsOf, isChunkObject, textOf } from '../chat/chunk.ts'
+import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
 import { toCitations, toLogprobs } from './annotations.ts'
 import type { Logprob } from './events.ts'
 import { MessageBuilder } from './message-builder.ts'
@@ -55,7 +55,7 @@ export const createChoiceItems = (output: Output): ChoiceItems => {
     if (reasoningText !== '') addReasoning(reasoningText)
     if (Array.isArray(delta.content)) throw new StreamError('the upstream sent content that a response cannot hold')
     const text = textOf(delta.content)
-    const toolCalls = elementsOf(delta.tool_calls)
+    const toolCalls = asArray(delta.tool_calls)
     // A response has log probabilities only of text, not of reasoning or tool calls.
     if (text !== '' || (reasoningText === '' && toolCalls.length === 0)) pendingLogprobs.push(...toLogprobs(logprobs))
     if (text !== '' || (message && pendingLogprobs.length > 0)) {

@@ -1,6 +1,6 @@
 import type { Json } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
-import { type ChunkObject, elementsOf, isChunkObject } from '../chat/chunk.ts'
+import { asArray, type ChunkObject, isChunkObject } from '../chat/chunk.ts'
 import { object, optional } from './json-builder.ts'
 
 /** Values of a response that do not come from the request. */
@@ -49,7 +49,7 @@ export const initialResponse = (request: Json, { id, createdAt, model }: Respons
     temperature: fieldOr('temperature', 1),
     text: textWithDefaults(fieldOr('text', {})),
     tool_choice: fieldOr('tool_choice', 'auto'),
-    tools: elementsOf(fieldOr('tools', [])).map(toolWithDefaults),
+    tools: asArray(fieldOr('tools', [])).map(toolWithDefaults),
     top_logprobs: fieldOr('top_logprobs', 0),
     top_p: fieldOr('top_p', 1),
     truncation: 'disabled',

@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { type ChunkObject, elementsOf, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
+import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
 import { type Output, withFinalStatus } from './output.ts'
@@ -74,7 +74,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
       start(chunk)
       for (const key of ['service_tier', 'moderation']) response = { ...response, ...nonEmptyMember(chunk, key) }
       if (isChunkObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
-      for (const value of elementsOf(chunk.choices)) choice.push(value)
+      for (const value of asArray(chunk.choices)) choice.push(value)
       return events.take()
     },
     get complete() {

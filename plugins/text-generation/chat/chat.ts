@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../shared/json.ts'
-import { errorOf, type Frame, parseEvent } from '../../sse-relay/index.ts'
+import { type Frame, parseEvent, readErrorEvent } from '../../sse-relay/index.ts'
 import { doneText, isDone } from '../events/done.ts'
 import { jsonOf, TextEvent } from '../events/event.ts'
 import { EventTemplate } from '../events/template.ts'
 import { eventText, withData } from '../events/text.ts'
-import { brokenOff, type Protocol, type Relaying } from '../protocol.ts'
+import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createChatAssembly } from './assembly.ts'
 import { checkChatRequest, withAdditions } from './request.ts'
 import { toChunks } from './to-chunks.ts'
@@ -20,15 +20,15 @@ export interface ChatOptions {
 /** `POST /v1/chat/completions`. */
 export const chat = ({ defaultMaxTokens, now, maxResponseBytes }: ChatOptions): Protocol => ({
   check: checkChatRequest,
-  put(request, { model, includeUsage = false }) {
+  toExchange(request, { model, includeUsage = false }) {
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
       body: (without) => withAdditions(request, without, defaultMaxTokens),
       native: true,
-      isAnswer: isCompletion,
-      terminal: false,
-      eventsOf: chatEvents,
+      isResponse: isCompletion,
+      hasTerminalEvent: false,
+      toEventStream: chatEvents,
       assemble: () => createChatAssembly({ model, now, maxBytes: maxResponseBytes }),
       relay: () => relayChat(includeUsage),
     }
@@ -49,9 +49,9 @@ export const chatEvents = (completion: unknown): string =>
  * when it has at least one choice and every choice has finished. The gateway always requests usage from the upstream:
  * where the caller did not, the events pass without it.
  */
-export const relayChat = (wantsUsage: boolean): Relaying => new ChatRelay(wantsUsage)
+export const relayChat = (wantsUsage: boolean): StreamRelay => new ChatRelay(wantsUsage)
 
-class ChatRelay implements Relaying {
+class ChatRelay implements StreamRelay {
   readonly #wantsUsage: boolean
   /** By the index of the choice. */
   readonly #finished = new Map<number, boolean>()
@@ -75,10 +75,10 @@ class ChatRelay implements Relaying {
     const { event } = frame
     if (!event) return undefined
     if (this.#ended) return null
-    const { likeness, pieces } = event instanceof TextEvent ? event : withoutTemplate
-    if (likeness && this.#known.has(likeness)) {
+    const { template, pieces } = event instanceof TextEvent ? event : withoutTemplate
+    if (template && this.#known.has(template)) {
       // The first event with this template has changed the state already, so that this one need not be parsed.
-      const replacement = this.#known.get(likeness)
+      const replacement = this.#known.get(template)
       if (!replacement) return undefined
       if (replacement.isJson(pieces)) return encoder.encode(replacement.fill(pieces))
     }
@@ -87,7 +87,7 @@ class ChatRelay implements Relaying {
       this.#ended = true
       return this.complete ? undefined : encoder.encode(chatFailure)
     }
-    if (errorOf(event, json)) {
+    if (readErrorEvent(event, json)) {
       this.#ended = true
       return undefined
     }
@@ -95,7 +95,7 @@ class ChatRelay implements Relaying {
     const chunk: Chunk = json
     this.#update(chunk)
     const replacement = this.#wantsUsage ? undefined : withoutUsage(frame, chunk)
-    if (likeness) this.#remember(likeness, chunk, replacement)
+    if (template) this.#remember(template, chunk, replacement)
     return replacement
   }
 
@@ -132,7 +132,7 @@ const templateOf = (bytes: Uint8Array): EventTemplate | undefined => {
   return event && EventTemplate.of(text, event.data)
 }
 
-const withoutTemplate: Pick<TextEvent, 'likeness' | 'pieces'> = { likeness: undefined, pieces: [] }
+const withoutTemplate: Pick<TextEvent, 'template' | 'pieces'> = { template: undefined, pieces: [] }
 
 /** Equal to the number of templates that an EventReader knows. */
 const maxKnown = 8
@@ -162,6 +162,6 @@ const withoutUsage = (frame: Frame, { choices, usage }: Chunk): Uint8Array | nul
 /** An event that OpenAI's client raises as an error. */
 const chatFailure = eventText(
   JSON.stringify({
-    error: { message: brokenOff, type: 'server_error', param: null, code: 'upstream_error' },
+    error: { message: incompleteStreamMessage, type: 'server_error', param: null, code: 'upstream_error' },
   }),
 )

@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../sse-relay/index.ts'
-import { errorOf } from '../../sse-relay/index.ts'
+import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
 
@@ -10,7 +10,7 @@ export const isChunkObject = (value: unknown): value is ChunkObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The elements of an array; none for any other value. */
-export const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** The value as text; empty when absent. Other values become JSON: some upstreams send arguments as objects. */
 export const textOf = (value: unknown): string => {
@@ -27,7 +27,7 @@ export const readChunk = (event: SseEvent): ChunkObject | undefined => {
   const data = event.data.trim()
   if (data === '' || data === '[DONE]') return undefined
   const chunk = jsonOf(event)
-  const error = errorOf(event, chunk)
+  const error = readErrorEvent(event, chunk)
   if (error) throw new StreamError('the upstream reported an error', error)
   if (chunk === undefined) throw new StreamError('the upstream sent an event that is not JSON')
   if (!isChunkObject(chunk)) throw new StreamError('the upstream sent an event that is not a JSON object')

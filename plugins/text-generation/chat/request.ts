@@ -14,7 +14,7 @@ import {
   type Present,
   readBoolean,
   readModel,
-  refuseField,
+  rejectField,
   requireField,
   wordOf,
 } from '../validation.ts'
@@ -43,7 +43,7 @@ export const checkChatRequest = (
   const model = readModel(request)
   const messages = requireField(fieldOf(request, 'messages'))
   const elements = elementsOf(messages)
-  if (elements.length === 0) refuseField(messages.param, 'must be a non-empty array')
+  if (elements.length === 0) rejectField(messages.param, 'must be a non-empty array')
   for (const message of elements) checkMessage(message)
   const stream = readBoolean(fieldOf(request, 'stream'))
   checkInteger(fieldOf(request, 'max_tokens'), 1)
@@ -68,11 +68,11 @@ const checkMessage = ({ param, json }: Present): void => {
   checkObject({ param, json })
   const field = requireField(fieldOf(json, 'role', param))
   const role = wordOf(field.json)
-  if (!roles.includes(role)) refuseField(field.param, `must be one of ${roles.join(', ')}`)
+  if (!roles.includes(role)) rejectField(field.param, `must be one of ${roles.join(', ')}`)
   checkContent({ param, json }, role)
   if (role !== 'tool') return
   const callId = requireField(fieldOf(json, 'tool_call_id', param))
-  if (!callId.json.isString || callId.json.byteLength === 2) refuseField(callId.param, 'must be a non-empty string')
+  if (!callId.json.isString || callId.json.byteLength === 2) rejectField(callId.param, 'must be a non-empty string')
 }
 
 const checkContent = (message: Present, role: string | undefined): void => {
@@ -80,7 +80,7 @@ const checkContent = (message: Present, role: string | undefined): void => {
   if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return
   const { param, json } = requireField(content)
   if (json.isString) return
-  if (!json.isArray) refuseField(param, 'must be a string or an array of content blocks')
+  if (!json.isArray) rejectField(param, 'must be a string or an array of content blocks')
   for (const block of elementsOf({ param, json })) checkBlock(block)
 }
 
@@ -106,7 +106,7 @@ const checkAddress = ({ param, json }: Present): void => {
 
 const checkFrames = (frames: Present): void => {
   const elements = elementsOf(frames)
-  if (elements.length === 0) refuseField(frames.param, 'must be a non-empty array of image addresses')
+  if (elements.length === 0) rejectField(frames.param, 'must be a non-empty array of image addresses')
   for (const address of elements) checkString(address)
 }
 

@@ -1,5 +1,5 @@
 import { StreamError } from '../assembly.ts'
-import { type ChunkObject, elementsOf, isChunkObject } from './chunk.ts'
+import { asArray, type ChunkObject, isChunkObject } from './chunk.ts'
 
 /**
  * The chunks that a stream would have sent for a whole chat completion, without `[DONE]`.
@@ -31,9 +31,9 @@ const choiceChunks = (choice: ChunkObject, position: number): object[] => {
 
 const toDelta = (message: ChunkObject): ChunkObject => {
   const { tool_calls: calls, ...rest } = message
-  if (elementsOf(calls).length === 0) return rest
+  if (asArray(calls).length === 0) return rest
   return {
     ...rest,
-    tool_calls: elementsOf(calls).map((call, index) => (isChunkObject(call) ? { index, ...call } : call)),
+    tool_calls: asArray(calls).map((call, index) => (isChunkObject(call) ? { index, ...call } : call)),
   }
 }

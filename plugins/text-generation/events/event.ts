@@ -1,13 +1,13 @@
 import { parseLossless } from '../../shared/lossless-json.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
-import { type FramesOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
+import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'
 
 /** An event of an upstream's stream, parsed at most once. */
 export class TextEvent implements SseEvent {
   readonly type: string
   /** The template that it matches. Undefined: it is the first of its kind. */
-  readonly likeness: EventTemplate | undefined
+  readonly template: EventTemplate | undefined
   /** The text in each hole of the template, as JSON source. */
   readonly pieces: readonly string[]
   #data: string | undefined
@@ -16,12 +16,12 @@ export class TextEvent implements SseEvent {
   private constructor(
     type: string,
     data: string | undefined,
-    likeness?: EventTemplate,
+    template?: EventTemplate,
     pieces: readonly string[] = [],
   ) {
     this.type = type
     this.#data = data
-    this.likeness = likeness
+    this.template = template
     this.pieces = pieces
   }
 
@@ -30,12 +30,12 @@ export class TextEvent implements SseEvent {
   }
 
   /** Creates an event that matches a template. Its data is built when it is read, which is rare. */
-  static like(type: string, likeness: EventTemplate, pieces: readonly string[]): TextEvent {
-    return new TextEvent(type, undefined, likeness, pieces)
+  static like(type: string, template: EventTemplate, pieces: readonly string[]): TextEvent {
+    return new TextEvent(type, undefined, template, pieces)
   }
 
   get data(): string {
-    this.#data ??= this.likeness?.dataOf(this.pieces) ?? ''
+    this.#data ??= this.template?.dataOf(this.pieces) ?? ''
     return this.#data
   }
 
@@ -64,8 +64,8 @@ export const readEvent = (text: string): TextEvent | undefined => {
   return event && TextEvent.of(event)
 }
 
-/** Parses the events of one stream, and recognises those that match a template of an earlier event. For `createFrames`. */
-export class EventReader implements Pick<FramesOptions, 'parse' | 'recognise'> {
+/** Parses the events of one stream, and recognises those that match a template of an earlier event. For `createFrameSplitter`. */
+export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recognise'> {
   /** Most recently matched first. */
   readonly #templates: KnownTemplate[] = []
   #parsed = 0

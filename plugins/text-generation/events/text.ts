@@ -1,4 +1,4 @@
-import { answerLimits, type Json, JsonError, readJson } from '../../shared/json.ts'
+import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
 import type { Frame } from '../../sse-relay/index.ts'
 
 /** The text of an event with one line of data. */
@@ -12,7 +12,7 @@ export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array
   const at = text.indexOf(data)
   if (at === -1) return undefined
   try {
-    const json = readJson(data, answerLimits)
+    const json = readJson(data, responseLimits)
     const changed = change(json)
     if (changed === json) return undefined
     return encoder.encode(text.slice(0, at) + changed.raw + text.slice(at + data.length))

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { bytesInTurn, JsonStringReader } from '../../shared/json.ts'
+import { bytesPerTurn, JsonStringReader } from '../../shared/json.ts'
 
 /** A valid value of a media field. */
 export interface Medium {
@@ -51,7 +51,7 @@ export function* readLongMedium(bytes: Uint8Array, field: string | number): Gene
   let escapes = 0
   let at = 1
   for (let stop = 1; at >= stop && stop < end; yield) {
-    stop = Math.min(stop + bytesInTurn, end)
+    stop = Math.min(stop + bytesPerTurn, end)
     while (at < stop) {
       const kind = base64Class[bytes[at] as number]
       if (kind === 0) break

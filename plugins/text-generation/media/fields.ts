@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { type Json, nextTurn } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
-import { refuseField } from '../validation.ts'
+import { rejectField } from '../validation.ts'
 import { isDataUrl, readLongMedium, readMedium } from './address.ts'
 import { assetIn, assetInText, maxPrefixBytes, maybeAtStart } from './asset-text.ts'
 
@@ -73,7 +73,7 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  */
 export const assetsIn = (request: Json): readonly AssetReference[] =>
   search(request, (check, param) => {
-    if (!finish(check)) refuseField(param, notMedia)
+    if (!finish(check)) rejectField(param, notMedia)
   })
 
 /** The same as `assetsIn`, but validation of long content yields to the event loop. Rejects with the same errors. */
@@ -89,7 +89,7 @@ interface LongMedium {
 }
 
 const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
-  for (const { check, param } of longMedia) if (!(await finishYielding(check))) refuseField(param, notMedia)
+  for (const { check, param } of longMedia) if (!(await finishYielding(check))) rejectField(param, notMedia)
 }
 
 /**
@@ -221,7 +221,7 @@ const search = (
   const string = (json: Json, context: FieldContext, location: Location): void => {
     const id = assetIn(json, scanned)
     if (scanned.bytes >= maxPrefixBytes)
-      refuseField(pathOf(location), 'begins with too many characters that are no letters or digits')
+      rejectField(pathOf(location), 'begins with too many characters that are no letters or digits')
     if (context === 'media' || !textKeys.has(String(location.at))) addAsset(id, location)
     else if (id !== undefined) deferred.push(id)
   }
@@ -237,12 +237,12 @@ const search = (
     }
     shortBytes += json.byteLength
     if (shortBytes > maxShortTotalBytes)
-      refuseField(pathOf(location), 'exceeds the limit of 8 MiB for all media URLs of a request')
+      rejectField(pathOf(location), 'exceeds the limit of 8 MiB for all media URLs of a request')
     const text = json.string() ?? ''
     const medium = readMedium(text, location.at)
     if (medium) addAsset(medium.asset, location)
     else if (typeof location.at === 'number' || mediaKey.test(location.at) || !keyword.test(text))
-      refuseField(pathOf(location), notMedia)
+      rejectField(pathOf(location), notMedia)
   }
 
   const object = (json: Json, context: FieldContext, location: Location): void => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { delay } from '../../shared/delay.ts'
 import type { Log } from '../../shared/problem.ts'
-import { UpstreamRefusedError } from '../../shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
 import { asOwnResponse, type OwnResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
@@ -29,7 +29,7 @@ export const createBackgroundUsageRecorder =
   }
 
 /** Whether the status of a response is final. */
-export const isEnded = (response: { readonly status?: unknown }): boolean =>
+export const isResponseEnded = (response: { readonly status?: unknown }): boolean =>
   ['completed', 'failed', 'incomplete', 'cancelled'].includes(String(response.status))
 
 export interface ReconcileBackgroundOptions extends BackgroundOptions {
@@ -86,8 +86,8 @@ const check = async (
   if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
   if (due.expiresAt <= now) return recordBackground(due, undefined)
   const found = await retrieve(asOwnResponse(due), signal).catch((error: unknown) => {
-    if (error instanceof UpstreamRefusedError && error.status === 404) return { status: 'cancelled' }
+    if (error instanceof UpstreamRejectedError && error.status === 404) return { status: 'cancelled' }
     throw error
   })
-  if (isEnded(found)) await recordBackground(due, 'usage' in found ? found.usage : undefined)
+  if (isResponseEnded(found)) await recordBackground(due, 'usage' in found ? found.usage : undefined)
 }

@@ -1,4 +1,4 @@
-import { accessRefused } from '../../shared/audit.ts'
+import { accessDenied } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { readId } from '../../shared/id.ts'
 import type { Json } from '../../shared/json.ts'
@@ -21,7 +21,7 @@ declare const proof: unique symbol
  * A request with only the caller's own objects, and those that the operator allows to all users. Only `check` creates
  * this type.
  */
-export type CheckedRequest = Json & { readonly [proof]: 'cleared' }
+export type OwnedRequest = Json & { readonly [proof]: 'cleared' }
 
 export interface ObjectOwnershipOptions {
   /** Undefined: no object has an owner. */
@@ -96,10 +96,10 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }:
 
   return {
     /** Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store fails. */
-    check(request: Json, target: ObjectCheck): Awaitable<CheckedRequest> {
+    check(request: Json, target: ObjectCheck): Awaitable<OwnedRequest> {
       const references = objectReferences(request, maxObjects)
-      if (references.length === 0) return request as CheckedRequest
-      return requireAllOwn(references, target).then(() => request as CheckedRequest)
+      if (references.length === 0) return request as OwnedRequest
+      return requireAllOwn(references, target).then(() => request as OwnedRequest)
     },
 
     /** Creates the recorder for one response. Undefined: there is no store. */
@@ -125,7 +125,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }:
     async response(user: string, id: unknown): Promise<OwnResponse> {
       const object = await find(user, 'response', readId(id))
       if (object) return asOwnResponse(object)
-      const event = accessRefused('response', shownId(id))
+      const event = accessDenied('response', shownId(id))
       throw new TextProblem(404, `Response with id '${shownId(id)}' not found.`, { event })
     },
 
@@ -174,7 +174,7 @@ export const asOwnResponse = (object: TextObject): OwnResponse => object as OwnR
 
 /** The protocol's own message. It is the same for a foreign id, an unknown id and an invalid id. */
 const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
-  const event = accessRefused(kind, id)
+  const event = accessDenied(kind, id)
   if (kind === 'response') {
     const message = `Previous response with id '${shownId(id)}' not found.`
     return new TextProblem(400, message, { param, code: 'previous_response_not_found', event })
@@ -187,7 +187,7 @@ const ownerUnknown = ({ kind, id, param }: ObjectReference): TextProblem =>
   new TextProblem(400, `${param} names a ${kind}, and the gateway cannot check its owner`, {
     param,
     code: 'unsupported_parameter',
-    event: accessRefused(kind, wordOf(id)),
+    event: accessDenied(kind, wordOf(id)),
   })
 
 /** Longer JSON source is no id. Such values are distinguished by their path. */

@@ -1,5 +1,5 @@
 import type { Audit, AuditAction } from '../../shared/audit.ts'
-import { answerLimits, type Json, JsonError, readJson } from '../../shared/json.ts'
+import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
 import { toResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Call, GenerationContext } from '../call.ts'
 import { Deadline } from '../deadline.ts'
@@ -8,7 +8,7 @@ import type { Exchange } from '../protocol.ts'
 import { respondStreaming } from '../streaming.ts'
 import { readResponse, type TextAction } from '../upstream/client.ts'
 import type { TextUpstream } from '../upstream/model-routing.ts'
-import { isEnded, type RecordBackgroundUsage } from './background.ts'
+import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
 import type { ObjectOwnership, OwnResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
@@ -89,7 +89,7 @@ const forwardStored = async (
   // After the deletion, the usage cannot be retrieved any more.
   if (action === 'DeleteResponse' && own.dueAt !== undefined) {
     const found = await retrieve(own, deadline.signal, options).catch(() => undefined)
-    if (found && isEnded(found)) await options.recordBackground(own, found.usage)
+    if (found && isResponseEnded(found)) await options.recordBackground(own, found.usage)
   }
   const { status, headers, bytes, json } = await forward(
     action,
@@ -102,7 +102,7 @@ const forwardStored = async (
   if (own.dueAt !== undefined) {
     const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
     // A response that is deleted before it ends will never end: its call is recorded now, without usage.
-    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isEnded(state)))
+    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isResponseEnded(state)))
       await options.recordBackground(own, state.usage)
   }
   if (action === 'DeleteResponse') {
@@ -188,7 +188,7 @@ const idsOf = (items: Json | undefined): readonly unknown[] =>
 const objectIn = (bytes: Uint8Array, action: StoredAction): Json | undefined => {
   if (bytes.length === 0 && action === 'DeleteResponse') return undefined
   try {
-    const json = readJson(bytes, answerLimits)
+    const json = readJson(bytes, responseLimits)
     if (json.isObject) return json
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

@@ -12,7 +12,7 @@ import {
   type Present,
   readBoolean,
   readModel,
-  refuseField,
+  rejectField,
   requireField,
   wordOf,
 } from '../validation.ts'
@@ -46,7 +46,7 @@ export const checkResponsesRequest = (
   checkArray(fieldOf(request, 'tools'))
   const choice = fieldOf(request, 'tool_choice')
   if (isPresent(choice) && !choice.json.isString && !choice.json.isObject)
-    refuseField(choice.param, 'must be a string or an object')
+    rejectField(choice.param, 'must be a string or an object')
   checkObject(fieldOf(request, 'text'))
   const stream = readBoolean(fieldOf(request, 'stream'))
   const background = readBoolean(fieldOf(request, 'background'))
@@ -59,7 +59,7 @@ export const checkResponsesRequest = (
 
 const checkInput = (input: Present): void => {
   if (input.json.isString) return
-  if (!input.json.isArray) refuseField(input.param, 'must be a string or an array of items')
+  if (!input.json.isArray) rejectField(input.param, 'must be a string or an array of items')
   for (const item of elementsOf(input)) checkItem(item)
 }
 
@@ -73,7 +73,7 @@ const checkItem = ({ param, json }: Present): void => {
   checkString(fieldOf(json, 'text', param))
   const content = fieldOf(json, 'content', param)
   if (!isPresent(content) || content.json.isString) return
-  if (!content.json.isArray) refuseField(content.param, 'must be a string or an array of parts')
+  if (!content.json.isArray) rejectField(content.param, 'must be a string or an array of parts')
   for (const part of elementsOf(content)) checkPart(part)
 }
 

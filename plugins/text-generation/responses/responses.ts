@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
-import { errorOf } from '../../sse-relay/index.ts'
+import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
-import { brokenOff, type Exchange, type Protocol, type Relaying } from '../protocol.ts'
+import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { withoutStream } from '../stream-fields.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { replayResponse } from './replay.ts'
@@ -19,13 +19,13 @@ export interface ResponsesOptions {
 /** `POST /v1/responses` at an upstream that has a Responses API. */
 export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol => ({
   check: checkResponsesRequest,
-  put(request, { background = false }) {
+  toExchange(request, { background = false }) {
     return {
       action: 'CreateResponse',
       path: '/responses',
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // The upstream returns a background response at once, before it has generated anything.
-      atOnce: background,
+      respondsAtOnce: background,
       ...responseHandling(() => withoutInput(request), { now, maxResponseBytes }),
     }
   },
@@ -56,9 +56,9 @@ const responseHandling = (request: () => unknown, { now, maxResponseBytes }: Res
     })
   return {
     native: true,
-    isAnswer: ({ output, object }: JsonObject) => Array.isArray(output) || object === 'response',
-    terminal: true,
-    eventsOf: replayResponse,
+    isResponse: ({ output, object }: JsonObject) => Array.isArray(output) || object === 'response',
+    hasTerminalEvent: true,
+    toEventStream: replayResponse,
     assemble,
     relay: () => relayResponses(assemble()),
   }
@@ -70,10 +70,10 @@ const responseHandling = (request: () => unknown, { now, maxResponseBytes }: Res
  * `[DONE]` follows the final event, exactly once. A broken stream ends with `response.failed`, which holds the response
  * so far, and an error event.
  */
-export const relayResponses = (assembly: ResponsesAssembly): Relaying => {
+export const relayResponses = (assembly: ResponsesAssembly): StreamRelay => {
   /** After `[DONE]` or an error, all further events are dropped. */
   let ended = false
-  const failure = () => failedEvents(assembly, brokenOff)
+  const failure = () => failedEvents(assembly, incompleteStreamMessage)
   return {
     get complete() {
       return assembly.complete
@@ -89,7 +89,7 @@ export const relayResponses = (assembly: ResponsesAssembly): Relaying => {
         ended = true
         return assembly.complete ? undefined : encoder.encode(failure())
       }
-      if (errorOf(event, json)) {
+      if (readErrorEvent(event, json)) {
         ended = true
         return undefined
       }

@@ -1,10 +1,10 @@
-import type { UpstreamRefusedError } from '../../shared/upstream-error.ts'
+import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 
 /** A field that the gateway adds to requests. */
 export type Addition = 'stream' | 'stream_options' | 'max_tokens'
 
 /** An added field that an upstream has rejected. */
-export interface RefusedAddition {
+export interface RejectedAddition {
   readonly addition: Addition
   /** Whether the upstream would reject it again. If false, it only conflicts with the length of this input. */
   readonly permanent: boolean
@@ -16,7 +16,7 @@ export interface RefusedAddition {
  * The patterns cover the messages of many vendors and servers. Undefined when the error is about anything else, or has
  * a status other than 400 and 422: only these prove that the upstream has generated nothing.
  */
-export const refusedAddition = ({ response }: UpstreamRefusedError): RefusedAddition | undefined => {
+export const rejectedAddition = ({ response }: UpstreamRejectedError): RejectedAddition | undefined => {
   if ((response.status !== 400 && response.status !== 422) || response.bytes.length > maxErrorBytes) return undefined
   const details = detailsOf(parseIfJson(new TextDecoder().decode(response.bytes)))
   for (const [addition, isAbout] of matchers) {

@@ -6,7 +6,7 @@ import { decodeText } from '../../shared/text.ts'
 import {
   type Fetch,
   UpstreamInvalidError,
-  UpstreamRefusedError,
+  UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../shared/upstream-error.ts'
 import { EventTooLargeError } from '../../sse-relay/index.ts'
@@ -95,8 +95,8 @@ export const createUpstreamClient = ({
       throw new UpstreamInvalidError(hasCredential ? 'a header contains a credential' : `unexpected status ${status}`)
     }
     const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
-    log.info({ action: request.action, status }, 'upstream refused')
-    throw new UpstreamRefusedError({ status, headers, bytes })
+    log.info({ action: request.action, status }, 'upstream rejected the request')
+    throw new UpstreamRejectedError({ status, headers, bytes })
   }
 }
 

@@ -45,17 +45,17 @@ export const createStreamCredentialCheck = (upstream: TextUpstream): ((frame: Fr
   }
   return (frame) => {
     const { event } = frame
-    if (!isInOneString || !(event instanceof TextEvent) || !event.likeness) {
+    if (!isInOneString || !(event instanceof TextEvent) || !event.template) {
       check(textOf(frame, key))
       if (event) forEachPiece(event.data, checkPiece)
       return
     }
     // The rest of the event equals the first event of this template, which has been checked.
-    const { likeness, pieces } = event
+    const { template, pieces } = event
     for (let index = 0; index < pieces.length; index++) {
-      const { member, kind } = likeness.holes[index] as TemplateHole
+      const { member, kind } = template.holes[index] as TemplateHole
       const piece = pieces[index] as string
-      if (kind === 'piece' && piece !== '') checkPiece(member, likeness.outputIndex, piece)
+      if (kind === 'piece' && piece !== '') checkPiece(member, template.outputIndex, piece)
       else if (kind === 'filler' && piece.length >= key.length) check(piece)
     }
   }

@@ -1,5 +1,5 @@
 import type { Problem } from '../../shared/problem.ts'
-import { UpstreamInvalidError, UpstreamRefusedError } from '../../shared/upstream-error.ts'
+import { UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asProblem } from './client.ts'
@@ -21,11 +21,11 @@ export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Head
  * Converts the first event of a stream, if it is an error, to an HTTP error: the upstream's message, and the status
  * that belongs to it.
  */
-const errorResponse = (upstreamError: object, headers = new Headers()): UpstreamRefusedError => {
+const errorResponse = (upstreamError: object, headers = new Headers()): UpstreamRejectedError => {
   const error = errorOf(upstreamError)
   const responseHeaders = new Headers(headers)
   responseHeaders.set('content-type', 'application/json')
-  return new UpstreamRefusedError({
+  return new UpstreamRejectedError({
     status: errorStatus(error),
     headers: responseHeaders,
     bytes: new TextEncoder().encode(JSON.stringify({ error })),

@@ -5,16 +5,16 @@ import type { UpstreamResponse } from '../response.ts'
 import type { Caller, Upstream } from '../upstream.ts'
 
 /** Maximum number of group ids in one list operation of the upstream. */
-export const groupsPerCall = 100
+export const maxGroupsPerCall = 100
 
 /** Splits groups into batches of 1 to 100, one for each call. */
-export const groupsByCall = <Group extends OwnedId<'group'>>(
+export const groupBatches = <Group extends OwnedId<'group'>>(
   groups: readonly Group[],
 ): readonly (readonly [Group, ...Group[]])[] => {
-  if (isNonEmpty(groups) && groups.length <= groupsPerCall) return [groups]
+  if (isNonEmpty(groups) && groups.length <= maxGroupsPerCall) return [groups]
   const batches: (readonly [Group, ...Group[]])[] = []
-  for (let at = 0; at < groups.length; at += groupsPerCall) {
-    const batch = groups.slice(at, at + groupsPerCall)
+  for (let at = 0; at < groups.length; at += maxGroupsPerCall) {
+    const batch = groups.slice(at, at + maxGroupsPerCall)
     if (isNonEmpty(batch)) batches.push(batch)
   }
   return batches
@@ -26,7 +26,7 @@ const isNonEmpty = <Item>(items: readonly Item[]): items is readonly [Item, ...I
 export interface ListedGroups {
   readonly items: readonly Json[]
   /** The responses of all calls, in order. */
-  readonly answers: readonly UpstreamResponse[]
+  readonly responses: readonly UpstreamResponse[]
 }
 
 /**
@@ -42,16 +42,16 @@ export const describeGroups = async (
 ): Promise<ListedGroups> => {
   const items: Json[] = []
   const responses: UpstreamResponse[] = []
-  for (const batch of groupsByCall(groups)) {
+  for (const batch of groupBatches(groups)) {
     const query = { groupType, groups: batch, sortBy: 'CreateTime', sortOrder: 'Desc', paging: maxPaging } as const
     const response = await upstream.send({ action: 'ListAssetGroups', query }, caller)
     items.push(...itemsOf(response))
     responses.push(response)
   }
-  return { items, answers: responses }
+  return { items, responses }
 }
 
-const maxPaging = { maxResults: groupsPerCall } as const
+const maxPaging = { maxResults: maxGroupsPerCall } as const
 
 /** Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`. */
 export const findGroups = async (upstream: Upstream, groupType: string, name: string): Promise<readonly Json[]> => {

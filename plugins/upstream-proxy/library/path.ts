@@ -1,4 +1,4 @@
-import { UpstreamRefusedError } from '../../shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 
 /**
  * Template tag that builds a path. Each id becomes exactly one segment, whatever characters it contains.
@@ -16,5 +16,5 @@ export const path = (parts: TemplateStringsArray, ...ids: readonly string[]): st
 }
 
 /** The 404 for an id that cannot exist upstream. The client throws it without a call. */
-export const notFound = (): UpstreamRefusedError =>
-  new UpstreamRefusedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })
+export const notFound = (): UpstreamRejectedError =>
+  new UpstreamRejectedError({ status: 404, headers: new Headers(), bytes: new Uint8Array() })

@@ -5,12 +5,12 @@ import { FairQueue, type QueuedCall } from './fair-queue.ts'
 import type { QueueTime } from './queue-time.ts'
 import {
   isPermit,
+  maxServedAgeMs,
   type PermitRequest,
   type RateLimit,
   type RateLimitDelay,
   type RateLimitPermit,
   type RateLimitStore,
-  turnMemoryMs,
 } from './store.ts'
 
 /** The client did not make the call, because the rate limits gave it no slot. The upstream has not received it. */
@@ -52,7 +52,7 @@ export const maxStoreMs = 4_000
 /** The rate limiter of one action. Calls above the limit wait in a fair queue. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions
-  readonly #queue = new FairQueue<WaitingCall>(turnMemoryMs)
+  readonly #queue = new FairQueue<WaitingCall>(maxServedAgeMs)
   /** No slot is free before this time. A time in the past means: unknown. */
   #nextAt = 0
   /** Whether a call had to wait since the queue was last empty. */
@@ -118,7 +118,7 @@ export class RateLimiter {
     const at = used ? clock.now() + rate.periodMs + clockSkewMs : clock.now()
     const spreadMs = used && (this.#crowded || this.#queue.size > 0) ? this.#spreadMs : 0
     // After an error here the slot becomes free when its lease ends.
-    const freed = store.free(permit, at, spreadMs).catch((err: unknown) => {
+    const freed = store.release(permit, at, spreadMs).catch((err: unknown) => {
       log.warn({ err, action: permit.action }, 'a rate limit slot could not be released')
     })
     if (!used) void freed.then(() => this.#wake())
@@ -128,7 +128,7 @@ export class RateLimiter {
   async slow(until: number): Promise<void> {
     const { store, rate, log } = this.#options
     this.#nextAt = Math.max(this.#nextAt, until)
-    await store.slow(rate.action, until, this.#spreadMs).catch((err: unknown) => {
+    await store.delayUntil(rate.action, until, this.#spreadMs).catch((err: unknown) => {
       log.warn({ err, action: rate.action }, 'the rate limit could not be slowed down')
     })
     this.#wake()

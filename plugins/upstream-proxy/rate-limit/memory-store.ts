@@ -1,4 +1,10 @@
-import { courtesyMs, type PermitRequest, type RateLimitPermit, type RateLimitStore, turnMemoryMs } from './store.ts'
+import {
+  maxServedAgeMs,
+  type PermitRequest,
+  type RateLimitPermit,
+  type RateLimitStore,
+  reservationMs,
+} from './store.ts'
 
 interface Slot {
   readonly number: number
@@ -58,20 +64,20 @@ export const memoryRateLimitStore = (): RateLimitStore => {
       const othersFirst = [...turns.entries()].some(
         ([name, other]) => name !== user && other.waitsUntil > now && other.servedAt < turn.servedAt,
       )
-      if (slot && (!othersFirst || slot.freeAt <= now - courtesyMs)) {
+      if (slot && (!othersFirst || slot.freeAt <= now - reservationMs)) {
         // Moves the user to the end of the map, so that `deleteOldTurns` finds the oldest turns first.
         turns.delete(user)
         turns.set(user, { servedAt: now, waitsUntil: 0 })
-        deleteOldTurns(turns, now - turnMemoryMs)
+        deleteOldTurns(turns, now - maxServedAgeMs)
         return takeSlot(slot, wanted)
       }
       turn.waitsUntil = now + 2 * periodMs
       turns.set(user, turn)
-      const nextAt = slot ? slot.freeAt + courtesyMs : Math.min(...usable.map((each) => freeFrom(each, wanted)))
+      const nextAt = slot ? slot.freeAt + reservationMs : Math.min(...usable.map((each) => freeFrom(each, wanted)))
       return { nextAt, servedAt: turn.servedAt }
     },
 
-    async free(permit, at, spreadMs = 0) {
+    async release(permit, at, spreadMs = 0) {
       const { slots } = open(permit.action)
       const slot = slots[permit.number]
       if (slot?.leaseUntil !== permit.leaseUntil) return
@@ -80,7 +86,7 @@ export const memoryRateLimitStore = (): RateLimitStore => {
       slot.leaseUntil = 0
     },
 
-    async slow(name, until, spreadMs) {
+    async delayUntil(name, until, spreadMs) {
       for (const slot of open(name).slots) slot.freeAt = Math.max(slot.freeAt, until + slot.number * spreadMs)
     },
   }
@@ -89,6 +95,6 @@ export const memoryRateLimitStore = (): RateLimitStore => {
 const deleteOldTurns = (turns: Map<string, Turn>, before: number): void => {
   for (const [user, turn] of turns) {
     if (turn.servedAt >= before) return
-    if (turn.waitsUntil <= before + turnMemoryMs) turns.delete(user)
+    if (turn.waitsUntil <= before + maxServedAgeMs) turns.delete(user)
   }
 }

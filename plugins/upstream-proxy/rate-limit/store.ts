@@ -51,7 +51,7 @@ export interface RateLimitDelay {
  * least one period apart, whatever the network delay is, and no window of one period contains more calls than there are slots.
  *
  * While calls wait, a free slot is reserved for the waiting user who was served least recently, in any process. The reservation ends after
- * `courtesyMs`. Then every user may take the slot, so that a process that died cannot block it.
+ * `reservationMs`. Then every user may take the slot, so that a process that died cannot block it.
  */
 export interface RateLimitStore {
   /** Takes a slot if one is free and no user waits. */
@@ -63,15 +63,15 @@ export interface RateLimitStore {
    *
    * With `spreadMs`, the slot becomes free no earlier than `spreadMs` after every other slot. So slots that were taken at once become free one by one.
    */
-  free(permit: RateLimitPermit, at: number, spreadMs?: number): Promise<void>
+  release(permit: RateLimitPermit, at: number, spreadMs?: number): Promise<void>
   /** Blocks all slots of the action before `until`. From then on, one slot becomes free every `spreadMs`. */
-  slow(action: string, until: number, spreadMs: number): Promise<void>
+  delayUntil(action: string, until: number, spreadMs: number): Promise<void>
 }
 
 /** How long a free slot is reserved for the next user. Longer than that user's process needs to take it, and too short to delay others much. */
-export const courtesyMs = 40
+export const reservationMs = 40
 
 /** How long the time when a user was last served is kept. */
-export const turnMemoryMs = 60_000
+export const maxServedAgeMs = 60_000
 
 export const isPermit = (taken: RateLimitPermit | RateLimitDelay): taken is RateLimitPermit => 'number' in taken

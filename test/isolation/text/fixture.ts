@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TextObjectStore } from '../../../plugins/text-generation/index.ts'
-import type { Handle } from '../../../src/app.ts'
+import type { FetchHandler } from '../../../src/app.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { openStore } from '../../../src/store/index.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -23,7 +23,7 @@ export interface CurrentRequest {
 /** What a planted mutant may put between the parts of a gateway. */
 export interface Overrides {
   readonly objects?: TextObjectStore
-  readonly around?: (handle: Handle) => Handle
+  readonly around?: (handle: FetchHandler) => FetchHandler
   readonly fetch?: (url: string, init: RequestInit, startRequest: typeof fetch) => Promise<Response>
 }
 
@@ -109,7 +109,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
 
   /** Makes the request available to a mutant. */
   const seen =
-    (handle: Handle): Handle =>
+    (handle: FetchHandler): FetchHandler =>
     async (request) => {
       const text = request.body ? await request.text() : undefined
       const token = request.headers.get('authorization')?.slice('Bearer '.length)

@@ -1,5 +1,5 @@
 import type { ObjectKind, TextObject, TextObjectStore } from '../../../plugins/text-generation/index.ts'
-import type { Handle } from '../../../src/app.ts'
+import type { FetchHandler } from '../../../src/app.ts'
 import { bridgedModel, type CurrentRequest, type Mutant, type MutantContext, type Overrides } from './fixture.ts'
 
 /** Mutants of the gateway: each has one defect in otherwise correct gateways. */
@@ -265,7 +265,7 @@ type Smuggle = (currentRequest: CurrentRequest) => false | undefined | { readonl
 function smuggling(smuggle: Smuggle): Mutant {
   return ({ currentRequest }) => ({
     around:
-      (handle: Handle): Handle =>
+      (handle: FetchHandler): FetchHandler =>
       (request) => {
         const current = currentRequest()
         const found = current.json && request.method === 'POST' && smuggle(current)

@@ -1,5 +1,5 @@
 /** Memoizes a function of an object. The result lives as long as the object, which must not change. */
-export const oncePer = <Key extends object, Value>(compute: (key: Key) => Value): ((key: Key) => Value) => {
+export const memoize = <Key extends object, Value>(compute: (key: Key) => Value): ((key: Key) => Value) => {
   const cache = new WeakMap<Key, Value>()
   return (key) => {
     let value = cache.get(key)

@@ -2,13 +2,13 @@ import type { Call } from '../call.ts'
 import type { Addition } from './additions.ts'
 
 /** Cache of added fields to omit, because an upstream has rejected them before. */
-export interface RefusedAdditions {
+export interface RejectedAdditions {
   get(call: Call): ReadonlySet<Addition>
   /** Call this when a request without these fields has succeeded. */
   remember(call: Call, additions: ReadonlySet<Addition>): void
 }
 
-export interface RefusedAdditionsOptions {
+export interface RejectedAdditionsOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Milliseconds until the gateway tries the field again: the upstream may support it by then. Default one hour. */
@@ -23,11 +23,11 @@ export interface RefusedAdditionsOptions {
  * Some models reject streams only in combination with other fields or with some of their values. So a rejected request
  * does not affect requests with other fields, nor other users.
  */
-export const createRefusedAdditions = ({
+export const createRejectedAdditions = ({
   now,
   ttlMs = 3_600_000,
   maxEntries = 5000,
-}: RefusedAdditionsOptions): RefusedAdditions => {
+}: RejectedAdditionsOptions): RejectedAdditions => {
   const entries = new Map<string, { readonly additions: ReadonlySet<Addition>; readonly until: number }>()
   return {
     get(call) {

@@ -16,13 +16,13 @@ export const waitUntilSent = (outgoing: ServerResponse, timeouts: SendTimeouts, 
     let stalledAt = performance.now() + timeouts.stallMs
     const endsAt = performance.now() + timeouts.wholeMs
     const timer = {
-      until: Math.min(stalledAt, endsAt),
-      over() {
+      expiresAt: Math.min(stalledAt, endsAt),
+      onTimeout() {
         const now = performance.now()
         if (outgoing.writableLength < unsent) stalledAt = now + timeouts.stallMs
         unsent = outgoing.writableLength
-        timer.until = Math.min(stalledAt, endsAt)
-        if (timer.until > now) timers.add(timer)
+        timer.expiresAt = Math.min(stalledAt, endsAt)
+        if (timer.expiresAt > now) timers.add(timer)
         else outgoing.destroy()
       },
     } satisfies CoarseTimer
