@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { startOpponent } from './compared-servers.ts'
 import { environment } from './environment.ts'
-import { startOpponent } from './opponents.ts'
 import { type AnyCase, type Options, type Pace, readOptions, usage } from './options.ts'
 import { start } from './processes.ts'
 import { type Section, toText } from './report.ts'

@@ -1,4 +1,4 @@
-import { callsPerReader, openFixture, pause, type Reading, read } from '../limits/fixture.ts'
+import { callsPerReader, openFixture, pause, type Reading, read } from '../rate-limits/fixture.ts'
 
 const perSecond = 10
 const seconds = 22

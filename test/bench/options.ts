@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Case, cases } from './cases.ts'
-import { defaultOpponents, type OpponentName, opponents } from './opponents.ts'
+import { defaultOpponents, type OpponentName, opponents } from './compared-servers.ts'
 import { startCase } from './starts.ts'
 import { type OpenCase, openCases } from './streams.ts'
 import type { Setting } from './targets.ts'

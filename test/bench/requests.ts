@@ -1,6 +1,6 @@
 import type { Case } from './cases.ts'
+import { baseline } from './compared-servers.ts'
 import type { Job, LoadResult, Quantiles } from './load.ts'
-import { baseline } from './opponents.ts'
 import type { Pace } from './options.ts'
 import { startWorker } from './processes.ts'
 import { between, more, type Row, type Section, spread, verdict } from './report.ts'

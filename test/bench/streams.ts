@@ -1,6 +1,6 @@
 import { chat, type Front } from './cases.ts'
-import type { HoldJob, HoldResult } from './hold.ts'
-import { baseline } from './opponents.ts'
+import { baseline } from './compared-servers.ts'
+import type { HoldJob, HoldResult } from './hold-streams.ts'
 import type { Pace } from './options.ts'
 import { startWorker } from './processes.ts'
 import { between, more, type Row, type Section, spread, verdict } from './report.ts'
@@ -63,7 +63,7 @@ export const measureOpen = async (
 }
 
 const measure = async (which: OpenCase, target: Target, count: number, pace: Pace): Promise<Reading> => {
-  const client = startWorker<HoldJob, HoldResult>('hold.ts')
+  const client = startWorker<HoldJob, HoldResult>('hold-streams.ts')
   const own = await target.startAgain()
   const ask = async (job: HoldJob): Promise<HoldResult> => {
     const result = await client.ask(job)

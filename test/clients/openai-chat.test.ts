@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { newAsset, newGroup } from '../routes/routes.ts'
+import { newAsset, newGroup } from '../routes/fixture.ts'
 import {
   all,
   chatTools,

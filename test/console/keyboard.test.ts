@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, openBrowser, visit } from './browser.ts'
-import { name, openHouse, password } from './stub.ts'
+import { name, openHouse, password } from './fixture.ts'
 
 /** The element with the focus: its tag name and its label. */
 const focused = (page: Page): Promise<string> =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, login, openBrowser, visit } from './browser.ts'
-import { type House, openHouse } from './stub.ts'
+import { type House, openHouse } from './fixture.ts'
 
 const withGroup = async (house: House, name: string): Promise<string> => {
   const { id } = house.emulator.library.addGroup({ name })

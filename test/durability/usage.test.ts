@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { until } from '../routes/routes.ts'
+import { until } from '../routes/fixture.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 const model = 'doubao-seed-emulated'

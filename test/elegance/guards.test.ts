@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { guardedHost, type Moment } from './guarded.ts'
+import { guardedHost, type Moment } from './guarded-host.ts'
 
 type GuardedHost = typeof guardedHost
 
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The host app after a bundler that rewrites functions. */
 const minified = async (format: 'esm' | 'cjs'): Promise<GuardedHost> => {
-  const entrypoint = join(import.meta.dir, 'guarded.ts')
+  const entrypoint = join(import.meta.dir, 'guarded-host.ts')
   const outdir = join(folder, format)
   const { outputs } = await Bun.build({ entrypoints: [entrypoint], outdir, format, target: 'bun', minify: true })
   const made = await import(outputs[0]?.path ?? '')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { toResponse } from 'sluice/upstream-proxy'
-import { as, ask, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixtures.ts'
+import { as, ask, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixture.ts'
 
 /** A host app with three levels of plugins. Each level has a route that must stay unguarded. */
 const nest = (inner: Elysia) => {

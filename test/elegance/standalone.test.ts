@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { toResponse } from 'sluice/upstream-proxy'
-import { as, ask, errorBody, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixtures.ts'
+import { as, ask, errorBody, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixture.ts'
 
 describe('each plugin works alone in any Elysia app', () => {
   test('api-token', async () => {

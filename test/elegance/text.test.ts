@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type AnyElysia, Elysia } from 'elysia'
 import { sseRelay } from 'sluice/sse-relay'
 import { textGeneration } from 'sluice/text-generation'
-import { as, ask, identify } from './fixtures.ts'
+import { as, ask, identify } from './fixture.ts'
 import { codeOf, sources } from './sources.ts'
 
 /** The route table of text generation. */

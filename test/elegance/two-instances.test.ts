@@ -4,7 +4,7 @@ import { toResponse } from 'sluice/upstream-proxy'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { as, ask, identify, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixtures.ts'
+import { as, ask, identify, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixture.ts'
 
 /** Both apps in a third one. */
 const both = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { OwnedId } from '../../plugins/shared/owned-id.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, built } from '../upstream-proxy/scripted.ts'
+import { bodyOf, built } from '../upstream-proxy/scripted-upstream.ts'
 
 const owned = (id: string) => ({ id }) as OwnedId<'verification'>
 

@@ -11,7 +11,7 @@ import {
   openRoutes,
   picture,
   statusAndText,
-} from './routes.ts'
+} from './fixture.ts'
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 

@@ -9,7 +9,7 @@ import {
   openRoutes,
   type Routes,
   statusAndText,
-} from './routes.ts'
+} from './fixture.ts'
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains only assets of the caller’s groups of the type', async () => {

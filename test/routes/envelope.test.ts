@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ids, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
+import { ids, newAsset, newGroup, openRoutes, type Routes } from './fixture.ts'
 
 const start = Date.UTC(2026, 0, 1)
 /** Adds assets around those created through the gateway, so that a wrong token leads to another page. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openRoutes, type Routes } from './routes.ts'
+import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openRoutes, type Routes } from './fixture.ts'
 
 const furnished = async (options: Parameters<typeof openRoutes>[0]) => {
   // The URLs in responses are signed with the current time.

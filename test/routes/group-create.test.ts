@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
-import { eachKind, errorReply, messageOf, newGroup, openRoutes, statusAndText } from './routes.ts'
+import { eachKind, errorReply, messageOf, newGroup, openRoutes, statusAndText } from './fixture.ts'
 
 const path = '/assets/groups'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, errorReply, ids, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
+import { adoptFace, eachKind, errorReply, ids, newAsset, newGroup, openRoutes, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')

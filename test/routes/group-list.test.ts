@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { adoptFace, eachKind, errorReply, ids, messageOf, newGroup, openRoutes, statusAndText } from './routes.ts'
+import { adoptFace, eachKind, errorReply, ids, messageOf, newGroup, openRoutes, statusAndText } from './fixture.ts'
 
 const path = '/assets/groups'
 const notYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { eachKind, newAsset, newGroup, openRoutes } from './routes.ts'
+import { eachKind, newAsset, newGroup, openRoutes } from './fixture.ts'
 
 /** A store that records its calls, except the periodic reads of the revision. */
 const counted = (): { store: Store; asked: string[] } => {

@@ -5,7 +5,7 @@ import { startEmulator } from '../../src/emulator/index.ts'
 import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
-import { errorReply, newGroup, openRoutes, type Routes, statusAndText, until } from './routes.ts'
+import { errorReply, newGroup, openRoutes, type Routes, statusAndText, until } from './fixture.ts'
 
 const path = '/assets/groups'
 const pending = errorReply(

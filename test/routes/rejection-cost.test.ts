@@ -4,7 +4,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
-import { kinds, newAsset, newGroup, statusAndText } from './routes.ts'
+import { kinds, newAsset, newGroup, statusAndText } from './fixture.ts'
 
 /** A store that records its calls, except the periodic reads of the revision. */
 const recordCalls = (store: Store) => {

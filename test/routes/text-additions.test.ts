@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { openRoutes } from './routes.ts'
+import { openRoutes } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hello' }]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
 import type { User } from '../support/gateway.ts'
-import { adoptFace, eachKind, newAsset, newGroup, openRoutes } from './routes.ts'
+import { adoptFace, eachKind, newAsset, newGroup, openRoutes } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { openRoutes, type Routes } from './routes.ts'
+import { openRoutes, type Routes } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 

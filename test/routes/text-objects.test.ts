@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { startEmulator } from '../../src/emulator/index.ts'
-import { openRoutes, type Routes } from './routes.ts'
+import { openRoutes, type Routes } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { newGroup, openRoutes, type Routes } from './routes.ts'
+import { newGroup, openRoutes, type Routes } from './fixture.ts'
 
 /** An upstream that ignores some parameters of an asset list. */
 const ignoring =

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
-import { expectNothingFromInside, openRoutes, until } from './routes.ts'
+import { expectNothingFromInside, openRoutes, until } from './fixture.ts'
 
 const paths = [
   ...['GET', 'POST'].flatMap((method) => [[method, '/assets'] as const, [method, '/assets/groups'] as const]),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
-import { eachKind, errorReply, newAsset, newGroup, openRoutes, picture, statusAndText } from './routes.ts'
+import { eachKind, errorReply, newAsset, newGroup, openRoutes, picture, statusAndText } from './fixture.ts'
 
 interface Things {
   readonly group: string

@@ -9,7 +9,7 @@ import {
 } from '../../plugins/sse-relay/index.ts'
 import { settled } from '../support/virtual-clock.ts'
 import { bodyOf, bytesOf, ControlledBody, collected, readAll } from './bodies.ts'
-import { parsedElsewhere } from './oracle.ts'
+import { parsedElsewhere } from './reference-parser.ts'
 
 const relayOf = (pieces: (string | Uint8Array)[], options?: RelayOptions) =>
   relayFrames(readFrames(bodyOf(pieces), { maxEventBytes: 1000 }), options)

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { PermitRequest, RateLimitStore } from '../../plugins/upstream-proxy/index.ts'
-import { testRateLimitStore } from '../limits/store-tests.ts'
+import { testRateLimitStore } from '../rate-limits/store-tests.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('rate limit slots', (database) => {

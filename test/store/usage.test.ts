@@ -7,7 +7,7 @@ import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { createUsageStore } from '../../src/store/usage.ts'
-import { until } from '../routes/routes.ts'
+import { until } from '../routes/fixture.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 const noon = Date.UTC(2026, 8, 21, 12)

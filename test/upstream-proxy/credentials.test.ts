@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { failure, json, key, scripted } from './scripted.ts'
+import { failure, json, key, scripted } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 const invalid = { status: 502, message: 'upstream returned an invalid response' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { failure, json, scripted } from './scripted.ts'
+import { failure, json, scripted } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 

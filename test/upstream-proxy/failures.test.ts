@@ -11,7 +11,7 @@ import {
   UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, key, own, scripted } from './scripted.ts'
+import { bodyOf, failure, json, key, own, scripted } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 const unavailable = { status: 502, message: 'Seedance upstream unavailable' }

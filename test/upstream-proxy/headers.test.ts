@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { requestHeaders, responseHeaders } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, json, key, scripted } from './scripted.ts'
+import { bodyOf, json, key, scripted } from './scripted-upstream.ts'
 
 const callers = {
   authorization: 'Bearer sk-callers-own',

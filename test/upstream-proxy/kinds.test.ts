@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ark, arkAuthorization, type Operation, rest } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, built, own } from './scripted.ts'
+import { bodyOf, built, own } from './scripted-upstream.ts'
 
 const query = {
   groupType: 'AIGC',

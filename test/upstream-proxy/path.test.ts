@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { rest, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, scripted } from './scripted.ts'
+import { bodyOf, failure, json, own, scripted } from './scripted-upstream.ts'
 
 const kind = rest({ url: 'http://upstream.test/api/media/proxy', key: 'k' })
 

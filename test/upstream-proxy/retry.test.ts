@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Operation, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, reset, scripted } from './scripted.ts'
+import { bodyOf, failure, json, own, reset, scripted } from './scripted-upstream.ts'
 
 const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', paging: { maxResults: 100 } } as const
 const reads: readonly Operation[] = [

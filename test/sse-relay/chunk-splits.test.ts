@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrameSplitter, type Frame, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
 import { bodyOf, collected, joined } from './bodies.ts'
-import { parsedElsewhere } from './oracle.ts'
+import { parsedElsewhere } from './reference-parser.ts'
 import { chop, cuts, vectors } from './vectors.ts'
 
 const split = (pieces: readonly Uint8Array[]): { frames: Frame[]; rest: Frame | undefined } => {

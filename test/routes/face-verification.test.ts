@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { startGateway, userAt } from '../support/gateway.ts'
-import { eachKind, newAsset } from './routes.ts'
+import { eachKind, newAsset } from './fixture.ts'
 
 const password = 'correct horse'
 

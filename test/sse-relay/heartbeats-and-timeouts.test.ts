@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type RelayOptions, readFrames, relayFrames } from '../../plugins/sse-relay/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { bytesOf, ControlledBody, joined } from './bodies.ts'
-import { parsedElsewhere } from './oracle.ts'
+import { parsedElsewhere } from './reference-parser.ts'
 
 /** A relay whose client reads continuously by default. */
 const relayed = (options: RelayOptions, { reading = true } = {}) => {

@@ -7,7 +7,7 @@ import {
   type Upstream,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
-import { failure, own } from './scripted.ts'
+import { failure, own } from './scripted-upstream.ts'
 
 const groups = (count: number) => Array.from({ length: count }, (_, at) => own<'group'>(`g-${at}`))
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { openHouse } from './stub.ts'
+import { openHouse } from './fixture.ts'
 
 const createGroup = async (page: Page) => {
   await page.getByRole('button', { name: 'New group' }).click()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { newAsset, newGroup, openRoutes, until } from '../routes/routes.ts'
-import { failure, json, scripted } from '../upstream-proxy/scripted.ts'
+import { newAsset, newGroup, openRoutes, until } from '../routes/fixture.ts'
+import { failure, json, scripted } from '../upstream-proxy/scripted-upstream.ts'
 
 describe('concurrent reads of one asset', () => {
   test('make one upstream call, and only the owner receives the asset', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
-import { errorReply, messageOf, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
+import { errorReply, messageOf, newAsset, newGroup, openRoutes, statusAndText } from './fixture.ts'
 
 test.each([
   ...[

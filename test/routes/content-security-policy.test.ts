@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { createWaitingApp, renderRejection } from '../../src/app.ts'
 import { askRaw } from '../support/gateway.ts'
-import { newAsset, newGroup, openRoutes } from './routes.ts'
+import { newAsset, newGroup, openRoutes } from './fixture.ts'
 
 const inert = { 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'; sandbox" }
 const policyOf = (headers: Headers) =>

@@ -6,7 +6,7 @@ import {
   UpstreamBusyError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { QueueTime } from '../../plugins/upstream-proxy/rate-limit/queue-time.ts'
-import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted.ts'
+import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted-upstream.ts'
 
 const ok = json('{"Result":{"Id":"x"}}')
 const read = (id: string): Operation => ({ action: 'GetAsset', id })

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { name, password } from './stub.ts'
+import { name, password } from './fixture.ts'
 
 const dialogOf = (page: Page, button: string) => async (fill: Record<string, string>, confirm: string) => {
   await page.getByRole('button', { name: button }).first().click()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, errorReply, newAsset, newGroup, openRoutes, statusAndText } from './routes.ts'
+import { adoptFace, eachKind, errorReply, newAsset, newGroup, openRoutes, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'asset not found in your asset group')
 const group403 = errorReply(403, 'group_id does not belong to your asset groups')

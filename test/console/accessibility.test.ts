@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { type House, openHouse } from './stub.ts'
+import { type House, openHouse } from './fixture.ts'
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
 

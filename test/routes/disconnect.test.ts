@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { newAsset, newGroup, openRoutes, type Routes, until } from './routes.ts'
+import { newAsset, newGroup, openRoutes, type Routes, until } from './fixture.ts'
 
 const leave = async (routes: Routes, method: string, path: string, body?: object): Promise<void> => {
   const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })

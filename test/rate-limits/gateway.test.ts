@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { errorReply, newAsset, newGroup, openRoutes, statusAndText } from '../routes/routes.ts'
+import { errorReply, newAsset, newGroup, openRoutes, statusAndText } from '../routes/fixture.ts'
 
 describe('a gateway with rate limits', () => {
   test('rejects a creation that would wait too long, and leaves its name free', async () => {
