@@ -1,10 +1,10 @@
-import { learnTime } from './clock.js'
+import { ApiError, isAbort, readApiError } from './api-error.js'
+import { syncClock } from './clock.js'
 import { createCredential } from './credential.js'
-import { isAbort, Refusal, refusalOf } from './refusal.js'
 import { t } from './strings.js'
 
 /**
- * @typedef {object} Asking
+ * @typedef {object} RequestOptions
  * @property {string} [method] default GET
  * @property {unknown} [body] sent as JSON
  * @property {AbortSignal} [signal]
@@ -12,9 +12,9 @@ import { t } from './strings.js'
  */
 
 /**
- * Sends a request. Throws Refusal for a status that is not a success, and when there is no response.
+ * Sends a request. Throws ApiError for a status that is not a success, and when there is no response.
  * @param {string} path
- * @param {Asking & { token?: string }} [asking]
+ * @param {RequestOptions & { token?: string }} [options]
  * @returns {Promise<Response>}
  */
 export const send = async (path, { method = 'GET', body, signal, keepalive, token } = {}) => {
@@ -27,75 +27,76 @@ export const send = async (path, { method = 'GET', body, signal, keepalive, toke
   const json = body === undefined ? undefined : JSON.stringify(body)
   const init = { method, headers, body: json, signal, keepalive, credentials, cache: 'no-store', redirect: 'error' }
   const response = await fetch(path, /** @type {RequestInit} */ (init)).catch((error) => {
-    throw isAbort(error) ? error : new Refusal(0, t.errors.unreachable)
+    throw isAbort(error) ? error : new ApiError(0, t.errors.unreachable)
   })
-  learnTime(response.headers.get('date'))
-  if (!response.ok) throw await refusalOf(response)
+  syncClock(response.headers.get('date'))
+  if (!response.ok) throw await readApiError(response)
   return response
 }
 
 /**
- * Reads a response as JSON; an empty body counts as `{}`. Throws Refusal for anything else.
+ * Reads a response as JSON; an empty body counts as `{}`. Throws ApiError for anything else.
  * @param {Response} response
  */
-const read = async (response) => {
+const readJson = async (response) => {
   const text = await response.text().catch((error) => {
-    throw isAbort(error) ? error : new Refusal(0, t.errors.unreachable)
+    throw isAbort(error) ? error : new ApiError(0, t.errors.unreachable)
   })
   try {
     return text === '' ? {} : JSON.parse(text)
   } catch {
-    throw new Refusal(response.status, t.errors.unreadable)
+    throw new ApiError(response.status, t.errors.unreadable)
   }
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /**
- * Calls as the user of the session.
- * @param {{ onEnd: () => void }} options `onEnd` is called when a response shows that the session has ended
+ * The API client for the session's user.
+ * @param {{ onSessionEnd: () => void }} options `onSessionEnd` is called when a response shows that the session has ended
  */
-export const createApi = ({ onEnd }) => {
+export const createApi = ({ onSessionEnd }) => {
   /**
-   * Calls with the session cookie: tokens, usage, face verification.
+   * Sends a request with the session cookie (tokens, usage, face verification), and reads the JSON response.
    * @param {string} path
-   * @param {Asking} [asking]
+   * @param {RequestOptions} [options]
    */
-  const ask = async (path, asking) => {
+  const request = async (path, options) => {
     try {
-      return await read(await send(path, asking))
+      return await readJson(await send(path, options))
     } catch (error) {
-      if (error instanceof Refusal && error.asksWho) onEnd()
+      if (error instanceof ApiError && error.invalidCredential) onSessionEnd()
       throw error
     }
   }
 
-  const credential = createCredential(ask)
+  const credential = createCredential(request)
 
   /**
-   * Calls with the console's token: the asset library and text generation. After a 401 it retries once with a new token.
+   * Sends a request with the console's token: the asset library and text generation. After a 401 it retries once with a new token.
    * @param {string} path
-   * @param {Asking} [asking]
+   * @param {RequestOptions} [options]
    */
-  const stream = async (path, asking) => {
+  const sendWithToken = async (path, options) => {
     const token = await credential.get()
     try {
-      return await send(path, { ...asking, token })
+      return await send(path, { ...options, token })
     } catch (error) {
-      if (!(error instanceof Refusal && error.status === 401)) throw error
+      if (!(error instanceof ApiError && error.status === 401)) throw error
       credential.drop(token)
-      return send(path, { ...asking, token: await credential.get() })
+      return send(path, { ...options, token: await credential.get() })
     }
   }
 
   return {
-    ask,
-    stream,
+    request,
+    sendWithToken,
     /**
+     * The same, and reads the JSON response.
      * @param {string} path
-     * @param {Asking} [asking]
+     * @param {RequestOptions} [options]
      */
-    askWithToken: async (path, asking) => read(await stream(path, asking)),
+    requestWithToken: async (path, options) => readJson(await sendWithToken(path, options)),
     credential,
   }
 }

@@ -1,19 +1,19 @@
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { ApiContext, useAction } from './asking.js'
 import { Assets } from './assets.js'
 import { Chat } from './chat.js'
 import { useConversation } from './conversation.js'
 import { Face } from './face.js'
 import { Groups } from './groups.js'
+import { ApiContext, useAction } from './hooks.js'
 import { html } from './html.js'
-import { Icon, Mark } from './icons.js'
+import { Icon, Logo } from './icons.js'
 import { Login } from './login.js'
 import { Failure, Loading } from './placeholder.js'
-import { to, useRoute } from './route.js'
-import { Said, say } from './say.js'
+import { linkTo, useRoute } from './route.js'
 import { useSession } from './session.js'
 import { language, t } from './strings.js'
+import { showToast, Toast } from './toast.js'
 import { Tokens } from './tokens.js'
 import { Usage } from './usage.js'
 import { useVerification } from './verification.js'
@@ -23,50 +23,50 @@ import { useVerification } from './verification.js'
 const screens = ['groups', 'face', 'chat', 'usage', 'tokens']
 
 const App = () => {
-  const { state, api, ask, login, logout } = useSession()
-  if (state.at === 'out') return html`<${Login} notice=${state.notice} login=${login} />`
-  if (state.at === 'in') {
+  const { state, api, load, login, logout } = useSession()
+  if (state.status === 'logged out') return html`<${Login} notice=${state.notice} login=${login} />`
+  if (state.status === 'logged in') {
     return html`
       <${ApiContext.Provider} value=${api}>
-        <${Layout} key=${state.user.id} user=${state.user} fresh=${state.fresh} logout=${logout} />
+        <${Layout} key=${state.user.id} user=${state.user} justLoggedIn=${state.justLoggedIn} logout=${logout} />
       <//>
     `
   }
   return html`
     <main class="login" id="main">
-      <div class="brand"><${Mark} /><span>sluice</span></div>
+      <div class="brand"><${Logo} /><span>sluice</span></div>
       <h1 class="visually-hidden">${t.title}</h1>
-      ${state.at === 'failed' ? html`<${Failure} message=${state.message} retry=${ask} />` : html`<${Loading} kind="rows" count=${1} />`}
+      ${state.status === 'failed' ? html`<${Failure} message=${state.message} retry=${load} />` : html`<${Loading} kind="rows" count=${1} />`}
     </main>
   `
 }
 
 /**
  * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, and the face verification.
- * @param {{ user: import('./session.js').User, fresh: boolean, logout: () => Promise<void> }} props
+ * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
  */
-const Layout = ({ user, fresh, logout }) => {
+const Layout = ({ user, justLoggedIn, logout }) => {
   const { screen, parts } = useRoute()
   const current = screens.find((one) => one === screen) ?? 'groups'
   const conversation = useConversation()
   const verification = useVerification()
   const loggingOut = useAction(logout)
   useEffect(() => {
-    if (loggingOut.error) say(loggingOut.error, { bad: true })
+    if (loggingOut.error) showToast(loggingOut.error, { isError: true })
   }, [loggingOut.error])
 
-  const justLoaded = useRef(!fresh)
+  const skipFocus = useRef(!justLoggedIn)
   useEffect(() => {
     document.title = `${t.nav[current]} · sluice`
     // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the top.
-    if (justLoaded.current) justLoaded.current = false
+    if (skipFocus.current) skipFocus.current = false
     else focusHeading()
   }, [current, parts.join('/')])
 
   return html`
     <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
     <header>
-      <a class="brand" href=${to('groups')}><${Mark} /><span>sluice</span></a>
+      <a class="brand" href=${linkTo('groups')}><${Logo} /><span>sluice</span></a>
       <div class="account">
         <p title=${user.name}><span class="visually-hidden">${t.loggedInAs} </span>${user.name}</p>
         <button type="button" class="plain" aria-disabled=${loggingOut.busy} onClick=${() => loggingOut.run()}>
@@ -79,7 +79,7 @@ const Layout = ({ user, fresh, logout }) => {
         ${screens.map(
           (one) => html`
             <li key=${one}>
-              <a href=${to(one)} aria-current=${one === current ? 'page' : undefined}>
+              <a href=${linkTo(one)} aria-current=${one === current ? 'page' : undefined}>
                 <${Icon} name=${one} /><span>${t.nav[one]}</span>
               </a>
             </li>
@@ -94,7 +94,7 @@ const Layout = ({ user, fresh, logout }) => {
       ${current === 'usage' && html`<${Usage} />`}
       ${current === 'tokens' && html`<${Tokens} />`}
     </main>
-    <${Said} />
+    <${Toast} />
   `
 }
 

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { segment } from './api.js'
-import { useApi } from './asking.js'
 import { FormDialog } from './dialog.js'
-import { Choice, Field } from './field.js'
+import { Field, Select } from './field.js'
+import { useApi } from './hooks.js'
 import { html } from './html.js'
-import { say } from './say.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /**
  * @typedef {object} Asset
@@ -31,15 +31,15 @@ const pathOf = (id) => `${assetsPath}/${encodeURIComponent(id)}`
  * @param {string} id
  * @returns {Promise<Asset>}
  */
-export const readAsset = async (api, id) => (await api.askWithToken(pathOf(id))).Result
+export const readAsset = async (api, id) => (await api.requestWithToken(pathOf(id))).Result
 
 /**
  * @param {Api} api
  * @param {Asset} asset
  */
 export const deleteAsset = async (api, asset) => {
-  await api.askWithToken(pathOf(asset.Id), { method: 'DELETE' })
-  say(t.assets.deleted(titleOf(asset)))
+  await api.requestWithToken(pathOf(asset.Id), { method: 'DELETE' })
+  showToast(t.assets.deleted(titleOf(asset)))
 }
 
 /** @param {Asset} asset */
@@ -63,17 +63,17 @@ export const AddAsset = ({ group, type, onDone, onClose }) => {
   const guess = (/** @type {Event} */ event) =>
     setKind(typeByExtension(/** @type {HTMLInputElement} */ (event.currentTarget).value))
   const choose = (/** @type {Event} */ event) => setKind(/** @type {HTMLSelectElement} */ (event.currentTarget).value)
-  const act = async (/** @type {Record<string, string>} */ { URL: address = '', AssetType = '', Name }) => {
+  const submit = async (/** @type {Record<string, string>} */ { URL: address = '', AssetType = '', Name }) => {
     const body = { GroupId: group, GroupType: type, URL: address, AssetType, ...(Name && { Name }) }
-    const { Result } = await api.askWithToken(assetsPath, { method: 'POST', body })
+    const { Result } = await api.requestWithToken(assetsPath, { method: 'POST', body })
     const id = String(Result.Id)
     /** @type {Asset} */
     const created = { Id: id, GroupId: group, Name, AssetType, Status: 'Processing' }
     onDone(await readAsset(api, id).catch(() => created))
-    say(t.assets.added)
+    showToast(t.assets.added)
   }
   return html`
-    <${FormDialog} title=${t.assets.add} verb=${t.assets.add} act=${act} onClose=${onClose}>
+    <${FormDialog} title=${t.assets.add} submitLabel=${t.assets.add} action=${submit} onClose=${onClose}>
       <${Field}
         label=${t.assets.address}
         hint=${type === 'LivenessFace' ? t.assets.addressHintFace : t.assets.addressHint}
@@ -85,7 +85,7 @@ export const AddAsset = ({ group, type, onDone, onClose }) => {
         autocomplete="off"
         required
       />
-      <${Choice} label=${t.assets.kind} name="AssetType" value=${kind} choices=${types} onChange=${choose} />
+      <${Select} label=${t.assets.kind} name="AssetType" value=${kind} choices=${types} onChange=${choose} />
       <${Field} label=${t.assets.name} hint=${t.optional} name="Name" maxlength="64" autocomplete="off" />
     <//>
   `
@@ -96,13 +96,13 @@ export const AddAsset = ({ group, type, onDone, onClose }) => {
  */
 export const RenameAsset = ({ asset, onDone, onClose }) => {
   const api = useApi()
-  const act = async (/** @type {Record<string, string>} */ { Name = '' }) => {
-    if (Name !== asset.Name) await api.askWithToken(pathOf(asset.Id), { method: 'PATCH', body: { Name } })
+  const submit = async (/** @type {Record<string, string>} */ { Name = '' }) => {
+    if (Name !== asset.Name) await api.requestWithToken(pathOf(asset.Id), { method: 'PATCH', body: { Name } })
     onDone({ ...asset, Name })
-    say(t.saved)
+    showToast(t.saved)
   }
   return html`
-    <${FormDialog} title=${t.assets.rename} verb=${t.save} act=${act} onClose=${onClose}>
+    <${FormDialog} title=${t.assets.rename} submitLabel=${t.save} action=${submit} onClose=${onClose}>
       <${Field} label=${t.assets.name} name="Name" defaultValue=${asset.Name ?? ''} maxlength="64" required autocomplete="off" />
     <//>
   `

@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks'
-import { useApi, useLoaded, usePolling } from './asking.js'
+import { ApiError } from './api-error.js'
 import { AddAsset, assetsPath, deleteAsset, RenameAsset, readAsset, titleOf } from './asset.js'
-import { CopyButton } from './copy.js'
+import { CopyButton } from './copy-button.js'
 import { FormDialog } from './dialog.js'
-import { Choice } from './field.js'
-import { readTime, showTime } from './format.js'
+import { Select } from './field.js'
+import { formatTime, parseTime } from './format.js'
 import { deleteGroup, EditGroup, readGroup } from './group.js'
 import { NameFilter, setOrderFrom } from './groups.js'
+import { useApi, useLoaded, usePolling } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { usePages } from './pages.js'
 import { Empty, Failure, Loading, More } from './placeholder.js'
-import { Preview, webAddress } from './preview.js'
-import { Refusal } from './refusal.js'
-import { go, to } from './route.js'
-import { say } from './say.js'
+import { httpUrl, Preview } from './preview.js'
+import { linkTo, navigate } from './route.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
@@ -47,11 +47,11 @@ export const Assets = ({ type, id }) => {
     SortOrder,
   })
   const close = () => setOpen(undefined)
-  usePolledStatus(list)
+  useStatusPolling(list)
   const title = group.value?.Name || id
 
   return html`
-    <a class="back" href=${to('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
+    <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
     <div class="heading">
       <h1 tabindex="-1">${group.busy && !group.value ? t.loading : title}</h1>
       <div class="actions">
@@ -69,21 +69,21 @@ export const Assets = ({ type, id }) => {
     <p class="hint"><code>${id}</code></p>
     <${Failure} message=${group.error} retry=${group.reload} />
     <${NameFilter} name=${name} onChange=${setName}>
-      <${Choice} label=${t.assets.status} value=${status} choices=${statuses} onChange=${setOrderFrom(setStatus)} />
-      <${Choice} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
+      <${Select} label=${t.assets.status} value=${status} choices=${statuses} onChange=${setOrderFrom(setStatus)} />
+      <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
     <//>
     ${!group.error && html`<${Failure} message=${list.error} retry=${list.reload} />`}
     ${!list.pages && list.busy && html`<${Loading} kind="cards" count=${6} />`}
     ${list.pages && (list.pages.items.length > 0 ? cards(list, setOpen) : emptyList(name || status, () => setOpen({ kind: 'add' })))}
-    ${open?.kind === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.put} onClose=${close} />`}
-    ${open?.kind === 'rename' && html`<${RenameAsset} asset=${open.asset} onDone=${list.put} onClose=${close} />`}
+    ${open?.kind === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.upsert} onClose=${close} />`}
+    ${open?.kind === 'rename' && html`<${RenameAsset} asset=${open.asset} onDone=${list.upsert} onClose=${close} />`}
     ${
       open?.kind === 'delete' &&
-      html`<${FormDialog} danger title=${t.assets.delete} verb=${t.assets.delete} onClose=${close}
-        act=${async () => {
+      html`<${FormDialog} danger title=${t.assets.delete} submitLabel=${t.assets.delete} onClose=${close}
+        action=${async () => {
           await deleteAsset(api, open.asset)
           list.remove(open.asset.Id)
-        }}><p>${t.assets.deleteWhat(titleOf(open.asset))}</p><//>`
+        }}><p>${t.assets.deleteWarning(titleOf(open.asset))}</p><//>`
     }
     ${
       open?.kind === 'edit group' &&
@@ -93,11 +93,11 @@ export const Assets = ({ type, id }) => {
     ${
       open?.kind === 'delete group' &&
       group.value &&
-      html`<${FormDialog} danger title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
-        act=${async () => {
+      html`<${FormDialog} danger title=${t.groups.delete} submitLabel=${t.groups.delete} onClose=${close}
+        action=${async () => {
           if (group.value) await deleteGroup(api, group.value)
-          go('groups', type)
-        }}><p>${t.groups.deleteWhat(title)}</p><//>`
+          navigate('groups', type)
+        }}><p>${t.groups.deleteWarning(title)}</p><//>`
     }
   `
 }
@@ -106,7 +106,7 @@ export const Assets = ({ type, id }) => {
  * Polls the assets with status Processing, and updates the list.
  * @param {List} list
  */
-const usePolledStatus = (list) => {
+const useStatusPolling = (list) => {
   const api = useApi()
   const processing = (list.pages?.items ?? []).filter(({ Status }) => Status === 'Processing')
   const poll = async (/** @type {Asset} */ asset) => {
@@ -114,11 +114,11 @@ const usePolledStatus = (list) => {
       const current = await readAsset(api, asset.Id)
       list.refresh(asset, current)
       if (current.Status !== asset.Status) {
-        say(t.assets.becomes(titleOf(current), statusOf(current)), { bad: current.Status === 'Failed' })
+        showToast(t.assets.statusChanged(titleOf(current), statusOf(current)), { isError: current.Status === 'Failed' })
       }
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof Refusal && (error.status === 403 || error.status === 404)) list.remove(asset.Id)
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove(asset.Id)
       else throw error
     }
   }
@@ -148,20 +148,20 @@ const orders = [
  * @param {List} list
  * @param {(open: Open) => void} setOpen
  */
-const cards = ({ pages, busy, more }, setOpen) =>
+const cards = ({ pages, busy, loadMore }, setOpen) =>
   pages &&
   html`
     <ul class="cards" aria-busy=${busy}>
       ${pages.items.map((asset) => html`<li key=${asset.Id}><${Card} asset=${asset} setOpen=${setOpen} /></li>`)}
     </ul>
-    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} more=${more} />
+    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} loadMore=${loadMore} />
   `
 
 /** @param {{ asset: Asset, setOpen: (open: Open) => void }} props */
 const Card = ({ asset, setOpen }) => {
   const title = titleOf(asset)
-  const created = readTime(asset.CreateTime)
-  const address = webAddress(asset.URL)
+  const created = parseTime(asset.CreateTime)
+  const address = httpUrl(asset.URL)
   return html`
     <article>
       <${Preview} asset=${asset} title=${title} />
@@ -170,9 +170,9 @@ const Card = ({ asset, setOpen }) => {
         <p class="hint">
           <span class=${`badge ${asset.Status}`}>${statusOf(asset)}</span>
           <span>${/** @type {Record<string, string>} */ (t.assets.types)[asset.AssetType] ?? asset.AssetType}</span>
-          ${created && html`<time datetime=${created.toISOString()}>${showTime(created)}</time>`}
+          ${created && html`<time datetime=${created.toISOString()}>${formatTime(created)}</time>`}
         </p>
-        ${asset.Status === 'Failed' && html`<p class="failure-reason">${asset.Error?.Message || asset.Error?.Code || t.assets.failed}</p>`}
+        ${asset.Status === 'Failed' && html`<p class="failure-reason">${asset.Error?.Message || asset.Error?.Code || t.assets.processingFailed}</p>`}
       </div>
       <div class="actions">
         <${CopyButton} text=${`asset://${asset.Id}`} label=${t.assets.copyId} title=${t.assets.copyIdOf(title)} />
@@ -189,10 +189,10 @@ const Card = ({ asset, setOpen }) => {
  */
 const emptyList = (filter, add) =>
   filter
-    ? html`<${Empty} icon="picture" title=${t.assets.noneFiltered}><p>${t.wholeNameOnly}</p><//>`
+    ? html`<${Empty} icon="picture" title=${t.assets.emptyFiltered}><p>${t.exactNameOnly}</p><//>`
     : html`
-        <${Empty} icon="picture" title=${t.assets.none}>
-          <p>${t.assets.noneNext}</p>
+        <${Empty} icon="picture" title=${t.assets.empty}>
+          <p>${t.assets.emptyHint}</p>
           <button type="button" class="primary" onClick=${add}><${Icon} name="add" />${t.assets.addFirst}</button>
         <//>
       `

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { useApi, useLoaded } from './asking.js'
-import { Choice } from './field.js'
-import { showNumber } from './format.js'
+import { Select } from './field.js'
+import { formatNumber } from './format.js'
+import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { Empty, Failure } from './placeholder.js'
@@ -16,7 +16,7 @@ export const Chat = ({ conversation }) => {
   const { turns, busy, model, setModel, clear, retry } = conversation
   const models = useLoaded(async (signal) => {
     /** @type {readonly { id: string }[]} */
-    const data = (await api.askWithToken('/v1/models', { signal })).data ?? []
+    const data = (await api.requestWithToken('/v1/models', { signal })).data ?? []
     return data.map(({ id }) => id)
   }, [])
   // In a layout effect, which runs before the browser paints: no question can be sent without a model.
@@ -37,7 +37,7 @@ export const Chat = ({ conversation }) => {
       <button type="button" aria-disabled=${turns.length === 0} onClick=${clear}>${t.chat.clear}</button>
     </div>
     <div class="filters">
-      <${Choice}
+      <${Select}
         label=${t.chat.model}
         value=${model}
         choices=${choices.length > 0 ? choices : [['', models.busy ? t.loading : t.chat.noModel]]}
@@ -48,7 +48,7 @@ export const Chat = ({ conversation }) => {
     <div class="turns" aria-busy=${busy}>
       ${
         turns.length === 0
-          ? html`<${Empty} icon="chat" title=${t.chat.none}><p>${t.chat.noneNext}</p><//>`
+          ? html`<${Empty} icon="chat" title=${t.chat.empty}><p>${t.chat.emptyHint}</p><//>`
           : turns.map(
               (turn, at) =>
                 html`<${Message} key=${turn.id} turn=${turn} busy=${busy && at === turns.length - 1} retry=${at === turns.length - 1 ? retry : undefined} />`,
@@ -77,7 +77,7 @@ const Message = ({ turn, busy, retry }) => {
       ${busy && !content && html`<p class="thinking"><span class="visually-hidden">${t.chat.thinking}</span><i></i><i></i><i></i></p>`}
       <${Failure} message=${error} retry=${retry} />
       ${stopped && html`<p class="hint">${t.chat.stopped}</p>`}
-      ${usage && html`<p class="hint">${t.chat.usage(showNumber(usage.prompt_tokens ?? 0), showNumber(usage.completion_tokens ?? 0))}</p>`}
+      ${usage && html`<p class="hint">${t.chat.usage(formatNumber(usage.prompt_tokens ?? 0), formatNumber(usage.completion_tokens ?? 0))}</p>`}
     </article>
   `
 }
@@ -96,7 +96,7 @@ const blocks = (content) =>
     )
 
 /** @param {{ conversation: Conversation }} props */
-const Composer = ({ conversation: { busy, model, ask, stop } }) => {
+const Composer = ({ conversation: { busy, model, send, stop } }) => {
   const input = useRef(/** @type {HTMLTextAreaElement | null} */ (null))
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
@@ -104,7 +104,7 @@ const Composer = ({ conversation: { busy, model, ask, stop } }) => {
     const text = field?.value.trim() ?? ''
     if (busy || !field || text === '' || model === '') return
     field.value = ''
-    void ask(text)
+    void send(text)
   }
   const press = (/** @type {KeyboardEvent} */ event) => {
     // While an input method composes a character, Enter only ends the composition.
@@ -122,7 +122,7 @@ const Composer = ({ conversation: { busy, model, ask, stop } }) => {
             }}><${Icon} name="stop" /></button>`
           : html`<button key="send" type="submit" class="round primary" aria-label=${t.chat.send}><${Icon} name="send" /></button>`
       }
-      <p id="question-hint" class="visually-hidden">${t.chat.keys}</p>
+      <p id="question-hint" class="visually-hidden">${t.chat.keyboardHint}</p>
     </form>
   `
 }

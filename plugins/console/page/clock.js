@@ -7,7 +7,7 @@ let offsetMs = 0
  * Reads the server's time from a `Date` header. Expiry times are times of the server's clock.
  * @param {string | null} date
  */
-export const learnTime = (date) => {
+export const syncClock = (date) => {
   const time = Date.parse(date ?? '')
   // The header has whole seconds, and the response took some time: a small difference means nothing.
   if (!Number.isNaN(time)) offsetMs = Math.abs(time - Date.now()) < 5_000 ? 0 : time - Date.now()
@@ -20,7 +20,7 @@ export const serverNow = () => Date.now() + offsetMs
  * The server's time in milliseconds since 1970, updated every second while `enabled` is true.
  * @param {boolean} enabled
  */
-export const useSeconds = (enabled) => {
+export const useServerTime = (enabled) => {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
     if (!enabled) return

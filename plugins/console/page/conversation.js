@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useApi } from './asking.js'
-import { isAbort, messageOf } from './refusal.js'
-import { say } from './say.js'
+import { isAbort, messageOf } from './api-error.js'
+import { useApi } from './hooks.js'
 import { readCompletion } from './stream.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /**
  * @typedef {object} Turn
@@ -35,18 +35,18 @@ export const useConversation = () => {
   const change = (id, edit) => setTurns((before) => before.map((turn) => (turn.id === id ? edit(turn) : turn)))
 
   /** @param {readonly Turn[]} history ends with the question */
-  const requestAnswer = async (history) => {
+  const requestCompletion = async (history) => {
     const controller = new AbortController()
     request.current = controller
     const { signal } = controller
     const id = ++lastId.current
     setBusy(true)
     setTurns([...history, { id, role: 'assistant', content: '', model }])
-    // An answer without content (an error, or stopped early) is not sent to the model.
+    // A message without content (an error, or stopped early) is not sent to the model.
     const messages = history.filter(({ content }) => content !== '').map(({ role, content }) => ({ role, content }))
     const body = { model, messages, stream: true, stream_options: { include_usage: true } }
     try {
-      const { body: events } = await api.stream('/v1/chat/completions', { method: 'POST', body, signal })
+      const { body: events } = await api.sendWithToken('/v1/chat/completions', { method: 'POST', body, signal })
       for await (const { content, reasoning, usage } of readCompletion(/** @type {any} */ (events))) {
         change(id, (turn) => ({
           ...turn,
@@ -55,7 +55,7 @@ export const useConversation = () => {
           usage: usage ?? turn.usage,
         }))
       }
-      say(t.chat.answered, { seen: false })
+      showToast(t.chat.complete, { visible: false })
     } catch (error) {
       change(id, (turn) => (isAbort(error) ? { ...turn, stopped: true } : { ...turn, error: messageOf(error) }))
     }
@@ -68,9 +68,9 @@ export const useConversation = () => {
     model,
     setModel,
     /** @param {string} content */
-    ask: (content) => requestAnswer([...turns, { id: ++lastId.current, role: 'user', content }]),
+    send: (content) => requestCompletion([...turns, { id: ++lastId.current, role: 'user', content }]),
     /** Sends the last question again. */
-    retry: () => requestAnswer(turns.slice(0, -1)),
+    retry: () => requestCompletion(turns.slice(0, -1)),
     stop: () => request.current?.abort(),
     clear: () => {
       request.current?.abort()

@@ -17,11 +17,11 @@ export const label = 'console'
  * Whether a console has created the token, in this tab or another one.
  * @param {{ label: string | null, created_at: string, expires_at: string | null }} token
  */
-export const isConsoles = (token) =>
+export const isConsoleToken = (token) =>
   token.label === label && Date.parse(token.expires_at ?? '') - Date.parse(token.created_at) <= lifetimeMs + 60_000
 
-/** @param {(path: string, asking?: import('./api.js').Asking) => Promise<any>} ask calls with the session cookie */
-export const createCredential = (ask) => {
+/** @param {(path: string, options?: import('./api.js').RequestOptions) => Promise<any>} request sends a request with the session cookie */
+export const createCredential = (request) => {
   /** @type {Promise<Credential> | undefined} */
   let pending
   /** @type {Credential | undefined} */
@@ -30,7 +30,7 @@ export const createCredential = (ask) => {
   const create = async () => {
     const endsAt = serverNow() + lifetimeMs
     const body = { label, expires_at: new Date(endsAt).toISOString() }
-    const { token } = await ask('/api/tokens', { method: 'POST', body })
+    const { token } = await request('/api/tokens', { method: 'POST', body })
     return { id: String(token.id), token: String(token.token), endsAt }
   }
 
@@ -64,19 +64,20 @@ export const createCredential = (ask) => {
       if (current?.token === token) current = undefined
     },
     /** Revokes the token when the page is closed, without waiting for the response. */
-    leave() {
+    revokeOnClose() {
       const id = current?.id
       current = undefined
-      if (id) ask(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true }).catch(() => {})
+      if (id) request(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true }).catch(() => {})
     },
     /** Revokes the token and the console tokens of other tabs, also of tabs that were closed without a revocation. */
     async revokeAll() {
       const id = current?.id
       current = undefined
-      const revoke = (/** @type {string} */ one) => ask(`/api/tokens/${encodeURIComponent(one)}`, { method: 'DELETE' })
+      const revoke = (/** @type {string} */ one) =>
+        request(`/api/tokens/${encodeURIComponent(one)}`, { method: 'DELETE' })
       if (id) await revoke(id)
-      const { tokens } = await ask('/api/tokens')
-      await Promise.all(tokens.filter(isConsoles).map((/** @type {{ id: string }} */ token) => revoke(token.id)))
+      const { tokens } = await request('/api/tokens')
+      await Promise.all(tokens.filter(isConsoleToken).map((/** @type {{ id: string }} */ token) => revoke(token.id)))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { useAction } from './asking.js'
+import { useAction } from './hooks.js'
 import { html } from './html.js'
 import { Failure } from './placeholder.js'
 import { t } from './strings.js'
@@ -39,13 +39,13 @@ export const Dialog = ({ title, onClose, children }) => {
 }
 
 /**
- * A dialog with a form. Submitting calls `act` with the fields; the dialog closes when `act` resolves.
- * @param {{ title: string, verb: string, danger?: boolean, act: (fields: Record<string, string>) => Promise<unknown>, onClose: () => void, children?: unknown }} props
+ * A dialog with a form. Submitting calls `action` with the fields; the dialog closes when `action` resolves.
+ * @param {{ title: string, submitLabel: string, danger?: boolean, action: (fields: Record<string, string>) => Promise<unknown>, onClose: () => void, children?: unknown }} props
  */
-export const FormDialog = ({ title, verb, danger, act, onClose, children }) => {
+export const FormDialog = ({ title, submitLabel, danger, action, onClose, children }) => {
   const { run, busy, error } = useAction(async (/** @type {HTMLFormElement} */ form) => {
     const fields = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
-    await act(fields)
+    await action(fields)
     onClose()
   })
   const submit = (/** @type {SubmitEvent} */ event) => {
@@ -59,7 +59,7 @@ export const FormDialog = ({ title, verb, danger, act, onClose, children }) => {
         <${Failure} message=${error} />
         <div class="actions">
           <button type="button" onClick=${onClose}>${t.cancel}</button>
-          <button type="submit" class=${danger ? 'danger' : 'primary'} aria-disabled=${busy}>${busy ? t.working : verb}</button>
+          <button type="submit" class=${danger ? 'danger' : 'primary'} aria-disabled=${busy}>${busy ? t.working : submitLabel}</button>
         </div>
       </form>
     <//>

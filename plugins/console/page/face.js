@@ -1,62 +1,62 @@
-import { useSeconds } from './clock.js'
-import { showCountdown } from './format.js'
+import { useServerTime } from './clock.js'
+import { formatCountdown } from './format.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { Failure } from './placeholder.js'
-import { webAddress } from './preview.js'
-import { Qr } from './qr.js'
-import { to } from './route.js'
+import { httpUrl } from './preview.js'
+import { QrCode } from './qr-code.js'
+import { linkTo } from './route.js'
 import { t } from './strings.js'
-import { isOver } from './verification.js'
+import { hasEnded } from './verification.js'
 
 /** @typedef {import('./verification.js').Task} Task */
 
 /** @param {{ verification: import('./verification.js').Verification }} props */
 export const Face = ({ verification }) => {
-  const { task, trouble, starting, leave } = verification
+  const { task, pollError, start, reset } = verification
   return html`
     <div class="heading"><h1 tabindex="-1">${t.face.title}</h1></div>
     <p class="lead">${t.face.lead}</p>
-    <${Failure} message=${starting.error} />
+    <${Failure} message=${start.error} />
     ${
       task
         ? html`
             <section class="task">
-              ${isOver(task.status) ? html`<${Outcome} task=${task} starting=${starting} leave=${leave} />` : html`<${Waiting} task=${task} />`}
-              ${!isOver(task.status) && trouble && html`<p class="notice">${t.face.trouble} ${trouble}</p>`}
+              ${hasEnded(task.status) ? html`<${Outcome} task=${task} start=${start} reset=${reset} />` : html`<${Waiting} task=${task} />`}
+              ${!hasEnded(task.status) && pollError && html`<p class="notice">${t.face.pollFailed} ${pollError}</p>`}
             </section>
           `
-        : html`<${Start} starting=${starting} />`
+        : html`<${Start} start=${start} />`
     }
   `
 }
 
-/** @param {{ starting: import('./verification.js').Verification['starting'] }} props */
-const Start = ({ starting }) => html`
+/** @param {{ start: import('./verification.js').Verification['start'] }} props */
+const Start = ({ start }) => html`
   <section class="task">
     <ol class="steps">
       ${t.face.steps.map((step, index) => html`<li key=${index}>${step}</li>`)}
     </ol>
-    <button type="button" class="primary" aria-disabled=${starting.busy} onClick=${() => starting.run()}>
-      <${Icon} name="face" />${starting.busy ? t.working : t.face.start}
+    <button type="button" class="primary" aria-disabled=${start.busy} onClick=${() => start.run()}>
+      <${Icon} name="face" />${start.busy ? t.working : t.face.start}
     </button>
   </section>
 `
 
 /** @param {{ task: Task }} props */
 const Waiting = ({ task }) => {
-  const now = useSeconds(true)
+  const now = useServerTime(true)
   const left = task.endsAt - now
-  const address = webAddress(task.address)
+  const address = httpUrl(task.address)
   return html`
     <div class="scan">
       ${address && html`<${Code} address=${address} />`}
       <div>
         <h2>${task.status === 'waiting_user' ? t.face.scan : t.face.states[task.status]}</h2>
-        <p>${task.status === 'waiting_user' ? t.face.scanHow : t.face.almost}</p>
-        ${address && task.status === 'waiting_user' && html`<p><a class="button" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="phone" />${t.face.here}</a></p>`}
+        <p>${task.status === 'waiting_user' ? t.face.scanHint : t.face.fetchingResult}</p>
+        ${address && task.status === 'waiting_user' && html`<p><a class="button" href=${address} target="_blank" rel="noopener noreferrer"><${Icon} name="phone" />${t.face.openHere}</a></p>`}
         <p class="countdown">
-          ${left > 0 ? html`${t.face.left} <span role="timer" class="figure">${showCountdown(left)}</span>` : t.face.over}
+          ${left > 0 ? html`${t.face.timeLeft} <span role="timer" class="figure">${formatCountdown(left)}</span>` : t.face.timeOver}
         </p>
         <${Progress} status=${task.status} />
       </div>
@@ -67,9 +67,9 @@ const Waiting = ({ task }) => {
 /** @param {{ address: string }} props */
 const Code = ({ address }) => {
   try {
-    return Qr({ text: address, label: t.face.code })
+    return QrCode({ text: address, label: t.face.qrCode })
   } catch {
-    return html`<p class="notice">${t.face.noCode}</p>`
+    return html`<p class="notice">${t.face.tooLongForQrCode}</p>`
   }
 }
 
@@ -91,30 +91,30 @@ const Progress = ({ status }) => {
   `
 }
 
-/** @param {{ task: Task, starting: import('./verification.js').Verification['starting'], leave: () => void }} props */
-const Outcome = ({ task, starting, leave }) => {
+/** @param {{ task: Task, start: import('./verification.js').Verification['start'], reset: () => void }} props */
+const Outcome = ({ task, start, reset }) => {
   if (task.status === 'verified') {
     return html`
-      <div class="outcome good">
+      <div class="outcome success">
         <${Icon} name="check" />
         <h2>${t.face.states.verified}</h2>
-        <p>${t.face.verifiedNext}</p>
+        <p>${t.face.verifiedHint}</p>
         ${task.group && html`<p class="hint">${t.face.group} <code>${task.group}</code></p>`}
         <div class="actions">
-          <button type="button" onClick=${leave}>${t.face.another}</button>
-          ${task.group && html`<a class="button primary" href=${to('groups', 'LivenessFace', task.group)}>${t.face.upload}</a>`}
+          <button type="button" onClick=${reset}>${t.face.startAnother}</button>
+          ${task.group && html`<a class="button primary" href=${linkTo('groups', 'LivenessFace', task.group)}>${t.face.addAssets}</a>`}
         </div>
       </div>
     `
   }
   return html`
-    <div class="outcome bad">
+    <div class="outcome failed">
       <${Icon} name="alert" />
       <h2>${t.face.states[task.status]}</h2>
-      <p>${task.status === 'failed' ? t.face.failedNext : t.face.expiredNext}</p>
+      <p>${task.status === 'failed' ? t.face.failedHint : t.face.expiredHint}</p>
       <div class="actions">
-        <button type="button" class="primary" aria-disabled=${starting.busy} onClick=${() => starting.run()}>
-          ${starting.busy ? t.working : t.again}
+        <button type="button" class="primary" aria-disabled=${start.busy} onClick=${() => start.run()}>
+          ${start.busy ? t.working : t.retry}
         </button>
       </div>
     </div>

@@ -3,16 +3,16 @@ import { html } from './html.js'
 
 /**
  * An input with a label. `hint` is its accessible description.
- * @param {{ label: string, hint?: string, more?: boolean } & Record<string, unknown>} props `more`: a text area instead of a single line
+ * @param {{ label: string, hint?: string, multiline?: boolean } & Record<string, unknown>} props `multiline`: a text area instead of a single line
  */
-export const Field = ({ label, hint, more, ...input }) => {
+export const Field = ({ label, hint, multiline, ...input }) => {
   const id = useId()
   const hintId = hint ? `${id}-hint` : undefined
   return html`
     <div class="field">
       <label for=${id}>${label}</label>
       ${
-        more
+        multiline
           ? html`<textarea id=${id} aria-describedby=${hintId} rows="3" ...${input}></textarea>`
           : html`<input id=${id} aria-describedby=${hintId} ...${input} />`
       }
@@ -25,7 +25,7 @@ export const Field = ({ label, hint, more, ...input }) => {
  * A select with a label.
  * @param {{ label: string, choices: readonly (readonly [value: string, text: string])[], value?: string } & Record<string, unknown>} props
  */
-export const Choice = ({ label, choices, value, ...select }) => {
+export const Select = ({ label, choices, value, ...select }) => {
   const id = useId()
   return html`
     <div class="field">

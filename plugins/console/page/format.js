@@ -9,7 +9,7 @@ const number = new Intl.NumberFormat(locale)
  * Parses a time of the API; without a time zone it is UTC. Undefined when it is not a time.
  * @param {unknown} text
  */
-export const readTime = (text) => {
+export const parseTime = (text) => {
   if (typeof text !== 'string') return undefined
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
   const time = new Date(zoned.replace(' ', 'T'))
@@ -17,25 +17,25 @@ export const readTime = (text) => {
 }
 
 /** @param {Date} time */
-export const showDate = (time) => date.format(time)
+export const formatDate = (time) => date.format(time)
 /** @param {Date} time */
-export const showTime = (time) => dateTime.format(time)
+export const formatTime = (time) => dateTime.format(time)
 /**
  * A day in UTC.
  * @param {string} text `YYYY-MM-DD`
  */
-export const showDay = (text) => {
-  const time = readTime(`${text}T00:00:00Z`)
+export const formatDay = (text) => {
+  const time = parseTime(`${text}T00:00:00Z`)
   return time ? day.format(time) : text
 }
 /** @param {number} value */
-export const showNumber = (value) => number.format(value)
+export const formatNumber = (value) => number.format(value)
 
 /**
  * Minutes and seconds, as `29:05`.
  * @param {number} ms
  */
-export const showCountdown = (ms) => {
+export const formatCountdown = (ms) => {
   const seconds = Math.max(0, Math.ceil(ms / 1000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }

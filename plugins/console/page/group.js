@@ -1,10 +1,10 @@
 import { segment } from './api.js'
-import { useApi } from './asking.js'
 import { FormDialog } from './dialog.js'
 import { Field } from './field.js'
+import { useApi } from './hooks.js'
 import { html } from './html.js'
-import { say } from './say.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /** @typedef {'AIGC' | 'LivenessFace'} GroupType */
 /** @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime: string }} Group */
@@ -21,15 +21,15 @@ const pathOf = (id) => `${groupsPath}/${encodeURIComponent(id)}`
  * @param {AbortSignal} [signal]
  * @returns {Promise<Group>}
  */
-export const readGroup = async (api, id, signal) => (await api.askWithToken(pathOf(id), { signal })).Result
+export const readGroup = async (api, id, signal) => (await api.requestWithToken(pathOf(id), { signal })).Result
 
 /**
  * @param {Api} api
  * @param {Group} group
  */
 export const deleteGroup = async (api, { Id, Name }) => {
-  await api.askWithToken(pathOf(Id), { method: 'DELETE' })
-  say(t.groups.deleted(Name))
+  await api.requestWithToken(pathOf(Id), { method: 'DELETE' })
+  showToast(t.groups.deleted(Name))
 }
 
 /**
@@ -39,7 +39,7 @@ export const deleteGroup = async (api, { Id, Name }) => {
 export const GroupFields = ({ group }) => html`
   <${Field} label=${t.groups.name} name="Name" defaultValue=${group?.Name ?? ''} maxlength="64" required autocomplete="off" />
   <${Field}
-    more
+    multiline
     label=${t.groups.description}
     hint=${t.optional}
     name="Description"
@@ -53,17 +53,17 @@ export const GroupFields = ({ group }) => html`
  */
 export const EditGroup = ({ group, onDone, onClose }) => {
   const api = useApi()
-  const act = async (/** @type {Record<string, string>} */ { Name = '', Description = '' }) => {
+  const submit = async (/** @type {Record<string, string>} */ { Name = '', Description = '' }) => {
     // Only changed fields are sent: an upstream may not support all of them.
     const body = {
       ...(Name !== group.Name && { Name }),
       ...(Description !== (group.Description ?? '') && { Description }),
     }
-    if (Object.keys(body).length > 0) await api.askWithToken(pathOf(group.Id), { method: 'PATCH', body })
+    if (Object.keys(body).length > 0) await api.requestWithToken(pathOf(group.Id), { method: 'PATCH', body })
     onDone({ ...group, Name, Description })
-    say(t.saved)
+    showToast(t.saved)
   }
   return html`
-    <${FormDialog} title=${t.groups.edit} verb=${t.save} act=${act} onClose=${onClose}><${GroupFields} group=${group} /><//>
+    <${FormDialog} title=${t.groups.edit} submitLabel=${t.save} action=${submit} onClose=${onClose}><${GroupFields} group=${group} /><//>
   `
 }

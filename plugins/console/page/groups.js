@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
-import { useApi } from './asking.js'
 import { FormDialog } from './dialog.js'
-import { Choice, Field } from './field.js'
-import { readTime, showTime } from './format.js'
+import { Field, Select } from './field.js'
+import { formatTime, parseTime } from './format.js'
 import { deleteGroup, EditGroup, GroupFields, groupsPath } from './group.js'
+import { useApi } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { usePages } from './pages.js'
 import { Empty, Failure, Loading, More } from './placeholder.js'
-import { go, to } from './route.js'
-import { say } from './say.js'
+import { linkTo, navigate } from './route.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /** @typedef {import('./group.js').Group} Group */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -32,9 +32,9 @@ export const Groups = ({ type }) => {
 
   const create = async (/** @type {Record<string, string>} */ { Name = '', Description }) => {
     const body = { Name, ...(Description && { Description }), GroupType: 'AIGC' }
-    const { Result } = await api.askWithToken(groupsPath, { method: 'POST', body })
-    say(t.groups.created(Name))
-    go('groups', 'AIGC', String(Result.Id))
+    const { Result } = await api.requestWithToken(groupsPath, { method: 'POST', body })
+    showToast(t.groups.created(Name))
+    navigate('groups', 'AIGC', String(Result.Id))
   }
 
   return html`
@@ -44,31 +44,31 @@ export const Groups = ({ type }) => {
         type === 'AIGC' &&
         html`<button type="button" class="primary" onClick=${() => setOpen({ kind: 'create' })}><${Icon} name="add" />${t.groups.create}</button>`
       }
-      ${type === 'LivenessFace' && html`<a class="button primary" href=${to('face')}><${Icon} name="face" />${t.groups.verify}</a>`}
+      ${type === 'LivenessFace' && html`<a class="button primary" href=${linkTo('face')}><${Icon} name="face" />${t.groups.verify}</a>`}
     </div>
     <p class="lead">${t.groups.lead[type]}</p>
     <nav class="tabs" aria-label=${t.groups.types}>
-      <a href=${to('groups', 'AIGC')} aria-current=${type === 'AIGC' ? 'true' : undefined}>${t.groups.type.AIGC}</a>
-      <a href=${to('groups', 'LivenessFace')} aria-current=${type === 'LivenessFace' ? 'true' : undefined}>${t.groups.type.LivenessFace}</a>
+      <a href=${linkTo('groups', 'AIGC')} aria-current=${type === 'AIGC' ? 'true' : undefined}>${t.groups.type.AIGC}</a>
+      <a href=${linkTo('groups', 'LivenessFace')} aria-current=${type === 'LivenessFace' ? 'true' : undefined}>${t.groups.type.LivenessFace}</a>
     </nav>
     <${NameFilter} name=${name} onChange=${setName}>
-      <${Choice} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
+      <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
     <//>
     <${Failure} message=${list.error} retry=${list.reload} />
     ${!list.pages && list.busy && html`<${Loading} kind="rows" />`}
     ${list.pages && (list.pages.items.length > 0 ? rows(list, setOpen) : emptyList(type, name, setOpen))}
     ${
       open?.kind === 'create' &&
-      html`<${FormDialog} title=${t.groups.create} verb=${t.groups.create} act=${create} onClose=${close}><${GroupFields} /><//>`
+      html`<${FormDialog} title=${t.groups.create} submitLabel=${t.groups.create} action=${create} onClose=${close}><${GroupFields} /><//>`
     }
-    ${open?.kind === 'edit' && html`<${EditGroup} group=${open.group} onDone=${list.put} onClose=${close} />`}
+    ${open?.kind === 'edit' && html`<${EditGroup} group=${open.group} onDone=${list.upsert} onClose=${close} />`}
     ${
       open?.kind === 'delete' &&
-      html`<${FormDialog} danger title=${t.groups.delete} verb=${t.groups.delete} onClose=${close}
-        act=${async () => {
+      html`<${FormDialog} danger title=${t.groups.delete} submitLabel=${t.groups.delete} onClose=${close}
+        action=${async () => {
           await deleteGroup(api, open.group)
           list.remove(open.group.Id)
-        }}><p>${t.groups.deleteWhat(open.group.Name)}</p><//>`
+        }}><p>${t.groups.deleteWarning(open.group.Name)}</p><//>`
     }
   `
 }
@@ -101,8 +101,8 @@ export const NameFilter = ({ name, onChange, children }) => {
   return html`
     <form class="filters" role="search" onSubmit=${submit}>
       <${Field}
-        label=${t.byName}
-        placeholder=${t.wholeName}
+        label=${t.name}
+        placeholder=${t.exactName}
         maxlength="64"
         value=${typed}
         onInput=${(/** @type {Event} */ event) => setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
@@ -118,20 +118,20 @@ export const NameFilter = ({ name, onChange, children }) => {
  * @param {ReturnType<typeof usePages<Group>>} list
  * @param {(open: Open) => void} setOpen
  */
-const rows = ({ pages, busy, more }, setOpen) =>
+const rows = ({ pages, busy, loadMore }, setOpen) =>
   pages &&
   html`
     <ul class="rows" aria-busy=${busy}>
       ${pages.items.map((group) => {
-        const created = readTime(group.CreateTime)
+        const created = parseTime(group.CreateTime)
         return html`
           <li key=${group.Id}>
             <div class="item-text">
-              <h2><a href=${to('groups', group.GroupType, group.Id)}>${group.Name || group.Id}</a></h2>
+              <h2><a href=${linkTo('groups', group.GroupType, group.Id)}>${group.Name || group.Id}</a></h2>
               ${group.Description && html`<p>${group.Description}</p>`}
               <p class="hint">
                 <code>${group.Id}</code>
-                ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${showTime(created)}</time></span>`}
+                ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${formatTime(created)}</time></span>`}
               </p>
             </div>
             <div class="actions">
@@ -142,7 +142,7 @@ const rows = ({ pages, busy, more }, setOpen) =>
         `
       })}
     </ul>
-    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} more=${more} />
+    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} loadMore=${loadMore} />
   `
 
 /**
@@ -151,19 +151,19 @@ const rows = ({ pages, busy, more }, setOpen) =>
  * @param {(open: Open) => void} setOpen
  */
 const emptyList = (type, name, setOpen) => {
-  if (name) return html`<${Empty} icon="groups" title=${t.groups.noneNamed(name)}><p>${t.wholeNameOnly}</p><//>`
+  if (name) return html`<${Empty} icon="groups" title=${t.groups.emptyFiltered(name)}><p>${t.exactNameOnly}</p><//>`
   if (type === 'AIGC') {
     return html`
-      <${Empty} icon="groups" title=${t.groups.none.AIGC}>
-        <p>${t.groups.noneNext.AIGC}</p>
+      <${Empty} icon="groups" title=${t.groups.empty.AIGC}>
+        <p>${t.groups.emptyHint.AIGC}</p>
         <button type="button" class="primary" onClick=${() => setOpen({ kind: 'create' })}><${Icon} name="add" />${t.groups.createFirst}</button>
       <//>
     `
   }
   return html`
-    <${Empty} icon="face" title=${t.groups.none.LivenessFace}>
-      <p>${t.groups.noneNext.LivenessFace}</p>
-      <a class="button primary" href=${to('face')}>${t.groups.verify}</a>
+    <${Empty} icon="face" title=${t.groups.empty.LivenessFace}>
+      <p>${t.groups.emptyHint.LivenessFace}</p>
+      <a class="button primary" href=${linkTo('face')}>${t.groups.verify}</a>
     <//>
   `
 }

@@ -33,7 +33,7 @@ export const Icon = ({ name }) => html`
 `
 
 /** The logo. */
-export const Mark = () => html`
+export const Logo = () => html`
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <rect width="32" height="32" rx="8" />
     <path

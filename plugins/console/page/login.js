@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { useAction } from './asking.js'
-import { useSeconds } from './clock.js'
+import { ApiError } from './api-error.js'
+import { useServerTime } from './clock.js'
 import { Field } from './field.js'
+import { useAction } from './hooks.js'
 import { html } from './html.js'
-import { Mark } from './icons.js'
+import { Logo } from './icons.js'
 import { Failure } from './placeholder.js'
-import { Refusal } from './refusal.js'
 import { t } from './strings.js'
 
 /**
@@ -14,7 +14,7 @@ import { t } from './strings.js'
  */
 export const Login = ({ notice, login }) => {
   const [waitUntil, setWaitUntil] = useState(0)
-  const now = useSeconds(waitUntil > 0)
+  const now = useServerTime(waitUntil > 0)
   const wait = Math.max(0, Math.ceil((waitUntil - now) / 1000))
   const form = useRef(/** @type {HTMLFormElement | null} */ (null))
   const { run, busy, error } = useAction(async () => {
@@ -22,9 +22,9 @@ export const Login = ({ notice, login }) => {
     try {
       await login(String(fields.get('name')), String(fields.get('password')))
     } catch (caught) {
-      if (!(caught instanceof Refusal)) throw caught
+      if (!(caught instanceof ApiError)) throw caught
       if (caught.status === 429) setWaitUntil(now + 1000 * (caught.retryAfter ?? 30))
-      if (caught.status === 401) throw new Refusal(401, t.login.wrong)
+      if (caught.status === 401) throw new ApiError(401, t.login.wrong)
       throw caught
     }
   })
@@ -39,16 +39,16 @@ export const Login = ({ notice, login }) => {
   }
   return html`
     <main class="login" id="main">
-      <div class="brand"><${Mark} /><span>sluice</span></div>
+      <div class="brand"><${Logo} /><span>sluice</span></div>
       <h1 tabindex="-1">${t.login.title}</h1>
       <p class="lead">${t.login.lead}</p>
       ${notice && html`<p class="notice" role="status">${notice}</p>`}
       <form ref=${form} onSubmit=${submit} aria-busy=${busy}>
         <${Field} label=${t.login.name} name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required />
         <${Field} label=${t.login.password} name="password" type="password" autocomplete="current-password" required />
-        <${Failure} message=${wait > 0 ? t.login.tooMany : error} />
+        <${Failure} message=${wait > 0 ? t.login.tooManyAttempts : error} />
         <button type="submit" class="primary wide" aria-disabled=${busy || wait > 0}>
-          ${wait > 0 ? t.login.wait(wait) : busy ? t.working : t.login.go}
+          ${wait > 0 ? t.login.wait(wait) : busy ? t.working : t.login.submit}
         </button>
       </form>
       <p class="hint">${t.login.hint}</p>

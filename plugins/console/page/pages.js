@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useApi } from './asking.js'
-import { isAbort, messageOf } from './refusal.js'
+import { isAbort, messageOf } from './api-error.js'
+import { useApi } from './hooks.js'
 
 /**
  * @template Item
@@ -23,14 +23,14 @@ export const usePages = (path, query) => {
   const [state, setState] = useState(
     /** @type {{ pages?: Pages<Item>, error?: string, busy: boolean }} */ ({ busy: true }),
   )
-  const [round, setRound] = useState(0)
+  const [reloads, setReloads] = useState(0)
   const request = useRef(new AbortController())
 
   /**
    * @param {string} token
    * @param {readonly Item[]} before
    */
-  const read = async (token, before) => {
+  const load = async (token, before) => {
     request.current.abort()
     const controller = new AbortController()
     request.current = controller
@@ -40,11 +40,11 @@ export const usePages = (path, query) => {
     parameters.set('PageSize', pageSize)
     if (token) parameters.set('NextToken', token)
     try {
-      const { Result } = await api.askWithToken(`${path}?${parameters}`, { signal })
+      const { Result } = await api.requestWithToken(`${path}?${parameters}`, { signal })
       const known = new Set(before.map(({ Id }) => Id))
       /** @type {readonly Item[]} */
-      const more = Result?.Items ?? []
-      const items = [...before, ...more.filter(({ Id }) => !known.has(Id))]
+      const added = Result?.Items ?? []
+      const items = [...before, ...added.filter(({ Id }) => !known.has(Id))]
       const pages = { items, next: Result?.NextToken ?? '', total: Result?.TotalCount ?? items.length }
       if (!signal.aborted) setState({ pages, busy: false })
     } catch (error) {
@@ -54,25 +54,25 @@ export const usePages = (path, query) => {
   }
 
   useEffect(() => {
-    void read('', [])
+    void load('', [])
     return () => request.current.abort()
-  }, [path, filter, round])
+  }, [path, filter, reloads])
 
   /** @param {(pages: Pages<Item>) => Pages<Item>} change */
-  const change = (change) => setState((before) => ({ ...before, pages: before.pages && change(before.pages) }))
+  const update = (change) => setState((before) => ({ ...before, pages: before.pages && change(before.pages) }))
   return {
     ...state,
-    more: () => read(state.pages?.next ?? '', state.pages?.items ?? []),
-    reload: () => setRound((before) => before + 1),
+    loadMore: () => load(state.pages?.next ?? '', state.pages?.items ?? []),
+    reload: () => setReloads((before) => before + 1),
     /**
      * Replaces the item with the same id, or adds the item as the first one.
      * @param {Item} item
      */
-    put: (item) =>
-      change(({ items, next, total }) => {
+    upsert: (item) =>
+      update(({ items, next, total }) => {
         const known = items.some(({ Id }) => Id === item.Id)
-        const put = known ? items.map((one) => (one.Id === item.Id ? item : one)) : [item, ...items]
-        return { items: put, next, total: known ? total : total + 1 }
+        const updated = known ? items.map((one) => (one.Id === item.Id ? item : one)) : [item, ...items]
+        return { items: updated, next, total: known ? total : total + 1 }
       }),
     /**
      * Replaces an item by a newer state that was read from the server. Does nothing when `previous` is no longer in the list, or was changed
@@ -81,10 +81,10 @@ export const usePages = (path, query) => {
      * @param {Item} item
      */
     refresh: (previous, item) =>
-      change((pages) => ({ ...pages, items: pages.items.map((one) => (one === previous ? item : one)) })),
+      update((pages) => ({ ...pages, items: pages.items.map((one) => (one === previous ? item : one)) })),
     /** @param {string} id */
     remove: (id) =>
-      change(({ items, next, total }) => {
+      update(({ items, next, total }) => {
         const remaining = items.filter(({ Id }) => Id !== id)
         return { items: remaining, next, total: total - (items.length - remaining.length) }
       }),

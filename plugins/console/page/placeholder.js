@@ -12,7 +12,7 @@ export const Failure = ({ message, retry }) =>
     <div class="failure" role="alert">
       <${Icon} name="alert" />
       <p>${message}</p>
-      ${retry && html`<button type="button" class="small" onClick=${retry}>${t.again}</button>`}
+      ${retry && html`<button type="button" class="small" onClick=${retry}>${t.retry}</button>`}
     </div>
   `
 
@@ -41,11 +41,11 @@ export const Loading = ({ kind, count = 3 }) => html`
 
 /**
  * The end of a list: how many items are shown, and a button that loads more.
- * @param {{ shown: number, total: number, next: string, busy: boolean, more: () => void }} props
+ * @param {{ shown: number, total: number, next: string, busy: boolean, loadMore: () => void }} props
  */
-export const More = ({ shown, total, next, busy, more }) => html`
+export const More = ({ shown, total, next, busy, loadMore }) => html`
   <div class="list-end">
     <p>${t.shown(shown, total)}</p>
-    ${next && html`<button type="button" aria-disabled=${busy} onClick=${() => busy || more()}>${t.more}</button>`}
+    ${next && html`<button type="button" aria-disabled=${busy} onClick=${() => busy || loadMore()}>${t.showMore}</button>`}
   </div>
 `

@@ -9,7 +9,7 @@ import { t } from './strings.js'
  * Returns an http or https address unchanged. Undefined for any other text, such as a `javascript:` address.
  * @param {unknown} text
  */
-export const webAddress = (text) =>
+export const httpUrl = (text) =>
   typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : undefined
 
 /**
@@ -24,7 +24,7 @@ const useStableAddress = ({ Id, Status, URL: address }) => {
   const cached = useRef({ key: '', at: 0, address: /** @type {string | undefined} */ (undefined) })
   const key = `${Id} ${Status}`
   if (cached.current.key !== key || Date.now() - cached.current.at > reuseMs || !cached.current.address) {
-    cached.current = { key, at: Date.now(), address: webAddress(address) }
+    cached.current = { key, at: Date.now(), address: httpUrl(address) }
   }
   return cached.current.address
 }
@@ -61,6 +61,6 @@ const media = ({ AssetType }, address, title, onError) => {
 const noPreview = ({ AssetType, Status }) => html`
   <p class="no-preview">
     <${Icon} name=${AssetType === 'Video' ? 'video' : AssetType === 'Audio' ? 'audio' : 'picture'} />
-    <span>${Status === 'Processing' ? t.assets.notYet : t.assets.noPreview}</span>
+    <span>${Status === 'Processing' ? t.assets.stillProcessing : t.assets.noPreview}</span>
   </p>
 `

@@ -24,11 +24,11 @@ const decode = (part) => {
 }
 
 /** @param {string[]} parts */
-export const to = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`
+export const linkTo = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`
 
 /** @param {string[]} parts */
-export const go = (...parts) => {
-  location.hash = to(...parts)
+export const navigate = (...parts) => {
+  location.hash = linkTo(...parts)
 }
 
 export const useRoute = () => {

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { createApi, send } from './api.js'
-import { messageOf, Refusal } from './refusal.js'
+import { ApiError, messageOf } from './api-error.js'
 import { t } from './strings.js'
 
 /** @typedef {{ id: string, name: string }} User */
-/** @typedef {{ at: 'asking' } | { at: 'failed', message: string } | { at: 'out', notice?: string } | { at: 'in', user: User, fresh: boolean }} State */
+/** @typedef {{ status: 'loading' } | { status: 'failed', message: string } | { status: 'logged out', notice?: string } | { status: 'logged in', user: User, justLoggedIn: boolean }} State */
 
 /**
  * Remembers whether a user has logged in with this browser.
@@ -33,28 +33,30 @@ const loginMarker = {
 }
 
 /** While the user is active, the page requests the session this often. Requests with the token do not extend it. */
-const touchMs = 300_000
+const refreshMs = 300_000
 
 /** The session of the page, with login and logout. */
 export const useSession = () => {
-  const [state, setState] = useState(/** @type {State} */ (loginMarker.known ? { at: 'asking' } : { at: 'out' }))
-  const user = state.at === 'in' ? state.user : undefined
+  const [state, setState] = useState(
+    /** @type {State} */ (loginMarker.known ? { status: 'loading' } : { status: 'logged out' }),
+  )
+  const user = state.status === 'logged in' ? state.user : undefined
 
-  const leave = (/** @type {string | undefined} */ notice) => {
+  const showLogin = (/** @type {string | undefined} */ notice) => {
     loginMarker.known = false
-    setState({ at: 'out', notice })
+    setState({ status: 'logged out', notice })
   }
-  const api = useMemo(() => createApi({ onEnd: () => leave(t.login.ended) }), [user?.id])
+  const api = useMemo(() => createApi({ onSessionEnd: () => showLogin(t.login.sessionEnded) }), [user?.id])
   const tabs = useMemo(() => new BroadcastChannel('sluice-console'), [])
 
-  const ask = async () => {
-    setState({ at: 'asking' })
+  const load = async () => {
+    setState({ status: 'loading' })
     try {
       const { user } = await (await send('/api/session')).json()
-      setState({ at: 'in', user, fresh: false })
+      setState({ status: 'logged in', user, justLoggedIn: false })
     } catch (error) {
-      if (error instanceof Refusal && error.status === 401) leave(undefined)
-      else setState({ at: 'failed', message: messageOf(error) })
+      if (error instanceof ApiError && error.status === 401) showLogin(undefined)
+      else setState({ status: 'failed', message: messageOf(error) })
     }
   }
 
@@ -65,41 +67,41 @@ export const useSession = () => {
   const login = async (name, password) => {
     const { user } = await (await send('/api/session', { method: 'POST', body: { name, password } })).json()
     loginMarker.known = true
-    setState({ at: 'in', user, fresh: true })
+    setState({ status: 'logged in', user, justLoggedIn: true })
   }
 
   const logout = async () => {
     await api.credential.revokeAll().catch(() => {})
     await send('/api/session', { method: 'DELETE' }).catch((error) => {
-      if (!(error instanceof Refusal && error.status === 401)) throw error
+      if (!(error instanceof ApiError && error.status === 401)) throw error
     })
-    tabs.postMessage('out')
-    leave(undefined)
+    tabs.postMessage('logged out')
+    showLogin(undefined)
   }
 
   useEffect(() => {
-    if (state.at === 'asking') void ask()
-    tabs.onmessage = () => leave(t.login.elsewhere)
+    if (state.status === 'loading') void load()
+    tabs.onmessage = () => showLogin(t.login.loggedOutElsewhere)
   }, [])
 
   useEffect(() => {
     if (!user) return
-    let touchedAt = Date.now()
-    const touch = () => {
-      if (Date.now() - touchedAt < touchMs) return
-      touchedAt = Date.now()
-      api.ask('/api/session').catch(() => {})
+    let refreshedAt = Date.now()
+    const refresh = () => {
+      if (Date.now() - refreshedAt < refreshMs) return
+      refreshedAt = Date.now()
+      api.request('/api/session').catch(() => {})
     }
-    const onPageHide = () => api.credential.leave()
+    const onPageHide = () => api.credential.revokeOnClose()
     addEventListener('pagehide', onPageHide)
-    addEventListener('keydown', touch)
-    addEventListener('pointerdown', touch)
+    addEventListener('keydown', refresh)
+    addEventListener('pointerdown', refresh)
     return () => {
       removeEventListener('pagehide', onPageHide)
-      removeEventListener('keydown', touch)
-      removeEventListener('pointerdown', touch)
+      removeEventListener('keydown', refresh)
+      removeEventListener('pointerdown', refresh)
     }
   }, [api, user])
 
-  return { state, api, ask, login, logout }
+  return { state, api, load, login, logout }
 }

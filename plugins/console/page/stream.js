@@ -1,4 +1,4 @@
-import { isAbort, Refusal } from './refusal.js'
+import { ApiError, isAbort } from './api-error.js'
 import { t } from './strings.js'
 
 /**
@@ -34,7 +34,7 @@ export async function* readEvents(body) {
 /** @typedef {{ content: string, reasoning: string, usage?: { prompt_tokens?: number, completion_tokens?: number } }} Delta */
 
 /**
- * Yields the deltas of a streamed chat completion. Throws Refusal for an error event, and when the stream ends without `[DONE]`.
+ * Yields the deltas of a streamed chat completion. Throws ApiError for an error event, and when the stream ends without `[DONE]`.
  * @param {ReadableStream<Uint8Array>} body
  * @returns {AsyncGenerator<Delta>}
  */
@@ -43,13 +43,13 @@ export async function* readCompletion(body) {
     for await (const data of readEvents(body)) {
       if (data === '[DONE]') return
       const chunk = JSON.parse(data)
-      if (chunk.error) throw new Refusal(502, String(chunk.error.message ?? t.errors.brokenOff))
+      if (chunk.error) throw new ApiError(502, String(chunk.error.message ?? t.errors.incomplete))
       const delta = chunk.choices?.[0]?.delta ?? {}
       yield { content: delta.content ?? '', reasoning: delta.reasoning_content ?? '', usage: chunk.usage ?? undefined }
     }
   } catch (error) {
-    if (error instanceof Refusal || isAbort(error)) throw error
-    throw new Refusal(0, t.errors.brokenOff)
+    if (error instanceof ApiError || isAbort(error)) throw error
+    throw new ApiError(0, t.errors.incomplete)
   }
-  throw new Refusal(0, t.errors.brokenOff)
+  throw new ApiError(0, t.errors.incomplete)
 }

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
-import { useApi, useLoaded } from './asking.js'
 import { serverNow } from './clock.js'
-import { CopyButton } from './copy.js'
-import { isConsoles } from './credential.js'
+import { CopyButton } from './copy-button.js'
+import { isConsoleToken } from './credential.js'
 import { Dialog, FormDialog } from './dialog.js'
-import { Choice, Field } from './field.js'
-import { readTime, showDate, showTime } from './format.js'
+import { Field, Select } from './field.js'
+import { formatDate, formatTime, parseTime } from './format.js'
+import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { Empty, Failure, Loading } from './placeholder.js'
-import { say } from './say.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /** @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token */
 
@@ -22,7 +22,7 @@ const lifetimes = [
   ['90', t.tokens.days(90)],
   ['365', t.tokens.days(365)],
   ['7', t.tokens.days(7)],
-  ['', t.tokens.forever],
+  ['', t.tokens.noExpiry],
 ]
 
 export const Tokens = () => {
@@ -31,7 +31,7 @@ export const Tokens = () => {
     // The list also shows the console's own token. Create it first.
     await api.credential.get().catch(() => {})
     /** @type {readonly Token[]} */
-    const tokens = (await api.ask('/api/tokens', { signal })).tokens
+    const tokens = (await api.request('/api/tokens', { signal })).tokens
     return tokens
   }, [])
   const [creating, setCreating] = useState(false)
@@ -40,19 +40,19 @@ export const Tokens = () => {
 
   const create = async (/** @type {Record<string, string>} */ { label = '', days }) => {
     const expires_at = days ? new Date(serverNow() + Number(days) * dayMs).toISOString() : undefined
-    const { token } = await api.ask('/api/tokens', { method: 'POST', body: { label, expires_at } })
+    const { token } = await api.request('/api/tokens', { method: 'POST', body: { label, expires_at } })
     const { token: _, ...listed } = token
     list.change((tokens) => [...tokens, listed])
     setCreated(token)
   }
   const revoke = async () => {
     if (!revoking) return
-    await api.ask(`/api/tokens/${encodeURIComponent(revoking.id)}`, { method: 'DELETE' })
+    await api.request(`/api/tokens/${encodeURIComponent(revoking.id)}`, { method: 'DELETE' })
     list.change((tokens) => tokens.filter(({ id }) => id !== revoking.id))
-    say(t.tokens.revoked)
+    showToast(t.tokens.revoked)
   }
-  const own = (list.value ?? []).filter((token) => !isConsoles(token)).reverse()
-  const consoles = (list.value ?? []).filter(isConsoles).reverse()
+  const own = (list.value ?? []).filter((token) => !isConsoleToken(token)).reverse()
+  const consoles = (list.value ?? []).filter(isConsoleToken).reverse()
 
   return html`
     <div class="heading">
@@ -66,14 +66,14 @@ export const Tokens = () => {
       list.value &&
       (own.length > 0
         ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onRevoke=${setRevoking} />`)}</ul>`
-        : html`<${Empty} icon="tokens" title=${t.tokens.none}><p>${t.tokens.noneNext}</p><//>`)
+        : html`<${Empty} icon="tokens" title=${t.tokens.empty}><p>${t.tokens.emptyHint}</p><//>`)
     }
     ${
       consoles.length > 0 &&
       html`
         <section>
-          <h2>${t.tokens.consoles}</h2>
-          <p class="lead">${t.tokens.consolesWhat}</p>
+          <h2>${t.tokens.consoleTokens}</h2>
+          <p class="lead">${t.tokens.consoleTokensLead}</p>
           <ul class="rows muted">
             ${consoles.map((token) => html`<${Row} key=${token.id} token=${token} isCurrent=${token.id === api.credential.id} onRevoke=${setRevoking} />`)}
           </ul>
@@ -83,9 +83,9 @@ export const Tokens = () => {
     ${
       creating &&
       html`
-        <${FormDialog} title=${t.tokens.create} verb=${t.tokens.create} act=${create} onClose=${() => setCreating(false)}>
+        <${FormDialog} title=${t.tokens.create} submitLabel=${t.tokens.create} action=${create} onClose=${() => setCreating(false)}>
           <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" />
-          <${Choice} label=${t.tokens.life} name="days" choices=${lifetimes} />
+          <${Select} label=${t.tokens.validFor} name="days" choices=${lifetimes} />
         <//>
       `
     }
@@ -93,8 +93,8 @@ export const Tokens = () => {
     ${
       revoking &&
       html`
-        <${FormDialog} danger title=${t.tokens.revoke} verb=${t.tokens.revoke} act=${revoke} onClose=${() => setRevoking(undefined)}>
-          <p>${t.tokens.revokeWhat(revoking.label || revoking.start)}</p>
+        <${FormDialog} danger title=${t.tokens.revoke} submitLabel=${t.tokens.revoke} action=${revoke} onClose=${() => setRevoking(undefined)}>
+          <p>${t.tokens.revokeWarning(revoking.label || revoking.start)}</p>
         <//>
       `
     }
@@ -104,16 +104,16 @@ export const Tokens = () => {
 /** @param {{ token: Token, isCurrent?: boolean, onRevoke: (token: Token) => void }} props */
 const Row = ({ token, isCurrent, onRevoke }) => {
   const title = token.label || t.tokens.unnamed
-  const created = readTime(token.created_at)
-  const ends = readTime(token.expires_at)
+  const created = parseTime(token.created_at)
+  const ends = parseTime(token.expires_at)
   return html`
     <li>
       <div class="item-text">
-        <p class="name">${title}${isCurrent && html` <span class="badge">${t.tokens.here}</span>`}</p>
+        <p class="name">${title}${isCurrent && html` <span class="badge">${t.tokens.thisPage}</span>`}</p>
         <p class="hint">
           <code>${token.start}…</code>
-          ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${showDate(created)}</time></span>`}
-          <span>${ends ? html`${t.tokens.until} <time datetime=${ends.toISOString()}>${showTime(ends)}</time>` : t.tokens.endless}</span>
+          ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${formatDate(created)}</time></span>`}
+          <span>${ends ? html`${t.tokens.validUntil} <time datetime=${ends.toISOString()}>${formatTime(ends)}</time>` : t.tokens.neverExpires}</span>
         </p>
       </div>
       <div class="actions">
@@ -132,7 +132,7 @@ const Row = ({ token, isCurrent, onRevoke }) => {
  */
 const Created = ({ token, onClose }) => html`
   <${Dialog} title=${t.tokens.created} onClose=${onClose}>
-    <p>${t.tokens.once}</p>
+    <p>${t.tokens.shownOnce}</p>
     <p class="secret"><code>${token.token}</code></p>
     <div class="actions">
       <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />

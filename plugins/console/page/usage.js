@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { useApi, useLoaded } from './asking.js'
-import { showDay, showNumber } from './format.js'
+import { formatDay, formatNumber } from './format.js'
+import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Empty, Failure, Loading } from './placeholder.js'
 import { t } from './strings.js'
@@ -20,7 +20,7 @@ import { t } from './strings.js'
 /** @typedef {'day' | 'token' | 'model'} Dimension */
 /** @typedef {Omit<Row, 'day' | 'token' | 'model'>} Sum */
 
-/** @type {readonly { name: keyof typeof t.usage.by, dimensions: readonly Dimension[] }[]} */
+/** @type {readonly { name: keyof typeof t.usage.views, dimensions: readonly Dimension[] }[]} */
 const views = [
   { name: 'all', dimensions: ['day', 'token', 'model'] },
   { name: 'day', dimensions: ['day'] },
@@ -35,10 +35,10 @@ export const Usage = () => {
   const api = useApi()
   const loaded = useLoaded(async (signal) => {
     /** @type {readonly Row[]} */
-    const usage = (await api.ask('/api/usage', { signal })).usage
+    const usage = (await api.request('/api/usage', { signal })).usage
     return usage
   }, [])
-  const [view, setView] = useState(/** @type {keyof typeof t.usage.by} */ ('all'))
+  const [view, setView] = useState(/** @type {keyof typeof t.usage.views} */ ('all'))
   const dimensions = views.find(({ name }) => name === view)?.dimensions ?? []
   const rows = loaded.value ?? []
   const total = sum(rows)
@@ -54,16 +54,16 @@ export const Usage = () => {
     ${
       loaded.value &&
       (rows.length === 0
-        ? html`<${Empty} icon="usage" title=${t.usage.none}><p>${t.usage.noneNext}</p><//>`
+        ? html`<${Empty} icon="usage" title=${t.usage.empty}><p>${t.usage.emptyHint}</p><//>`
         : html`
             <dl class="figures">
-              ${figures.map((name) => html`<div key=${name}><dt>${t.usage.columns[name]}</dt><dd>${showNumber(total[name])}</dd></div>`)}
+              ${figures.map((name) => html`<div key=${name}><dt>${t.usage.columns[name]}</dt><dd>${formatNumber(total[name])}</dd></div>`)}
             </dl>
             <div class="tabs" role="group" aria-label=${t.usage.group}>
-              ${views.map(({ name }) => html`<button key=${name} type="button" aria-pressed=${name === view} onClick=${() => setView(name)}>${t.usage.by[name]}</button>`)}
+              ${views.map(({ name }) => html`<button key=${name} type="button" aria-pressed=${name === view} onClick=${() => setView(name)}>${t.usage.views[name]}</button>`)}
             </div>
             <${Table} rows=${grouped(rows, dimensions)} dimensions=${dimensions} total=${total} />
-            ${total.unreported > 0 && html`<p class="hint">${t.usage.unreported(showNumber(total.unreported))}</p>`}
+            ${total.unreported > 0 && html`<p class="hint">${t.usage.unreported(formatNumber(total.unreported))}</p>`}
           `)
     }
   `
@@ -102,9 +102,9 @@ const Table = ({ rows, dimensions, total }) => html`
 
 /** @param {Sum} row */
 const numbers = (row) => html`
-  <td class="figure">${showNumber(row.calls)}</td>
-  <td class="figure">${showNumber(row.input_tokens)}${row.cached_tokens > 0 && html`<small>${t.usage.cached(showNumber(row.cached_tokens))}</small>`}</td>
-  <td class="figure">${showNumber(row.output_tokens)}${row.reasoning_tokens > 0 && html`<small>${t.usage.reasoning(showNumber(row.reasoning_tokens))}</small>`}</td>
+  <td class="figure">${formatNumber(row.calls)}</td>
+  <td class="figure">${formatNumber(row.input_tokens)}${row.cached_tokens > 0 && html`<small>${t.usage.cached(formatNumber(row.cached_tokens))}</small>`}</td>
+  <td class="figure">${formatNumber(row.output_tokens)}${row.reasoning_tokens > 0 && html`<small>${t.usage.reasoning(formatNumber(row.reasoning_tokens))}</small>`}</td>
 `
 
 /**
@@ -112,7 +112,7 @@ const numbers = (row) => html`
  * @param {Dimension} dimension
  */
 const cell = ({ day, token, model }, dimension) => {
-  if (dimension === 'day') return html`<time datetime=${day}>${showDay(day)}</time>`
+  if (dimension === 'day') return html`<time datetime=${day}>${formatDay(day)}</time>`
   if (dimension === 'model') return model
   return token ? token.label || html`<code>${token.start ?? token.id}…</code>` : t.usage.noToken
 }

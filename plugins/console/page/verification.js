@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { segment } from './api.js'
-import { useAction, useApi, usePolling } from './asking.js'
+import { ApiError, isAbort, messageOf } from './api-error.js'
 import { serverNow } from './clock.js'
-import { isAbort, messageOf, Refusal } from './refusal.js'
-import { say } from './say.js'
+import { useAction, useApi, usePolling } from './hooks.js'
 import { t } from './strings.js'
+import { showToast } from './toast.js'
 
 /** @typedef {'waiting_user' | 'callback_received' | 'resolving' | 'verified' | 'failed' | 'expired'} Status */
 /** @typedef {{ id: string, status: Status, address: string, endsAt: number, startedAt: number, group?: string }} Task */
@@ -14,22 +14,22 @@ const path = `/api/${segment}/face-verifications`
 const pollMs = 2_000
 
 /** @param {Status} status */
-export const isOver = (status) => status === 'verified' || status === 'failed' || status === 'expired'
+export const hasEnded = (status) => status === 'verified' || status === 'failed' || status === 'expired'
 
 /** A face verification, which is polled until it has ended. Its link is a secret and exists only in this state. */
 export const useVerification = () => {
   const api = useApi()
   const [task, setTask] = useState(/** @type {Task | undefined} */ (undefined))
-  const [trouble, setTrouble] = useState(/** @type {string | undefined} */ (undefined))
+  const [pollError, setPollError] = useState(/** @type {string | undefined} */ (undefined))
 
-  const starting = useAction(async () => {
-    const created = await api.ask(path, { method: 'POST', body: {} })
-    setTrouble(undefined)
+  const start = useAction(async () => {
+    const created = await api.request(path, { method: 'POST', body: {} })
+    setPollError(undefined)
     setTask({
       id: String(created.verification_id),
       status: created.status,
       address: String(created.h5_url),
-      endsAt: instantOf(created.expires_at),
+      endsAt: epochMsOf(created.expires_at),
       startedAt: serverNow(),
     })
   })
@@ -37,30 +37,30 @@ export const useVerification = () => {
   const poll = async () => {
     if (!task) return
     try {
-      const { status, group_id: group } = await api.ask(`${path}/${encodeURIComponent(task.id)}`)
-      setTrouble(undefined)
-      if (status !== task.status && isOver(status)) {
-        say(t.face.states[/** @type {Status} */ (status)], { bad: status !== 'verified' })
+      const { status, group_id: group } = await api.request(`${path}/${encodeURIComponent(task.id)}`)
+      setPollError(undefined)
+      if (status !== task.status && hasEnded(status)) {
+        showToast(t.face.states[/** @type {Status} */ (status)], { isError: status !== 'verified' })
       }
       setTask((current) => (current?.id === task.id ? { ...current, status, group } : current))
     } catch (error) {
       if (isAbort(error)) return
       // The server no longer has the task, so polling ends.
-      if (error instanceof Refusal && error.status === 404) setTask({ ...task, status: 'expired' })
-      setTrouble(messageOf(error))
+      if (error instanceof ApiError && error.status === 404) setTask({ ...task, status: 'expired' })
+      setPollError(messageOf(error))
       throw error
     }
   }
-  usePolling(poll, { enabled: task !== undefined && !isOver(task.status), ms: pollMs })
+  usePolling(poll, { enabled: task !== undefined && !hasEnded(task.status), ms: pollMs })
 
-  return { task, trouble, starting, leave: () => setTask(undefined) }
+  return { task, pollError, start, reset: () => setTask(undefined) }
 }
 
 /**
  * Converts a time to milliseconds since 1970. The gateway sends seconds; an upstream may send milliseconds.
  * @param {unknown} value
  */
-const instantOf = (value) => {
+const epochMsOf = (value) => {
   const time = Number(value)
   return time > 1e11 ? time : time * 1000
 }

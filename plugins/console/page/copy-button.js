@@ -18,7 +18,7 @@ export const CopyButton = ({ text, label, title, size = 'small', autofocus }) =>
       () => true,
       () => false,
     )
-    setResult(copied ? t.copied : t.notCopied)
+    setResult(copied ? t.copied : t.copyFailed)
   }
   useEffect(() => {
     if (result === '') return
@@ -31,7 +31,7 @@ export const CopyButton = ({ text, label, title, size = 'small', autofocus }) =>
         <span class="label">
           <span hidden=${result !== ''}>${label}</span>
           <span hidden=${result !== t.copied}>${t.copied}</span>
-          <span hidden=${result !== t.notCopied}>${t.notCopied}</span>
+          <span hidden=${result !== t.copyFailed}>${t.copyFailed}</span>
         </span>
       </button>
       <span class="visually-hidden" role="status">${result}</span>

@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
-import { isAbort, messageOf, Refusal } from './refusal.js'
+import { ApiError, isAbort, messageOf } from './api-error.js'
 
 /** @type {import('preact').Context<import('./api.js').Api>} */
 export const ApiContext = createContext(/** @type {any} */ (undefined))
@@ -15,7 +15,7 @@ export const useApi = () => useContext(ApiContext)
  */
 export const useLoaded = (load, inputs) => {
   const [state, setState] = useState(/** @type {{ value?: T, error?: string, busy: boolean }} */ ({ busy: true }))
-  const [round, setRound] = useState(0)
+  const [reloads, setReloads] = useState(0)
   useEffect(() => {
     const loading = new AbortController()
     setState((before) => ({ value: before.value, busy: true }))
@@ -28,11 +28,11 @@ export const useLoaded = (load, inputs) => {
         setState((before) => ({ value: before.value, error: messageOf(error), busy: false }))
       })
     return () => loading.abort()
-  }, [...inputs, round])
+  }, [...inputs, reloads])
   /** @param {(value: T) => T} change */
   const change = (change) =>
     setState((before) => (before.value === undefined ? before : { ...before, value: change(before.value) }))
-  return { ...state, change, reload: () => setRound((before) => before + 1) }
+  return { ...state, change, reload: () => setReloads((before) => before + 1) }
 }
 
 /**
@@ -96,7 +96,7 @@ export const usePolling = (poll, { enabled, ms }) => {
         failures = 0
       } catch (error) {
         failures++
-        retryAfterMs = error instanceof Refusal ? 1000 * (error.retryAfter ?? 0) : 0
+        retryAfterMs = error instanceof ApiError ? 1000 * (error.retryAfter ?? 0) : 0
       }
       polling = false
       schedule(Math.max(retryAfterMs, Math.min(60_000, ms * 2 ** failures)))

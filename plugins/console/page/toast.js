@@ -3,16 +3,16 @@ import { html } from './html.js'
 import { Icon } from './icons.js'
 
 const messages = new EventTarget()
-const noMessage = { text: '', seen: true, bad: false }
+const noMessage = { text: '', visible: true, isError: false }
 const shownMs = 5_000
 
 /**
  * Shows a short message for a few seconds, and announces it to screen readers.
  * @param {string} text
- * @param {{ seen?: boolean, bad?: boolean }} [options] `seen` false: only announce it, because the screen shows it already. Default true. `bad`: it is an error
+ * @param {{ visible?: boolean, isError?: boolean }} [options] `visible` false: only announce it, because the screen shows it already. Default true. `isError`: it is an error
  */
-export const say = (text, { seen = true, bad = false } = {}) => {
-  messages.dispatchEvent(new CustomEvent('say', { detail: { text, seen, bad } }))
+export const showToast = (text, { visible = true, isError = false } = {}) => {
+  messages.dispatchEvent(new CustomEvent('message', { detail: { text, visible, isError } }))
 }
 
 /**
@@ -20,25 +20,25 @@ export const say = (text, { seen = true, bad = false } = {}) => {
  *
  * It must be in the page before its text: screen readers do not announce a region that is added together with a text.
  */
-export const Said = () => {
-  const [{ text, seen, bad }, setMessage] = useState(noMessage)
+export const Toast = () => {
+  const [{ text, visible, isError }, setMessage] = useState(noMessage)
   useEffect(() => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer
-    const onSay = (/** @type {Event} */ event) => {
+    const onMessage = (/** @type {Event} */ event) => {
       clearTimeout(timer)
       setMessage(/** @type {CustomEvent<typeof noMessage>} */ (event).detail)
       timer = setTimeout(() => setMessage(noMessage), shownMs)
     }
-    messages.addEventListener('say', onSay)
+    messages.addEventListener('message', onMessage)
     return () => {
       clearTimeout(timer)
-      messages.removeEventListener('say', onSay)
+      messages.removeEventListener('message', onMessage)
     }
   }, [])
   return html`
     <div class="toast" role="status">
-      ${text && html`<p class=${seen ? '' : 'visually-hidden'}><${Icon} name=${bad ? 'alert' : 'check'} /><span>${text}</span></p>`}
+      ${text && html`<p class=${visible ? '' : 'visually-hidden'}><${Icon} name=${isError ? 'alert' : 'check'} /><span>${text}</span></p>`}
     </div>
   `
 }

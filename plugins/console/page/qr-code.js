@@ -5,7 +5,7 @@ import { html } from './html.js'
  * A QR code. It is dark on light in every colour scheme, because scanners expect that. Throws for a text that is too long.
  * @param {{ text: string, label: string }} props
  */
-export const Qr = ({ text, label }) => {
+export const QrCode = ({ text, label }) => {
   // The quiet zone of four light modules is part of the code (ISO/IEC 18004).
   const { size, data } = encode(text, { ecc: 'L', border: 4 })
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

@@ -1,18 +1,18 @@
 import { t } from './strings.js'
 
 /** A request that the server rejected, or that got no response. The message is a text for the user. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   /**
    * @param {number} status 0: there was no response
    * @param {string} message
    * @param {number} [retryAfter] seconds
-   * @param {boolean} [asksWho] whether it is the gateway's own 401, which means that the session or token is not valid; a forwarded 401 of an upstream is not
+   * @param {boolean} [invalidCredential] whether it is the gateway's own 401, which means that the session or token is not valid; a forwarded 401 of an upstream is not
    */
-  constructor(status, message, retryAfter, asksWho = false) {
+  constructor(status, message, retryAfter, invalidCredential = false) {
     super(message)
     this.status = status
     this.retryAfter = retryAfter
-    this.asksWho = asksWho
+    this.invalidCredential = invalidCredential
   }
 }
 
@@ -20,13 +20,13 @@ export class Refusal extends Error {
  * Reads an error response: the message of the gateway, of text generation or of an upstream; without a message, a text with the status.
  * @param {Response} response
  */
-export const refusalOf = async (response) => {
+export const readApiError = async (response) => {
   const body = await response.json().catch(() => undefined)
   const reported = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
   const message = typeof reported === 'string' && reported !== '' ? reported : t.errors.status(response.status)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  const asksWho = response.status === 401 && response.headers.has('www-authenticate')
-  return new Refusal(response.status, message, Number.isFinite(seconds) ? seconds : undefined, asksWho)
+  const invalidCredential = response.status === 401 && response.headers.has('www-authenticate')
+  return new ApiError(response.status, message, Number.isFinite(seconds) ? seconds : undefined, invalidCredential)
 }
 
 /** @param {unknown} error */
@@ -36,4 +36,4 @@ export const isAbort = (error) => error instanceof DOMException && error.name ==
  * The message to show for an error.
  * @param {unknown} error
  */
-export const messageOf = (error) => (error instanceof Refusal ? error.message : t.errors.unexpected)
+export const messageOf = (error) => (error instanceof ApiError ? error.message : t.errors.unexpected)
