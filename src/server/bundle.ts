@@ -19,19 +19,19 @@ export interface BundleOptions {
   readonly root: string
   /** The module to bundle with all its imports, relative to `root`. */
   readonly entry: string
-  /** An imported module that stays outside of the bundle, relative to `root`, because it reads files next to itself. */
-  readonly outside?: string
+  /** An imported module that is not bundled, relative to `root`, because it reads files next to itself. */
+  readonly external?: string
   /** Further files that the bundle depends on, relative to `root`. */
-  readonly settings?: readonly string[]
+  readonly otherInputs?: readonly string[]
 }
 
 /** The bundle of `bun run start`. */
-export const server: BundleOptions = {
+export const serverBundle: BundleOptions = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   entry: 'src/server.ts',
-  outside: 'plugins/console/files.ts',
+  external: 'plugins/console/files.ts',
   // They determine how imports are resolved and compiled.
-  settings: ['package.json', 'bun.lock', 'tsconfig.json'],
+  otherInputs: ['package.json', 'bun.lock', 'tsconfig.json'],
 }
 
 /**
@@ -39,7 +39,7 @@ export const server: BundleOptions = {
  *
  * It is a CommonJS module with its bytecode next to it. All input files are read, because a changed file can have the same time and size.
  */
-export const freshBundle = ({ root, entry }: BundleOptions): string | undefined => {
+export const findBundle = ({ root, entry }: BundleOptions): string | undefined => {
   const folder = folderOf(root)
   try {
     const inputs: readonly string[] = JSON.parse(readFileSync(join(folder, inputsFile), 'utf8'))
@@ -53,7 +53,7 @@ export const freshBundle = ({ root, entry }: BundleOptions): string | undefined 
 }
 
 /** Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at the same time. */
-export const makeBundle = async ({ root, entry, outside, settings = [] }: BundleOptions): Promise<void> => {
+export const buildBundle = async ({ root, entry, external, otherInputs = [] }: BundleOptions): Promise<void> => {
   const folder = folderOf(root)
   mkdirSync(folder, { recursive: true })
   const temporary = join(folder, temporaryPrefix + crypto.randomUUID())
@@ -66,7 +66,7 @@ export const makeBundle = async ({ root, entry, outside, settings = [] }: Bundle
       inputs.set(relative(root, path), contents)
       return contents
     }
-    for (const path of settings) read(join(root, path))
+    for (const path of otherInputs) read(join(root, path))
     const { outputs } = await Bun.build({
       entrypoints: [join(root, entry)],
       outdir: temporary,
@@ -79,10 +79,10 @@ export const makeBundle = async ({ root, entry, outside, settings = [] }: Bundle
         {
           name: 'inputs',
           setup(build) {
-            if (outside !== undefined) {
-              build.onResolve({ filter: new RegExp(`/${basename(outside)}$`) }, ({ path, importer }) => {
+            if (external !== undefined) {
+              build.onResolve({ filter: new RegExp(`/${basename(external)}$`) }, ({ path, importer }) => {
                 const found = resolve(dirname(importer), path)
-                return found === join(root, outside) ? { path: found, external: true } : undefined
+                return found === join(root, external) ? { path: found, external: true } : undefined
               })
             }
             build.onLoad({ filter: /./ }, ({ path, loader }) => ({ contents: read(path), loader }))
@@ -134,4 +134,4 @@ const sync = (path: string): void => {
   closeSync(file)
 }
 
-if (import.meta.main) await makeBundle(server)
+if (import.meta.main) await buildBundle(serverBundle)

@@ -8,13 +8,13 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { type FetchHandler, renderRejection } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createGracefulStop } from '../drain.ts'
-import { type Framing, framingProblem, hasBody } from '../node-listener/framing.ts'
-import { isStream } from '../node-listener/send.ts'
-import { createNodeServer, defaultTimeouts, maxUnreadBytes } from '../node-listener.ts'
-import { withDirectBody } from './direct.ts'
+import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
+import { isEventStream } from '../node-server/send-response.ts'
+import { createNodeServer, defaultTimeouts, maxUnreadBytes } from '../node-server.ts'
+import { withDirectBody } from './direct-stream.ts'
 
 /** A listening server. */
-export interface Listening {
+export interface ListeningServer {
   /** The actual port. */
   readonly port: number
   /** Stops accepting connections, waits at most `maxMs` milliseconds for requests in flight, and closes all connections. */
@@ -28,7 +28,7 @@ export interface ListenOptions {
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
   /** Timeouts of `listenBun`; default those of `createNodeServer`. */
-  readonly times?: { readonly keepAliveMs: number; readonly bodyStallMs: number }
+  readonly timeouts?: { readonly keepAliveMs: number; readonly bodyStallMs: number }
 }
 
 /**
@@ -36,7 +36,10 @@ export interface ListenOptions {
  *
  * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response begins.
  */
-export const listenNode = async (handle: FetchHandler, { http, media, shared }: ListenOptions): Promise<Listening> => {
+export const listenNode = async (
+  handle: FetchHandler,
+  { http, media, shared }: ListenOptions,
+): Promise<ListeningServer> => {
   const server = createNodeServer({
     handle,
     getBodies: http.getBodies,
@@ -59,20 +62,20 @@ export const listenNode = async (handle: FetchHandler, { http, media, shared }: 
  */
 export const listenBun = async (
   handle: FetchHandler,
-  { http, media, shared, times = defaultTimeouts }: ListenOptions,
-): Promise<Listening> => {
-  const refuse = renderRejection(media.segment)
-  const idleSeconds = Math.ceil(times.keepAliveMs / 1_000)
-  const stallSeconds = Math.ceil(times.bodyStallMs / 1_000)
+  { http, media, shared, timeouts = defaultTimeouts }: ListenOptions,
+): Promise<ListeningServer> => {
+  const renderError = renderRejection(media.segment)
+  const idleSeconds = Math.ceil(timeouts.keepAliveMs / 1_000)
+  const stallSeconds = Math.ceil(timeouts.bodyStallMs / 1_000)
   const timers = createCoarseTimers(1_000)
 
   /** Bun does not report the end of a streamed response. So this restarts the idle timer until the connection or the response has ended. */
-  const keepOpen = (request: Request) => {
+  const renewIdleTimer = (request: Request) => {
     server.timeout(request, idleSeconds)
     const renewal = {
-      expiresAt: performance.now() + times.keepAliveMs / 3,
+      expiresAt: performance.now() + timeouts.keepAliveMs / 3,
       onTimeout() {
-        if (server.requestIP(request)) keepOpen(request)
+        if (server.requestIP(request)) renewIdleTimer(request)
       },
     }
     timers.add(renewal)
@@ -86,23 +89,23 @@ export const listenBun = async (
     // Above the gateway's own limit, so that the gateway itself rejects a body that is too long.
     maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
     fetch(request) {
-      const framing = framingIn(request.headers)
-      const problem = framingProblem(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
-      if (problem) return refuse(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
-      const call = new PendingCall(request, server)
-      setPeerAddress(request, call)
-      inNextTurn(() => call.keepOpen())
+      const framing = framingOf(request.headers)
+      const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
+      if (problem) return renderError(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
+      const pending = new PendingRequest(request, server)
+      setPeerAddress(request, pending)
+      inNextTurn(() => pending.keepOpen())
       const body = hasBody(framing)
         ? watchBody(request, (stalls) => {
-            call.isReading = stalls > 0
+            pending.isReading = stalls > 0
             server.timeout(request, stalls * stallSeconds)
           })
         : undefined
       return andThen(handle(request), (handled) => {
-        call.hasResponse = true
+        pending.hasResponse = true
         const response = withDirectBody(handled)
-        if (isStream(response.headers)) keepOpen(request)
-        else if (call.isTimerOff || body) server.timeout(request, idleSeconds)
+        if (isEventStream(response.headers)) renewIdleTimer(request)
+        else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
         if (body && !body.canReuseConnection()) response.headers.set('connection', 'close')
         return response
       })
@@ -112,7 +115,7 @@ export const listenBun = async (
 }
 
 /** A request that the app handles. Address and timer are used only on demand, because they cost more than most rejections. */
-class PendingCall {
+class PendingRequest {
   readonly #request: Request
   readonly #server: Bun.Server<unknown>
   #address: string | undefined
@@ -140,16 +143,16 @@ class PendingCall {
     if (this.hasResponse) return
     this.isTimerOff = true
     void this.address
-    // A call may take longer than Bun's longest idle timeout. The app has its own deadline.
+    // A request may take longer than Bun's longest idle timeout. The app has its own deadline.
     if (!this.isReading) this.#server.timeout(this.#request, 0)
   }
 }
 
 /** Bun joins repeated fields with commas, which these fields must not contain. It rejects codings other than chunked, and differing lengths, itself. */
-const framingIn = (headers: Headers): Framing => ({
+const framingOf = (headers: Headers): Framing => ({
   host: headers.get('host') ?? undefined,
-  length: headers.get('content-length') ?? undefined,
-  coding: headers.get('transfer-encoding') ?? undefined,
+  contentLength: headers.get('content-length') ?? undefined,
+  transferEncoding: headers.get('transfer-encoding') ?? undefined,
   repeated: false,
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type Listening, listenBun } from '../../src/server/listen.ts'
+import { type ListeningServer, listenBun } from '../../src/server/listen.ts'
 import { handle } from './fixture.ts'
 import { bufferedBytes, host, json, pour, RawConnection } from './raw-connection.ts'
 
@@ -8,7 +8,7 @@ const slow = process.env.SLUICE_SLOW !== undefined
 const huge = 'Content-Length: 60000000\r\n'
 
 let handled = 0
-let server: Listening
+let server: ListeningServer
 const connections: RawConnection[] = []
 const dial = (text = '') => {
   const connection = new RawConnection(connect(server.port, '127.0.0.1'))
@@ -24,7 +24,7 @@ beforeAll(async () => {
     return handle(request)
   }
   const times = { keepAliveMs: 6_000, bodyStallMs: 6_000 }
-  server = await listenBun(counting, { http, media: { segment: 'media' }, shared: false, times })
+  server = await listenBun(counting, { http, media: { segment: 'media' }, shared: false, timeouts: times })
 })
 afterAll(async () => {
   for (const connection of connections) connection.socket.destroy()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createClientAddressOf } from '../../plugins/shared/client-address.ts'
-import { type Listening, listenBun, listenNode } from '../../src/server/listen.ts'
+import { type ListeningServer, listenBun, listenNode } from '../../src/server/listen.ts'
 
 const addressOf = createClientAddressOf()
 let left = Promise.withResolvers<string | undefined>()
@@ -25,7 +25,7 @@ describe.each([
   ['node:http', listenNode],
   ['Bun.serve', listenBun],
 ])('the peer address of a request, on %s', (_, listen) => {
-  let server: Listening
+  let server: ListeningServer
   beforeAll(async () => {
     const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 20 }
     server = await listen(handle, { http, media: { segment: 'media' }, shared: false })

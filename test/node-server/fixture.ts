@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { createNodeServer, type NodeServerTimeouts } from '../../src/node-listener.ts'
+import { createNodeServer, type NodeServerTimeouts } from '../../src/node-server.ts'
 
 export const times: NodeServerTimeouts = {
   keepAliveMs: 1_000,

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { createNodeServer, type NodeServerOptions } from '../../src/node-listener.ts'
+import { createNodeServer, type NodeServerOptions } from '../../src/node-server.ts'
 
 export interface Front extends AsyncDisposable {
   readonly port: number

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createRequest } from '../../src/node-listener/request.ts'
+import { createRequest } from '../../src/node-server/request.ts'
 
 const made = (target: string, more: Partial<Parameters<typeof createRequest>[0]> = {}) =>
   createRequest({ method: 'GET', target, rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'], ...more })

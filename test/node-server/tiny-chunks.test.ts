@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { readAtMost } from '../../plugins/shared/read-body.ts'
-import { createBody } from '../../src/node-listener/body.ts'
+import { createBody } from '../../src/node-server/body.ts'
 import { front, host } from './raw-connection.ts'
 
 const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
@@ -80,7 +80,7 @@ describe('a chunk that has arrived in this turn', () => {
   /** A body with one chunk that has just arrived. */
   const withPendingChunk = async () => {
     const incoming = new IncomingMessage(new Socket())
-    const limits = { stallMs: 1_000, wholeMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
+    const limits = { stallMs: 1_000, totalMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
     const reader = createBody(incoming, limits, createCoarseTimers(1_000), () => {})
       .stream()
       .getReader()
@@ -115,7 +115,7 @@ describe('a chunk that has arrived in this turn', () => {
 })
 
 describe('a body that is read as a whole', () => {
-  const limits = { stallMs: 1_000, wholeMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
+  const limits = { stallMs: 1_000, totalMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
   const openBody = () => {
     const incoming = new IncomingMessage(new Socket())
     return { incoming, body: createBody(incoming, limits, createCoarseTimers(1_000), () => {}) }

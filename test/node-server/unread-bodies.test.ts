@@ -4,7 +4,7 @@ import { readBytes } from '../../plugins/shared/body.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
-import { createNodeServer } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-server.ts'
 import { openStore } from '../../src/store/index.ts'
 import { bufferedBytes, type Front, front, host, json, pour } from './raw-connection.ts'
 

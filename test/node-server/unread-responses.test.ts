@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { requireIdentity } from '../../plugins/shared/identify.ts'
-import { maxPipelined } from '../../src/node-listener.ts'
+import { maxPipelined } from '../../src/node-server.ts'
 import { bufferedBytes, front, host } from './raw-connection.ts'
 
 const get = `GET / HTTP/1.1\r\n${host}\r\n`

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
-import { createNodeServer } from '../../src/node-listener.ts'
-import { withDirectBody } from '../../src/server/direct.ts'
+import { createNodeServer } from '../../src/node-server.ts'
+import { withDirectBody } from '../../src/server/direct-stream.ts'
 
 export interface Listening extends AsyncDisposable {
   readonly url: string

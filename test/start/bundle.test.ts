@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BundleOptions, freshBundle, makeBundle } from '../../src/server/bundle.ts'
+import { type BundleOptions, buildBundle, findBundle } from '../../src/server/bundle.ts'
 
 let root: string
 let project: BundleOptions
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'sluice-bundle-'))
-  project = { root, entry: 'entry.ts', outside: 'outside/place.ts', settings: ['package.json'] }
+  project = { root, entry: 'entry.ts', external: 'outside/place.ts', otherInputs: ['package.json'] }
   await mkdir(join(root, 'outside'))
   await write(
     'entry.ts',
@@ -28,7 +28,7 @@ const folder = () => join(root, 'node_modules/.cache/sluice')
 
 /** The output of a program that imports the bundle. Throws when there is no fresh bundle. */
 const run = async (): Promise<{ word: string; place: string }> => {
-  const bundle = freshBundle(project)
+  const bundle = findBundle(project)
   if (bundle === undefined) throw new Error('there is no fresh bundle')
   const program = `const { word, place } = await import(${JSON.stringify(bundle)}); console.log(JSON.stringify({ word, place }))`
   const { stdout } = Bun.spawnSync([process.execPath, '-e', program])
@@ -36,58 +36,58 @@ const run = async (): Promise<{ word: string; place: string }> => {
 }
 
 test('a bundle behaves like its files, and an external module has its own `import.meta.url`', async () => {
-  expect(freshBundle(project)).toBeUndefined()
-  await makeBundle(project)
+  expect(findBundle(project)).toBeUndefined()
+  await buildBundle(project)
   expect(await run()).toEqual({ word: 'old', place: Bun.pathToFileURL(join(root, 'outside/place.ts')).href })
 })
 
 test('the bytecode is beside the bundle', async () => {
-  await makeBundle(project)
-  expect((await stat(`${freshBundle(project)}.jsc`)).size).toBeGreaterThan(0)
+  await buildBundle(project)
+  expect((await stat(`${findBundle(project)}.jsc`)).size).toBeGreaterThan(0)
 })
 
 test('a bundle is stale when a file has other contents, even with the same size and time', async () => {
-  await makeBundle(project)
+  await buildBundle(project)
   const { atime, mtime } = await stat(join(root, 'word.ts'))
   await write('word.ts', `export const word: string = 'new'`)
   await utimes(join(root, 'word.ts'), atime, mtime)
-  expect(freshBundle(project)).toBeUndefined()
-  await makeBundle(project)
+  expect(findBundle(project)).toBeUndefined()
+  await buildBundle(project)
   expect(await run()).toMatchObject({ word: 'new' })
 })
 
 test('a bundle is stale when a setting has changed, and when a file was removed', async () => {
-  await makeBundle(project)
+  await buildBundle(project)
   await write('package.json', '{ "type": "module" }')
-  expect(freshBundle(project)).toBeUndefined()
-  await makeBundle(project)
+  expect(findBundle(project)).toBeUndefined()
+  await buildBundle(project)
   await rm(join(root, 'word.ts'))
-  expect(freshBundle(project)).toBeUndefined()
+  expect(findBundle(project)).toBeUndefined()
 })
 
 test('a bundle is stale in another folder, because it refers to external modules by absolute path', async () => {
-  await makeBundle(project)
+  await buildBundle(project)
   const moved = `${root}-moved`
   await rename(root, moved)
   root = moved
-  expect(freshBundle({ ...project, root })).toBeUndefined()
+  expect(findBundle({ ...project, root })).toBeUndefined()
 })
 
 test('a file that changes while its bundle is built leaves no bundle that counts as fresh', async () => {
-  const making = makeBundle(project)
+  const making = buildBundle(project)
   for (let changes = 0; changes < 200; changes++) {
     await write('word.ts', `export const word: string = '${changes}'`)
     await Promise.race([making, Bun.sleep(0)])
   }
   await making
-  const bundle = freshBundle(project)
+  const bundle = findBundle(project)
   if (bundle !== undefined) expect(await run()).toMatchObject({ word: '199' })
 })
 
 test('several processes can build a bundle concurrently, and older bundles are removed', async () => {
-  await makeBundle(project)
+  await buildBundle(project)
   await write('word.ts', `export const word: string = 'new'`)
-  await Promise.all([makeBundle(project), makeBundle(project), makeBundle(project)])
+  await Promise.all([buildBundle(project), buildBundle(project), buildBundle(project)])
   expect(await run()).toMatchObject({ word: 'new' })
   expect(await readdir(folder())).toHaveLength(2)
 })
@@ -96,14 +96,14 @@ test('an unfinished bundle of a process that died is removed once it is old', as
   for (const name of ['unfinished-old', 'unfinished-new']) await mkdir(join(folder(), name), { recursive: true })
   const hourAgo = Date.now() / 1000 - 3600
   await utimes(join(folder(), 'unfinished-old'), hourAgo, hourAgo)
-  await makeBundle(project)
+  await buildBundle(project)
   expect((await readdir(folder())).filter((name) => name.startsWith('unfinished'))).toEqual(['unfinished-new'])
 })
 
 test('a bundle that cannot be built leaves no files behind', async () => {
   await write('word.ts', 'export const word = (')
-  await expect(makeBundle(project)).rejects.toThrow()
-  expect(freshBundle(project)).toBeUndefined()
+  await expect(buildBundle(project)).rejects.toThrow()
+  expect(findBundle(project)).toBeUndefined()
   expect(await readdir(folder())).toEqual([])
 })
 
@@ -111,6 +111,6 @@ test('a bundle that cannot be stored does not count as fresh', async () => {
   await mkdir(join(root, 'node_modules'))
   await writeFile(join(root, 'node_modules/.cache'), 'not a folder')
   await chmod(join(root, 'node_modules/.cache'), 0o400)
-  await expect(makeBundle(project)).rejects.toThrow()
-  expect(freshBundle(project)).toBeUndefined()
+  await expect(buildBundle(project)).rejects.toThrow()
+  expect(findBundle(project)).toBeUndefined()
 })

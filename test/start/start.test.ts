@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freshBundle, server } from '../../src/server/bundle.ts'
+import { findBundle, serverBundle } from '../../src/server/bundle.ts'
 
 setDefaultTimeout(30_000)
 
@@ -12,13 +12,13 @@ let copy: string
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'sluice-start-'))
-  for (const name of ['src', 'plugins', ...(server.settings ?? [])]) {
-    await cp(join(server.root, name), join(copy, name), { recursive: true })
+  for (const name of ['src', 'plugins', ...(serverBundle.otherInputs ?? [])]) {
+    await cp(join(serverBundle.root, name), join(copy, name), { recursive: true })
   }
   await mkdir(join(copy, 'node_modules'))
-  for (const name of await readdir(join(server.root, 'node_modules'))) {
+  for (const name of await readdir(join(serverBundle.root, 'node_modules'))) {
     if (name.startsWith('.')) continue
-    await symlink(join(server.root, 'node_modules', name), join(copy, 'node_modules', name))
+    await symlink(join(serverBundle.root, 'node_modules', name), join(copy, 'node_modules', name))
   }
 })
 
@@ -53,7 +53,7 @@ const fetchFromCopy = async (
   }
 }
 
-const bundleOfCopy = () => freshBundle({ ...server, root: `${copy}/` })
+const bundleOfCopy = () => findBundle({ ...serverBundle, root: `${copy}/` })
 
 /** Replaces text in the source of `GET /healthz`. */
 const replaceHealthText = async (before: string, after: string) => {

@@ -7,7 +7,7 @@ import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import { type AppOptions, createApp, type FetchHandler, renderRejection } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import type { GatewayOptions } from '../../src/gateway.ts'
-import { createNodeServer } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-server.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 
 /** A user of the gateway, who sends authenticated requests. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { createNodeServer } from '../../src/node-listener.ts'
+import { createNodeServer } from '../../src/node-server.ts'
 import { chunk } from './app.ts'
 
 /** Number of clients. `SLUICE_DISCONNECTS=10000` makes it a soak test. */

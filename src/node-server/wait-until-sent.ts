@@ -6,28 +6,32 @@ export interface SendTimeouts {
   /** Milliseconds without progress after which the connection is closed. */
   readonly stallMs: number
   /** Milliseconds for the whole response. */
-  readonly wholeMs: number
+  readonly totalMs: number
 }
 
 /** Waits until the caller has read the buffered rest of a response, or has disconnected. Closes the connection at a timeout. */
-export const waitUntilSent = (outgoing: ServerResponse, timeouts: SendTimeouts, timers: CoarseTimers): Promise<void> =>
+export const waitUntilSent = (
+  serverResponse: ServerResponse,
+  timeouts: SendTimeouts,
+  timers: CoarseTimers,
+): Promise<void> =>
   new Promise((resolve) => {
-    let unsent = outgoing.writableLength
-    let stalledAt = performance.now() + timeouts.stallMs
-    const endsAt = performance.now() + timeouts.wholeMs
+    let unsentBytes = serverResponse.writableLength
+    let stallDeadline = performance.now() + timeouts.stallMs
+    const totalDeadline = performance.now() + timeouts.totalMs
     const timer = {
-      expiresAt: Math.min(stalledAt, endsAt),
+      expiresAt: Math.min(stallDeadline, totalDeadline),
       onTimeout() {
         const now = performance.now()
-        if (outgoing.writableLength < unsent) stalledAt = now + timeouts.stallMs
-        unsent = outgoing.writableLength
-        timer.expiresAt = Math.min(stalledAt, endsAt)
+        if (serverResponse.writableLength < unsentBytes) stallDeadline = now + timeouts.stallMs
+        unsentBytes = serverResponse.writableLength
+        timer.expiresAt = Math.min(stallDeadline, totalDeadline)
         if (timer.expiresAt > now) timers.add(timer)
-        else outgoing.destroy()
+        else serverResponse.destroy()
       },
     } satisfies CoarseTimer
     timers.add(timer)
-    outgoing.once('close', () => {
+    serverResponse.once('close', () => {
       timers.delete(timer)
       resolve()
     })

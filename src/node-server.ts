@@ -6,11 +6,11 @@ import { setPeerAddress } from '../plugins/shared/client-address.ts'
 import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/coarse-timers.ts'
 import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
-import { createBody, type IncomingBody } from './node-listener/body.ts'
-import { framingOf, framingProblem, hasBody } from './node-listener/framing.ts'
-import { createRequest, type NodeRequest } from './node-listener/request.ts'
-import { send } from './node-listener/send.ts'
-import { waitUntilSent } from './node-listener/wait-until-sent.ts'
+import { createBody, type IncomingBody } from './node-server/body.ts'
+import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
+import { createRequest, type NodeRequest } from './node-server/request.ts'
+import { sendResponse } from './node-server/send-response.ts'
+import { waitUntilSent } from './node-server/wait-until-sent.ts'
 
 /** Options of `createNodeServer`. */
 export interface NodeServerOptions {
@@ -69,57 +69,65 @@ export const maxPipelined = 64
  * A body is read only when the app reads it. A request without a body has no additional cost.
  */
 export const createNodeServer = (options: NodeServerOptions): Server => {
-  const times = { ...defaultTimeouts, ...options.timeouts }
-  const checkEveryMs = Math.min(1_000, ...Object.values(times).map((ms) => ms / 2))
-  const timers = createCoarseTimers(checkEveryMs)
-  const onRequest = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const fail = () => void outgoing.destroy()
+  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const checkIntervalMs = Math.min(1_000, ...Object.values(timeouts).map((ms) => ms / 2))
+  const timers = createCoarseTimers(checkIntervalMs)
+  const onRequest = (expectsContinue: boolean) => (incoming: IncomingMessage, serverResponse: ServerResponse) => {
+    const closeConnection = () => void serverResponse.destroy()
     try {
-      const done = respond(incoming, outgoing, { options, times, timers, expectsContinue })
-      if (isPromise(done)) done.catch(fail)
+      const done = handleRequest(incoming, serverResponse, { options, timeouts, timers, expectsContinue })
+      if (isPromise(done)) done.catch(closeConnection)
     } catch {
-      fail()
+      closeConnection()
     }
   }
   const settings = {
-    keepAliveTimeout: times.keepAliveMs,
-    headersTimeout: times.headersMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    headersTimeout: timeouts.headersMs,
     // Bodies have their own shorter timeout. But without this one, Bun 1.4.5 and Deno 2.9.6 ignore `headersTimeout`.
-    requestTimeout: 2 * times.bodyMs,
-    connectionsCheckingInterval: checkEveryMs,
+    requestTimeout: 2 * timeouts.bodyMs,
+    connectionsCheckingInterval: checkIntervalMs,
   }
   const server = createServer(settings, onRequest(false)).on('checkContinue', onRequest(true))
   return Object.assign(server, settings)
 }
 
-interface ListenerContext {
+interface RequestContext {
   readonly options: NodeServerOptions
-  readonly times: NodeServerTimeouts
+  readonly timeouts: NodeServerTimeouts
   readonly timers: CoarseTimers
   /** Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean
 }
 
-const respond = (incoming: IncomingMessage, outgoing: ServerResponse, context: ListenerContext): Awaitable<void> => {
+const handleRequest = (
+  incoming: IncomingMessage,
+  serverResponse: ServerResponse,
+  context: RequestContext,
+): Awaitable<void> => {
   const { socket } = incoming
   const connection = connectionOf(socket)
-  if (connection.unanswered === maxPipelined) socket.destroy()
+  if (connection.pendingResponses === maxPipelined) socket.destroy()
   if (socket.destroyed) return
-  connection.unanswered++
-  const { problem, request, body } = readRequest(incoming, outgoing, connection, context)
-  outgoing.once('close', () => {
-    connection.unanswered--
-    if (!outgoing.writableFinished) request?.abort()
+  connection.pendingResponses++
+  const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
+  serverResponse.once('close', () => {
+    connection.pendingResponses--
+    if (!serverResponse.writableFinished) request?.abort()
   })
-  const { options, times, timers } = context
-  const response = request ? options.handle(request) : refuse(problem, incoming, options)
-  const sent = andThen(response, (response) => send(response, outgoing, incoming.method === 'HEAD'))
+  const { options, timeouts, timers } = context
+  const response = request ? options.handle(request) : rejectionOf(problem, incoming, options)
+  const sent = andThen(response, (response) => sendResponse(response, serverResponse, incoming.method === 'HEAD'))
   return andThen(sent, () => {
     body?.discard()
-    if (outgoing.writableLength === 0) return undefined
+    if (serverResponse.writableLength === 0) return undefined
     const inFlight = request && inFlightOf(request)
-    inFlight?.sending(outgoing.writableLength)
-    const done = waitUntilSent(outgoing, { stallMs: times.responseStallMs, wholeMs: times.responseMs }, timers)
+    inFlight?.sending(serverResponse.writableLength)
+    const done = waitUntilSent(
+      serverResponse,
+      { stallMs: timeouts.responseStallMs, totalMs: timeouts.responseMs },
+      timers,
+    )
     return done.then(() => inFlight?.sent())
   })
 }
@@ -127,7 +135,7 @@ const respond = (incoming: IncomingMessage, outgoing: ServerResponse, context: L
 interface Connection {
   readonly address: string | undefined
   /** Number of requests whose responses are not sent yet. */
-  unanswered: number
+  pendingResponses: number
 }
 
 const connections = new WeakMap<Socket, Connection>()
@@ -135,13 +143,13 @@ const connections = new WeakMap<Socket, Connection>()
 const connectionOf = (socket: Socket): Connection => {
   let connection = connections.get(socket)
   if (!connection) {
-    connection = { address: socket.remoteAddress, unanswered: 0 }
+    connection = { address: socket.remoteAddress, pendingResponses: 0 }
     connections.set(socket, connection)
   }
   return connection
 }
 
-const refuse = (problem: Problem, { url = '' }: IncomingMessage, options: NodeServerOptions): Response =>
+const rejectionOf = (problem: Problem, { url = '' }: IncomingMessage, options: NodeServerOptions): Response =>
   options.renderRejection?.(problem, url) ?? problem.toResponse()
 
 type ParsedRequest =
@@ -150,15 +158,15 @@ type ParsedRequest =
 
 const readRequest = (
   incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  serverResponse: ServerResponse,
   { address }: Connection,
-  context: ListenerContext,
+  context: RequestContext,
 ): ParsedRequest => {
   const { method = 'GET', url: target = '', rawHeaders } = incoming
-  const framing = framingOf(rawHeaders)
-  const problem = framingProblem(framing, incoming.httpVersion === '1.0')
+  const framing = readFraming(rawHeaders)
+  const problem = checkFraming(framing, incoming.httpVersion === '1.0')
   if (problem) return { problem }
-  const body = hasBody(framing) ? bodyOf(incoming, outgoing, context) : undefined
+  const body = hasBody(framing) ? bodyOf(incoming, serverResponse, context) : undefined
   const allowsBody = method !== 'GET' && method !== 'HEAD'
   try {
     const request = createRequest({ method, target, rawHeaders, body: allowsBody ? body : undefined })
@@ -172,13 +180,13 @@ const readRequest = (
 
 const bodyOf = (
   incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { times, timers, expectsContinue }: ListenerContext,
+  serverResponse: ServerResponse,
+  { timeouts, timers, expectsContinue }: RequestContext,
 ): IncomingBody => {
   const limits = {
-    stallMs: times.bodyStallMs,
-    wholeMs: times.bodyMs,
-    discard: { maxBytes: maxUnreadBytes, ms: times.unreadBodyMs },
+    stallMs: timeouts.bodyStallMs,
+    totalMs: timeouts.bodyMs,
+    discard: { maxBytes: maxUnreadBytes, ms: timeouts.unreadBodyMs },
   }
-  return createBody(incoming, limits, timers, () => expectsContinue && outgoing.writeContinue())
+  return createBody(incoming, limits, timers, () => expectsContinue && serverResponse.writeContinue())
 }

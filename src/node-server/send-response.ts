@@ -5,51 +5,51 @@ import { type ByteSource, byteSourceOf, sourceFrom } from '../../plugins/shared/
 import { knownBody } from '../../plugins/shared/known-body.ts'
 
 /** Sends a response, synchronously if its body is known. Throws or rejects when its body fails. */
-export const send = (response: Response, outgoing: ServerResponse, headOnly: boolean): Awaitable<void> => {
+export const sendResponse = (response: Response, serverResponse: ServerResponse, isHead: boolean): Awaitable<void> => {
   const { status } = response
   const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
   if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
-  if (isStream(response.headers) && response.body) {
+  if (isEventStream(response.headers) && response.body) {
     const source = byteSourceOf(response) ?? sourceFrom(response.body)
-    outgoing.writeHead(status, headers)
-    if (headOnly) outgoing.end()
-    else outgoing.flushHeaders()
+    serverResponse.writeHead(status, headers)
+    if (isHead) serverResponse.end()
+    else serverResponse.flushHeaders()
     // A stream may be endless: it is cancelled when the caller does not want it (HEAD) or has disconnected.
-    return headOnly || outgoing.destroyed ? source.cancel() : relay(source, outgoing)
+    return isHead || serverResponse.destroyed ? source.cancel() : sendStream(source, serverResponse)
   }
   const body: Awaitable<string | Uint8Array> = knownBody(response) ?? response.bytes()
   return andThen(body, (body) => {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     // RFC 9110 section 8.6: 204 and 304 have no content-length. For HEAD, an empty body may not have the length of the GET response.
-    if (status !== 204 && status !== 304 && (!headOnly || length > 0)) headers['content-length'] = length
-    outgoing.writeHead(status, headers)
-    outgoing.end(headOnly ? undefined : body)
+    if (status !== 204 && status !== 304 && (!isHead || length > 0)) headers['content-length'] = length
+    serverResponse.writeHead(status, headers)
+    serverResponse.end(isHead ? undefined : body)
   })
 }
 
 /** Whether the body is an event stream, which must be sent event by event. */
-export const isStream = (headers: Headers): boolean =>
+export const isEventStream = (headers: Headers): boolean =>
   (headers.get('content-type') ?? '').startsWith('text/event-stream')
 
 /** Sends a stream with backpressure. When the caller disconnects, the source is cancelled, even if it is silent. */
-const relay = async (source: ByteSource, outgoing: ServerResponse): Promise<void> => {
+const sendStream = async (source: ByteSource, serverResponse: ServerResponse): Promise<void> => {
   const cancel = () => void source.cancel()
-  outgoing.on('close', cancel)
+  serverResponse.on('close', cancel)
   await source.writeTo((bytes) => {
-    if (outgoing.destroyed || outgoing.write(bytes)) return undefined
-    return drained(outgoing)
+    if (serverResponse.destroyed || serverResponse.write(bytes)) return undefined
+    return waitForDrain(serverResponse)
   })
-  outgoing.off('close', cancel)
-  outgoing.end()
+  serverResponse.off('close', cancel)
+  serverResponse.end()
 }
 
-const drained = (outgoing: ServerResponse): Promise<void> =>
+const waitForDrain = (serverResponse: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
-    const end = () => {
-      outgoing.off('drain', end)
-      outgoing.off('close', end)
+    const done = () => {
+      serverResponse.off('drain', done)
+      serverResponse.off('close', done)
       resolve()
     }
-    outgoing.on('drain', end)
-    outgoing.on('close', end)
+    serverResponse.on('drain', done)
+    serverResponse.on('close', done)
   })

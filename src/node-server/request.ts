@@ -14,28 +14,28 @@ export interface NodeRequestInit {
 /**
  * A `Request` that creates its parts on first use.
  *
- * Most requests need neither signal nor body. A native `Request` costs more than the rest of the listener's work for a request. It is created
+ * Most requests need neither signal nor body. A native `Request` costs more than the rest of the server's work for a request. It is created
  * only for members that this class does not implement.
  */
 class LazyRequest {
   readonly method: string
   readonly url: string
   readonly #rawHeaders: readonly string[]
-  readonly #incoming: NodeRequestInit['body']
+  readonly #incomingBody: NodeRequestInit['body']
   #headers: Headers | undefined
   #body: ReadableStream<Uint8Array> | undefined
   #controller: AbortController | undefined
   #aborted = false
   /** Whether `bytes` has read the body. */
-  #wasRead = false
+  #bytesRead = false
   #native: Request | undefined
 
-  /** Throws TypeError for a target in another form than those of `FrontRequestInit`. */
+  /** Throws TypeError for a target in another form than those of `NodeRequestInit`. */
   constructor({ method, target, rawHeaders, body }: NodeRequestInit) {
     this.method = method
-    this.url = plainTarget.test(target) ? origin + target : new URL(originForm(target), origin).href
+    this.url = normalizedTarget.test(target) ? origin + target : new URL(normalize(target), origin).href
     this.#rawHeaders = rawHeaders
-    this.#incoming = body
+    this.#incomingBody = body
   }
 
   get headers(): Headers {
@@ -60,18 +60,18 @@ class LazyRequest {
   /** Once the native request exists, its body: `clone` may have replaced the stream. */
   get body(): ReadableStream<Uint8Array> | null {
     if (this.#native) return this.#native.body
-    this.#body ??= this.#incoming?.stream()
+    this.#body ??= this.#incomingBody?.stream()
     return this.#body ?? null
   }
 
   get bodyUsed(): boolean {
-    return this.#wasRead || this.native.bodyUsed
+    return this.#bytesRead || this.native.bodyUsed
   }
 
   bytes(): Promise<Uint8Array> {
-    this.#wasRead ||= this.#incoming !== undefined
+    this.#bytesRead ||= this.#incomingBody !== undefined
     if (this.#native) return this.#native.bytes()
-    return this.#incoming && !this.#body ? this.#incoming.bytes() : new Response(this.#body).bytes()
+    return this.#incomingBody && !this.#body ? this.#incomingBody.bytes() : new Response(this.#body).bytes()
   }
 
   /** The runtime's own `Request`, for all members that this class does not implement. */
@@ -117,10 +117,10 @@ export const createRequest = (init: NodeRequestInit): NodeRequest => new LazyReq
 /** The app knows its public URL from its configuration, so the Host header must not influence `request.url`. */
 const origin = 'http://localhost'
 
-/** Targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and no character that it would encode. */
-const plainTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&()*+,;=/?-]*)?$/
+/** Request targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and no character that it would encode. */
+const normalizedTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&()*+,;=/?-]*)?$/
 
-const originForm = (target: string): string => {
+const normalize = (target: string): string => {
   if (target.startsWith('/')) return origin + target
   const { protocol, pathname, search } = new URL(target)
   if (!/^https?:$/.test(protocol)) throw new TypeError('the request target is not an http or https URL')

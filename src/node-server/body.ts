@@ -9,7 +9,7 @@ export interface BodyLimits {
   /** Maximum wait for the next byte, in milliseconds. */
   readonly stallMs: number
   /** Maximum time for the whole body, in milliseconds. */
-  readonly wholeMs: number
+  readonly totalMs: number
   /** How much of an unread body is read and discarded after the response, so that the caller can read the response and reuse the connection. */
   readonly discard: { readonly maxBytes: number; readonly ms: number }
 }
@@ -27,16 +27,16 @@ export interface IncomingBody {
   discard(): void
 }
 
-interface Reader {
+interface Consumer {
   data(chunk: Uint8Array): void
   /** Called once: at the end of the body, or with the error that ended it early. */
   end(error?: Error): void
 }
 
-/** Maximum number of chunks in one turn of the event loop. */
-const maxChunks = 256
+/** Maximum number of chunks that are buffered in one turn of the event loop. */
+const maxPendingChunks = 256
 /** What a discarded chunk counts in addition to its bytes, so that many tiny chunks reach the limit too. */
-const chunkCost = 256
+const discardedChunkCost = 256
 
 const disconnected = () => new Error('the caller disconnected before the end of the request body')
 
@@ -53,13 +53,13 @@ class Body implements IncomingBody, CoarseTimer {
   readonly #limits: BodyLimits
   readonly #timers: CoarseTimers
   readonly #onFirstRead: () => void
-  #reader: Reader | undefined
-  #isClaimed = false
+  #consumer: Consumer | undefined
+  #isLocked = false
   #hasStarted = false
   #hasEnded = false
-  #endsAt = 0
+  #totalDeadline = 0
   /** The chunks of this turn of the event loop. They are joined, because a caller may send each byte as a chunk. */
-  #arrived: Uint8Array[] = []
+  #pending: Uint8Array[] = []
   #flush: NodeJS.Immediate | undefined
   /** Deadline for the next byte. */
   expiresAt = 0
@@ -76,28 +76,28 @@ class Body implements IncomingBody, CoarseTimer {
 
   // Not `Readable.toWeb`: on Deno it ends the process when the stream is cancelled before the end of the body.
   stream(): ReadableStream<Uint8Array> {
-    this.#claim()
+    this.#lock()
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          const pass = () => {
-            const [chunk, ...more] = this.#take()
+          const deliver = () => {
+            const [chunk, ...more] = this.#takePending()
             if (chunk) controller.enqueue(more.length === 0 ? chunk : Buffer.concat([chunk, ...more]))
             if ((controller.desiredSize ?? 0) <= 0) this.#pause()
           }
-          this.#reader = {
-            data: (chunk) => this.#arrive(chunk, pass),
+          this.#consumer = {
+            data: (chunk) => this.#push(chunk, deliver),
             end(error) {
               if (error) return controller.error(error)
-              pass()
+              deliver()
               controller.close()
             },
           }
         },
         pull: () => this.#resume(),
         cancel: () => {
-          this.#reader = undefined
-          this.#take()
+          this.#consumer = undefined
+          this.#takePending()
           this.#pause()
         },
       },
@@ -106,21 +106,21 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   async bytes(): Promise<Uint8Array> {
-    this.#claim()
+    this.#lock()
     if (this.#hasEnded) throw disconnected()
     const chunks = new Chunks()
-    const pass = () => {
-      for (const chunk of this.#take()) chunks.push(chunk)
+    const deliver = () => {
+      for (const chunk of this.#takePending()) chunks.push(chunk)
       this.#resume()
     }
     await new Promise<void>((resolve, reject) => {
-      this.#reader = {
-        data: (chunk) => this.#arrive(chunk, pass),
+      this.#consumer = {
+        data: (chunk) => this.#push(chunk, deliver),
         end: (error) => (error ? reject(error) : resolve()),
       }
       this.#resume()
     })
-    pass()
+    deliver()
     return chunks.join()
   }
 
@@ -132,12 +132,12 @@ class Body implements IncomingBody, CoarseTimer {
       this.#incoming.socket.destroy()
     }
     const deadline = { expiresAt: performance.now() + this.#limits.discard.ms, onTimeout: closeConnection }
-    this.#take()
+    this.#takePending()
     this.#timers.delete(this)
     this.#timers.add(deadline)
-    this.#reader = { data() {}, end: () => this.#timers.delete(deadline) }
+    this.#consumer = { data() {}, end: () => this.#timers.delete(deadline) }
     this.#incoming.on('data', (chunk: Uint8Array) => {
-      remaining -= chunk.length + chunkCost
+      remaining -= chunk.length + discardedChunkCost
       if (remaining < 0) closeConnection()
     })
     this.#incoming.resume()
@@ -156,36 +156,36 @@ class Body implements IncomingBody, CoarseTimer {
     if (this.#hasEnded) return
     this.#hasEnded = true
     this.#timers.delete(this)
-    if (error) this.#take()
-    const reader = this.#reader
-    // The reader keeps the bytes that it has read in memory.
-    this.#reader = undefined
-    reader?.end(error)
+    if (error) this.#takePending()
+    const consumer = this.#consumer
+    // The consumer keeps the bytes that it has read in memory.
+    this.#consumer = undefined
+    consumer?.end(error)
   }
 
-  #claim(): void {
-    if (this.#isClaimed) throw new TypeError('the body can be read only once')
-    this.#isClaimed = true
+  #lock(): void {
+    if (this.#isLocked) throw new TypeError('the body can be read only once')
+    this.#isLocked = true
   }
 
-  #take(): readonly Uint8Array[] {
+  #takePending(): readonly Uint8Array[] {
     clearImmediate(this.#flush)
     this.#flush = undefined
-    const chunks = this.#arrived
-    this.#arrived = []
+    const chunks = this.#pending
+    this.#pending = []
     return chunks
   }
 
-  /** @param pass takes the chunks that have arrived in this turn of the event loop */
-  #arrive(chunk: Uint8Array, pass: () => void): void {
-    this.#arrived.push(chunk)
-    this.#flush ??= setImmediate(pass)
+  /** @param deliver takes the chunks that have arrived in this turn of the event loop */
+  #push(chunk: Uint8Array, deliver: () => void): void {
+    this.#pending.push(chunk)
+    this.#flush ??= setImmediate(deliver)
     // Without the pause, the runtime reads on in the same turn as long as there are bytes.
-    if (this.#arrived.length === maxChunks) this.#pause()
+    if (this.#pending.length === maxPendingChunks) this.#pause()
   }
 
   #extendDeadline(): void {
-    this.expiresAt = Math.min(performance.now() + this.#limits.stallMs, this.#endsAt)
+    this.expiresAt = Math.min(performance.now() + this.#limits.stallMs, this.#totalDeadline)
   }
 
   #resume(): void {
@@ -193,11 +193,11 @@ class Body implements IncomingBody, CoarseTimer {
     if (!this.#hasStarted) {
       this.#hasStarted = true
       this.#onFirstRead()
-      this.#endsAt = performance.now() + this.#limits.wholeMs
+      this.#totalDeadline = performance.now() + this.#limits.totalMs
       this.#incoming.on('data', (chunk: Uint8Array) => {
         if (this.#hasEnded) return
         this.#extendDeadline()
-        this.#reader?.data(chunk)
+        this.#consumer?.data(chunk)
       })
     }
     this.#extendDeadline()

@@ -3,17 +3,17 @@ import { Problem } from '../../plugins/shared/problem.ts'
 /** The header fields that determine the framing of a request, and its host. */
 export interface Framing {
   readonly host: string | undefined
-  readonly length: string | undefined
-  readonly coding: string | undefined
-  /** Whether one of them appears more than once. */
+  readonly contentLength: string | undefined
+  readonly transferEncoding: string | undefined
+  /** Whether one of these fields occurs more than once. */
   readonly repeated: boolean
 }
 
 /** @param rawHeaders alternating names and values, as in `IncomingMessage.rawHeaders` */
-export const framingOf = (rawHeaders: readonly string[]): Framing => {
+export const readFraming = (rawHeaders: readonly string[]): Framing => {
   let host: string | undefined
-  let length: string | undefined
-  let coding: string | undefined
+  let contentLength: string | undefined
+  let transferEncoding: string | undefined
   let repeated = false
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
@@ -22,39 +22,42 @@ export const framingOf = (rawHeaders: readonly string[]): Framing => {
       repeated ||= host !== undefined
       host = rawHeaders[at + 1]
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
-      repeated ||= length !== undefined
-      length = rawHeaders[at + 1]
+      repeated ||= contentLength !== undefined
+      contentLength = rawHeaders[at + 1]
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
-      repeated ||= coding !== undefined
-      coding = rawHeaders[at + 1]
+      repeated ||= transferEncoding !== undefined
+      transferEncoding = rawHeaders[at + 1]
     }
   }
-  return { host, length, coding, repeated }
+  return { host, contentLength, transferEncoding, repeated }
 }
 
 /** Whether the request has a body (RFC 9112 section 6). */
-export const hasBody = ({ length, coding }: Framing): boolean =>
-  coding !== undefined || (length !== undefined && length !== '0')
+export const hasBody = ({ contentLength, transferEncoding }: Framing): boolean =>
+  transferEncoding !== undefined || (contentLength !== undefined && contentLength !== '0')
 
 /**
  * The error for a request with ambiguous framing. Undefined for a valid request.
  *
  * A proxy and this server may read an ambiguous request differently, which permits request smuggling (RFC 9112 section 11.2).
  */
-export const framingProblem = ({ host, length, coding, repeated }: Framing, isHttp10 = false): Problem | undefined => {
+export const checkFraming = (
+  { host, contentLength, transferEncoding, repeated }: Framing,
+  isHttp10 = false,
+): Problem | undefined => {
   // RFC 9112 section 3.2: exactly one Host, except in HTTP/1.0. Section 6.3: a server may reject repeated lengths even if they are equal.
   if (repeated || (host === undefined ? !isHttp10 : !isHost(host))) return invalid
-  if (length !== undefined && !/^\d+$/.test(length)) return invalid
-  if (coding === undefined) return undefined
+  if (contentLength !== undefined && !/^\d+$/.test(contentLength)) return invalid
+  if (transferEncoding === undefined) return undefined
   // RFC 9112 section 6.1.
-  if (length !== undefined || isHttp10) return invalid
-  return coding.toLowerCase() === 'chunked' ? undefined : unsupported
+  if (contentLength !== undefined || isHttp10) return invalid
+  return transferEncoding.toLowerCase() === 'chunked' ? undefined : unsupported
 }
 
 /** The connection must close, because the end of such a request is unknown. */
-const close = { headers: { connection: 'close' } }
-const invalid = new Problem(400, 'request is not valid', close)
-const unsupported = new Problem(501, 'transfer coding is not supported', close)
+const closing = { headers: { connection: 'close' } }
+const invalid = new Problem(400, 'request is not valid', closing)
+const unsupported = new Problem(501, 'transfer coding is not supported', closing)
 
 /** The latest valid host: most requests have the same. */
 let lastHost = ''
