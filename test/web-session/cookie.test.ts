@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { cookie as cookiePlugin } from '@elysiajs/cookie'
 import fc from 'fast-check'
 import { webSession } from '../../plugins/web-session/index.ts'
 import { openSessionFixture } from './fixture.ts'
@@ -55,6 +56,19 @@ describe('the cookie', () => {
     ])
       expect([form, (await whoIs(form)).status]).toEqual([form, 401])
   })
+})
+
+test('@elysiajs/cookie verifies a cookie of this plugin with the same secret, and only with that', async () => {
+  const { login } = await openSessionFixture({ secrets: ['first', 'second'] })
+  const signed = (await login()).cookie.slice('session='.length)
+  const [value = ''] = signed.split('.')
+  const verify = (secret: string) => {
+    // Its declared type names the group of the decorator that it once was.
+    const { unsignCookie } = cookiePlugin({ secret }).decorator as unknown as { unsignCookie(signed: string): object }
+    return unsignCookie(signed)
+  }
+  expect(verify('first')).toEqual({ valid: true, value })
+  expect(verify('second')).toMatchObject({ valid: false })
 })
 
 describe('secrets rotate', () => {
