@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** A static file in memory. */
@@ -45,12 +45,18 @@ export const readFiles = (): ReadonlyMap<string, File> => {
     if (name.endsWith('.js')) files.set(name, fileOf(read(new URL(name, folder)), javascript))
   }
   for (const [library, name] of Object.entries(libraries)) {
-    files.set(name, fileOf(read(new URL(import.meta.resolve(library))), javascript))
+    files.set(name, fileOf(read(locateLibrary(library, name)), javascript))
   }
   // One request loads all styles.
   const styles = styleSheets.map((name) => read(new URL(`styles/${name}.css`, folder)))
   files.set('style.css', fileOf(styles.join('\n'), css))
   return files
+}
+
+/** The published package contains copies of the libraries. In the repository they are installed. */
+const locateLibrary = (library: string, name: string): URL => {
+  const copy = new URL(`./libraries/${name}`, import.meta.url)
+  return existsSync(copy) ? copy : new URL(import.meta.resolve(library))
 }
 
 const read = (address: URL): string => readFileSync(fileURLToPath(address), 'utf8')

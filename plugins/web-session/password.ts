@@ -1,5 +1,4 @@
 import * as crypto from 'node:crypto'
-import { argon2idAsync } from '@noble/hashes/argon2.js'
 import { LoginQueue, type QueueFlow } from './login-queue.ts'
 
 /**
@@ -10,7 +9,12 @@ import { LoginQueue, type QueueFlow } from './login-queue.ts'
 export const hashPassword = async (password: string): Promise<string> => {
   if (password === '') throw new TypeError('a password must not be empty')
   const salt = crypto.randomBytes(16)
-  return format(defaultCost, salt, await queue.run({ name: '' }, () => derive(defaultCost, password, salt, 32)))
+  const derive = await loadDerive()
+  return format(
+    defaultCost,
+    salt,
+    await queue.run({ name: '' }, () => derive(defaultCost, normalize(password), salt, 32)),
+  )
 }
 
 /**
@@ -27,8 +31,9 @@ export const verifyPassword = async (
 ): Promise<boolean> => {
   const expected = parse(hash ?? unknownUserHash)
   if (!expected || password === '') return false
+  const derive = await loadDerive()
   const computed = await queue.run(flow, () =>
-    derive(expected.cost, password, expected.salt, expected.key.length).catch(() => undefined),
+    derive(expected.cost, normalize(password), expected.salt, expected.key.length).catch(() => undefined),
   )
   return computed !== undefined && crypto.timingSafeEqual(computed, expected.key) && hash !== undefined
 }
@@ -73,18 +78,28 @@ type Argon2 = (
 ) => void
 const argon2 = Reflect.get(crypto, 'argon2') as Argon2 | undefined
 
-/** Computes the key. Rejects for invalid cost parameters. */
-const derive = async (cost: Cost, password: string, nonce: Buffer, tagLength: number): Promise<Buffer> => {
-  // Keyboards compose the same letters differently: normalize them (NIST SP 800-63B section 5.1.1.2).
-  const message = password.normalize('NFKC')
-  if (argon2) {
-    return new Promise((resolve, reject) => {
-      argon2('argon2id', { message, nonce, tagLength, ...cost }, (error, key) => (error ? reject(error) : resolve(key)))
-    })
+/** Keyboards compose the same letters differently, so passwords are normalized (NIST SP 800-63B section 5.1.1.2). */
+const normalize = (password: string): string => password.normalize('NFKC')
+
+/** Computes a key. Rejects for invalid cost parameters. */
+type Derive = (cost: Cost, message: string, nonce: Buffer, tagLength: number) => Promise<Buffer>
+
+/** The runtime's own Argon2, else the one of `@noble/hashes`, an optional peer dependency. */
+const loadDerive = async (): Promise<Derive> => {
+  if (argon2) return deriveNatively
+  const { argon2idAsync } = await import('@noble/hashes/argon2.js').catch((cause: unknown) => {
+    throw new Error('this runtime has no Argon2: add the package @noble/hashes to your project', { cause })
+  })
+  return async (cost, message, nonce, dkLen) => {
+    const { memory: m, passes: t, parallelism: p } = cost
+    return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen }))
   }
-  const { memory: m, passes: t, parallelism: p } = cost
-  return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen: tagLength }))
 }
+
+const deriveNatively: Derive = (cost, message, nonce, tagLength) =>
+  new Promise((resolve, reject) => {
+    argon2?.('argon2id', { message, nonce, tagLength, ...cost }, (error, key) => (error ? reject(error) : resolve(key)))
+  })
 
 /** One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack. */
 const queue = new LoginQueue({ atOnce: 2, maxWaiting: 32, message: 'too many passwords are being checked' })

@@ -1,4 +1,4 @@
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { ConnectionPool } from './connection-pool.ts'
 import { type Database, type Row, renderStatement, type Statement, type Steps, toRow } from './database.ts'
 import { storeError } from './error.ts'
@@ -30,8 +30,8 @@ const textOf = renderStatement('$')
  * So each connection has a driver instance of its own, and a `ConnectionPool` enforces the deadlines.
  */
 export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Database => {
-  const open = () =>
-    postgres(url, {
+  const openWith = (driver: typeof postgres) => () =>
+    driver(url, {
       max: 1,
       fetch_types: false,
       idle_timeout: 60,
@@ -48,13 +48,21 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
         idle_in_transaction_session_timeout: deadlineMs * 2,
       },
     })
-  const pool = new ConnectionPool({ size: maxConnections, open, drop: discard, maxWorkMs: deadlineMs })
+  let pool: ConnectionPool<Connection> | undefined
+  const openPool = async (): Promise<ConnectionPool<Connection>> => {
+    const driver = await loadDriver()
+    // Another query may have waited for the driver at the same time.
+    const opened =
+      pool ?? new ConnectionPool({ size: maxConnections, open: openWith(driver), drop: discard, maxWorkMs: deadlineMs })
+    pool = opened
+    return opened
+  }
 
   const run = async <Result>(work: (connection: Connection) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms
     for (let retriesLeft = maxRetries; ; retriesLeft--) {
       try {
-        return await pool.run(work, until - performance.now())
+        return await (pool ?? (await openPool())).run(work, until - performance.now())
       } catch (cause) {
         if (retriesLeft === 0 || !retryableCodes.includes(codeOf(cause))) {
           throw storeError(cause, (code) => code === uniqueViolation)
@@ -76,15 +84,23 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
     exclusively: (steps) => run((connection) => connection.begin((tx) => runSteps(tx, steps())), migrationMs),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.
-      await Promise.allSettled(pool.all.map((connection) => connection.end({ timeout: closeSeconds })))
+      await Promise.allSettled(pool?.all.map((connection) => connection.end({ timeout: closeSeconds })) ?? [])
     },
   }
 }
 
-type Connection = ReturnType<typeof postgres>
+/** Loads the driver at the first query: it is an optional peer dependency, which a store on SQLite does not need. */
+const loadDriver = async (): Promise<typeof postgres> => {
+  const { default: driver } = await import('postgres').catch((cause: unknown) => {
+    throw new Error('a store on PostgreSQL needs the package postgres: add it to your project', { cause })
+  })
+  return driver
+}
+
+type Connection = postgres.Sql<{ int8: number }>
 type Queryable = Pick<Connection, 'unsafe'>
 
-const codeOf = (cause: unknown): unknown => (cause instanceof postgres.PostgresError ? cause.code : undefined)
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)
 
 const execute = async (connection: Queryable, statement: Statement): Promise<Row[]> => {
   const rows = await connection.unsafe(textOf(statement), [...statement.values], { prepare: true })
