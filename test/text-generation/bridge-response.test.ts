@@ -58,9 +58,11 @@ describe('the response', () => {
       object: 'response',
       created_at: 1_700_000_000,
       status: 'completed',
+      access_programs: null,
       background: false,
       completed_at: 1_700_000_000,
       error: null,
+      frequency_penalty: 0,
       incomplete_details: null,
       instructions: null,
       max_output_tokens: null,
@@ -68,6 +70,7 @@ describe('the response', () => {
       metadata: {},
       model: 'm-2026',
       parallel_tool_calls: true,
+      presence_penalty: 0,
       previous_response_id: null,
       prompt_cache_key: null,
       reasoning: { effort: null, summary: null },
@@ -82,6 +85,7 @@ describe('the response', () => {
       top_p: 1,
       truncation: 'disabled',
       usage: null,
+      user: null,
     } as never)
     const said = {
       instructions: 'be kind',

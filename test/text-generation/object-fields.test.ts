@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { realpathSync } from 'node:fs'
 import fc from 'fast-check'
 import {
   API,
@@ -28,7 +29,8 @@ interface Found {
 
 /** Every id-like field of the request types of OpenAI's client, from the compiler. */
 const idFieldsOf = async (checker: Checker, program: Program, file: string, name: string): Promise<Found[]> => {
-  const path = new URL(`../../node_modules/openai/resources/${file}`, import.meta.url).pathname
+  // The compiler knows a file by its real path, also where `node_modules` is a link.
+  const path = realpathSync(new URL(`../../node_modules/openai/resources/${file}`, import.meta.url))
   const source = await program.getSourceFile(path)
   const module = source && (await checker.getSymbolAtLocation(source))
   const symbol = module && (await checker.getMemberInModuleExports(module, name))

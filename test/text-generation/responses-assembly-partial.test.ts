@@ -181,7 +181,7 @@ describe('the content of a partial response', () => {
       model: 'm-7',
       input: 'x',
       temperature: 0,
-      tools: [{ type: 'web_search' }],
+      tools: [{ type: 'web_search' }, { type: 'function', name: 'f', strict: true }],
       reasoning: { effort: 'low' },
       text: { verbosity: 'low' },
       store: false,
@@ -192,9 +192,11 @@ describe('the content of a partial response', () => {
       object: 'response',
       created_at: 1_700_000_000,
       status: 'incomplete',
+      access_programs: null,
       background: false,
       completed_at: null,
       error: null,
+      frequency_penalty: 0,
       incomplete_details: { reason: 'max_output_tokens' },
       instructions: null,
       max_output_tokens: null,
@@ -203,20 +205,38 @@ describe('the content of a partial response', () => {
       model: 'm-7',
       output: [],
       parallel_tool_calls: true,
+      presence_penalty: 0,
       previous_response_id: null,
+      prompt_cache_key: null,
       reasoning: { effort: 'low', summary: null },
-      service_tier: 'default',
+      safety_identifier: null,
+      service_tier: 'auto',
       store: false,
       temperature: 0,
       text: { format: { type: 'text' }, verbosity: 'low' },
       tool_choice: 'auto',
-      tools: [{ type: 'web_search' }],
+      tools: [
+        { type: 'web_search' },
+        { type: 'function', name: 'f', description: null, parameters: null, strict: true },
+      ],
       top_logprobs: 0,
       top_p: 1,
       truncation: 'disabled',
       usage: null,
       user: null,
     })
+  })
+
+  test('without events it repeats every field of the request that a response has', () => {
+    const request = {
+      ...{ instructions: 'be kind', max_output_tokens: 9, max_tool_calls: 2, metadata: { a: 'b' }, model: 'm-7' },
+      ...{ parallel_tool_calls: false, previous_response_id: 'resp_0', prompt_cache_key: 'k', background: true },
+      ...{ prompt_cache_options: { ttl: '1h' }, prompt_cache_retention: '24h', safety_identifier: 's', user: 'u' },
+      ...{ reasoning: { effort: 'low', summary: 'auto' }, service_tier: 'flex', store: false, temperature: 0.5 },
+      ...{ text: { format: { type: 'json_object' }, verbosity: 'high' }, tool_choice: 'none', top_logprobs: 3 },
+      ...{ top_p: 0.5, truncation: 'auto', frequency_penalty: 0.5, presence_penalty: -1 },
+    }
+    expect(partialOf('', request)).toMatchObject(request)
   })
 
   test('without events and with a request that is no object it is an empty response', async () => {

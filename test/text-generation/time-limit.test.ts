@@ -144,6 +144,17 @@ describe('a non-streaming call that reaches the timeout', () => {
     expect(json).toMatchObject({ object: 'response', status: 'incomplete', output: [{ content: [{ text: 'once' }] }] })
   })
 
+  test('is marked as not stored when it is bridged, with content and without', async () => {
+    for (const data of [[], [chunk({ role: 'assistant', content: 'once' })]]) {
+      const { json } = await cutOff(data, {
+        path: '/responses',
+        request: { model: 'm', input: 'hi', store: true },
+        options: { upstreams: [{ url: 'http://upstream.invalid/v1', chatOnly: true }] },
+      })
+      expect(json).toMatchObject({ object: 'response', status: 'incomplete', store: false })
+    }
+  })
+
   test('ends slightly before the client’s own timeout', async () => {
     await cutOff([chunk({ content: 'x' })], { ms: 9_000, headers: { 'x-stainless-timeout': '10' } })
     await cutOff([chunk({ content: 'x' })], { headers: { 'x-stainless-timeout': '600' } })

@@ -1,4 +1,3 @@
-import { parseLossless } from '../../shared/lossless-json.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
 import { chatEvents, isCompletion } from '../chat/chat.ts'
@@ -9,7 +8,7 @@ import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../pro
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
-import { createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
+import { createStreamTranslator, fieldsOfBridged, type StreamTranslator } from './stream-translator.ts'
 
 export interface BridgeOptions {
   /** Milliseconds since 1970. */
@@ -41,7 +40,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
           createTranslator(),
           createResponsesAssembly({
             get request() {
-              return parseLossless(request.without((key) => key === 'input').raw)
+              return fieldsOfBridged(request)
             },
             now,
             maxBytes: maxResponseBytes,

@@ -2,10 +2,10 @@ import type { Json } from '../../shared/json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
+import { initialResponse, repeatableFields } from '../responses/initial-response.ts'
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
 import { type Output, withFinalStatus } from './output.ts'
-import { initialResponse } from './response.ts'
 import { toResponseUsage } from './usage.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
@@ -53,7 +53,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   const start = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
-    response = initialResponse(request, { id: newId('resp_'), createdAt: seconds(), model })
+    response = initialResponse(fieldsOfBridged(request), { id: newId('resp_'), createdAt: seconds(), model })
     events.emit({ type: 'response.created', response })
     events.emit({ type: 'response.in_progress', response })
   }
@@ -110,6 +110,9 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
     },
   }
 }
+
+/** The fields of a request that its response repeats. `store` is always false, because the upstream keeps no response. */
+export const fieldsOfBridged = (request: Json): object => ({ ...repeatableFields(request), store: false })
 
 const randomId = (prefix: string): string => `${prefix}${crypto.randomUUID().replaceAll('-', '')}`
 

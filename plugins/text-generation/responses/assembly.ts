@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
-import { emptyResponse } from './empty-response.ts'
 import { finalStatuses, reducers } from './events.ts'
+import { initialResponse } from './initial-response.ts'
 import { createItems } from './items.ts'
 import { isMutableObject, isNonEmptyString, type MutableObject } from './mutable-json.ts'
 import { ignore, type ResponseState } from './reducers.ts'
@@ -37,7 +37,7 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
   let defaults: MutableObject | undefined
 
   const defaultResponse = (): MutableObject => {
-    defaults ??= emptyResponse(options.request, `resp_${newId()}`, now())
+    defaults ??= initialResponse(options.request, { id: `resp_${newId()}`, createdAt: Math.floor(now() / 1000) })
     return defaults
   }
 

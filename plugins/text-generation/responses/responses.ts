@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../shared/json.ts'
-import { parseLossless } from '../../shared/lossless-json.ts'
+import type { JsonObject } from '../../shared/json.ts'
 import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { doneText, isDone } from '../events/done.ts'
@@ -7,6 +6,7 @@ import { jsonOf } from '../events/event.ts'
 import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { withoutStream } from '../stream-fields.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
+import { repeatableFields } from './initial-response.ts'
 import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
 
@@ -26,7 +26,7 @@ export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // The upstream returns a background response at once, before it has generated anything.
       respondsAtOnce: background,
-      ...responseHandling(() => withoutInput(request), { now, maxResponseBytes }),
+      ...responseHandling(() => repeatableFields(request), { now, maxResponseBytes }),
     }
   },
 })
@@ -41,10 +41,7 @@ export const retrieval =
     ...responseHandling(() => ({}), options),
   })
 
-/** The fields of the request that a response may repeat: all but the input, which may be large. */
-const withoutInput = (request: Json): unknown => parseLossless(request.without((key) => key === 'input').raw)
-
-/** How the gateway reads responses. @param request the parsed request body, for a response that the gateway has to create */
+/** How the gateway reads responses. @param request the fields of the request, for a response that the gateway has to create */
 const responseHandling = (request: () => unknown, { now, maxResponseBytes }: ResponsesOptions) => {
   const assemble = () =>
     createResponsesAssembly({
