@@ -30,7 +30,7 @@ export interface AccountOptions
   /** The upstream for face verification, and its options. */
   readonly face: Pick<
     FaceVerificationOptions,
-    'kind' | 'upstream' | 'taskMs' | 'maxOpen' | 'maxBodyBytes' | 'reconcile' | 'reconciling'
+    'upstream' | 'taskMs' | 'maxOpen' | 'maxBodyBytes' | 'reconcile' | 'reconciling'
   >
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string

@@ -104,6 +104,7 @@ const userOf = (request: Request): string | undefined => identityOf(request)?.us
 
 const unconfigured: MediaKind = {
   secrets: [],
+  faceVerification: 'none',
   outgoing() {
     throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   },

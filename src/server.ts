@@ -123,7 +123,6 @@ const openApp = async (
       publicUrl,
       addressOf,
       face: {
-        kind: config.media.upstream?.kind ?? 'rest',
         taskMs: config.face.taskMs,
         maxBodyBytes: config.http.maxSmallBodyBytes,
         maxOpen: config.people.maxFaceChecks,

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { noStoreJson } from '../shared/no-store.ts'
 import { UpstreamBusyError } from '../upstream-proxy/index.ts'
 import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
-import { createState, hashState } from './callback.ts'
-import { type FaceContext, fromStore, notRecorded } from './context.ts'
-import type { FaceDriver } from './driver.ts'
+import { createState, hashState, serveCallback } from './callback.ts'
+import { fromStore, notRecorded } from './context.ts'
+import type { CreateFaceDriver } from './driver.ts'
 import { ForeignGroup, recordGroup } from './group.ts'
 import { readTaskBody } from './parse.ts'
 import { readValidateResult, readValidateSession, withoutSecrets } from './result.ts'
@@ -12,12 +12,8 @@ import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
 import type { Verification } from './store.ts'
 import { findOwnTask, type OwnedTask, withLease } from './task-lease.ts'
 
-/**
- * Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself.
- *
- * `callbackUrl` returns the address of the callback page, without the state.
- */
-export const arkDriver = (context: FaceContext, callbackUrl: () => string): FaceDriver => {
+/** Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself. */
+export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
   /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
@@ -48,7 +44,7 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
   }
 
   /** Requests the result from the upstream and updates the task. */
-  const resolve = (id: string, signal: AbortSignal | undefined, headers?: Headers): Promise<boolean> =>
+  const resolve = (id: string, signal?: AbortSignal, headers?: Headers): Promise<boolean> =>
     withLease(
       context,
       id,
@@ -110,6 +106,7 @@ export const arkDriver = (context: FaceContext, callbackUrl: () => string): Face
     },
 
     poll: (id, signal) => resolve(id, signal),
+    callback: serveCallback(context, resolve),
   }
 }
 

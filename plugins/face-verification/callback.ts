@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type FaceContext, fromStore } from './context.ts'
-import type { PageOutcome } from './page.ts'
+import { type PageOutcome, pageOf, prefetchResponse } from './page.ts'
 import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
 
@@ -57,6 +57,36 @@ export const processCallback = async (
     if (moved && result.isGood) await resolve(task)
   }
   return outcomeOf(await fromStore(store.verificationByState(hash)))
+}
+
+/** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */
+const maxPageWaitMs = 3_000
+
+/** Serves the callback page. `poll` polls the upstream for a task; when that takes longer than `maxPageWaitMs`, it continues in the background. */
+export const serveCallback = (context: FaceContext, poll: (id: string) => Promise<unknown>) => {
+  const { clock, log } = context
+
+  const pollWithin = ({ id }: Verification): Promise<void> =>
+    new Promise((resolve) => {
+      const cancelTimer = clock.at(clock.now() + maxPageWaitMs, resolve)
+      poll(id)
+        .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be polled'))
+        .finally(() => {
+          cancelTimer()
+          resolve()
+        })
+    })
+
+  return async (request: Request, state: string): Promise<Response> => {
+    // Elysia routes HEAD to the GET handler. A HEAD request must not use up the state either.
+    if (request.method !== 'GET' || isPrefetch(request.headers)) return prefetchResponse()
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
+    const outcome = await processCallback(context, state, query, pollWithin).catch((err: unknown): PageOutcome => {
+      log.error({ err }, 'the callback of a face verification could not be processed')
+      return 'trouble'
+    })
+    return pageOf(outcome, request.headers.get('accept-language'))
+  }
 }
 
 const outcomeOf = (task: Verification | undefined): PageOutcome => {

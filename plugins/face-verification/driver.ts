@@ -1,3 +1,4 @@
+import type { FaceContext } from './context.ts'
 import type { OwnedTask } from './task-lease.ts'
 
 /** How one kind of upstream serves the routes and the background polling. */
@@ -8,4 +9,9 @@ export interface FaceDriver {
   query(task: OwnedTask, request: Request): Promise<Response>
   /** Polls the upstream for a task, as the task's creator. False when another process holds the lease, or the task has ended. */
   poll(id: string, signal?: AbortSignal): Promise<boolean>
+  /** Serves the callback page, to which the upstream redirects the phone's browser. Undefined: the upstream has a page of its own. */
+  callback?(request: Request, state: string): Promise<Response>
 }
+
+/** Creates a driver. `callbackUrl` returns the address of the callback page, without the state. */
+export type CreateFaceDriver = (context: FaceContext, callbackUrl: () => string) => FaceDriver

@@ -8,32 +8,27 @@ import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
 import { type Log, noLog, problemBody, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import type { Upstream } from '../upstream-proxy/index.ts'
+import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
 import { arkDriver } from './ark.ts'
-import { isPrefetch, processCallback } from './callback.ts'
 import type { FaceContext } from './context.ts'
+import type { CreateFaceDriver } from './driver.ts'
+import { noneDriver } from './none.ts'
 import { openapi } from './openapi.ts'
-import { type PageOutcome, pageOf, prefetchResponse } from './page.ts'
 import { type ReconcileVerificationsOptions, reconcileVerifications } from './reconcile.ts'
 import { withReservation } from './reservation.ts'
 import { restDriver } from './rest.ts'
-import type { FaceGroupStore, VerificationKind, VerificationStore } from './store.ts'
+import type { FaceGroupStore, VerificationStore } from './store.ts'
 import { findOwnTask } from './task-lease.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
+export type { VerificationKind } from '../upstream-proxy/index.ts'
 export type { ReconcileVerificationsOptions } from './reconcile.ts'
 export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verificationStatuses } from './status.ts'
-export type { FaceGroupStore, NewVerification, Verification, VerificationKind, VerificationStore } from './store.ts'
+export type { FaceGroupStore, NewVerification, Verification, VerificationStore } from './store.ts'
 
 export interface FaceVerificationOptions {
-  /**
-   * The kind of `upstream`.
-   *
-   * `rest`: it serves these same paths and keeps the status of tasks. `ark`: it serves the vendor's sessions, and the gateway keeps the
-   * status.
-   */
-  readonly kind: VerificationKind
+  /** The client of the asset library. Its `faceVerification` chooses the driver. */
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
   /** Identifies the caller by a session: `identifyBySession`, or a function of the host app. Not `identifyByToken`: these routes accept no API tokens. */
@@ -70,24 +65,30 @@ export interface FaceVerificationOptions {
   readonly reconciling?: ReconcileVerificationsOptions
 }
 
-/** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */
-const maxPageWaitMs = 3_000
+/** The driver for each way in which an upstream verifies faces. */
+const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
+  rest: restDriver,
+  ark: arkDriver,
+  none: noneDriver,
+}
 
 /**
  * Face verification: routes to start a verification and to query its status. Both need a session.
  *
- * With `ark` it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no session.
+ * With some upstreams (`ark`) it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no
+ * session.
  *
  * Throws TypeError when `taskMs` or `leaseMs` is not above 0.
  */
 export const faceVerification = (options: FaceVerificationOptions) => {
-  const { kind, segment = 'media', identify, publicUrl, clock = systemClock, log = noLog, audit = noAudit } = options
+  const { upstream, store, segment = 'media', identify, publicUrl } = options
+  const { clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
   if (!(taskMs > 0 && leaseMs > 0)) throw new TypeError('taskMs and leaseMs must be above 0')
   const prefix = `/api/${segment}/face-verifications`
   const context: FaceContext = {
-    upstream: options.upstream,
-    store: options.store,
+    upstream,
+    store,
     clock,
     log,
     audit,
@@ -97,35 +98,10 @@ export const faceVerification = (options: FaceVerificationOptions) => {
     maxBodyBytes,
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
-  const driver = kind === 'ark' ? arkDriver(context, () => `${base()}${prefix}/callback`) : restDriver(context)
+  const kind = upstream.faceVerification
+  const driver = drivers[kind](context, () => `${base()}${prefix}/callback`)
   const until = signalOf(options.reconcile)
   if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
-
-  /** Polls the upstream. Resolves with the poll's end, or after `maxPageWaitMs`; then the poll continues in the background. */
-  const poll = (id: string): Promise<void> =>
-    new Promise((resolve) => {
-      const cancelTimer = clock.at(clock.now() + maxPageWaitMs, resolve)
-      driver
-        .poll(id)
-        .catch((err: unknown) => log.warn({ err, verification: id }, 'face verification could not be polled'))
-        .finally(() => {
-          cancelTimer()
-          resolve()
-        })
-    })
-
-  const callback = async (request: Request, state: string): Promise<Response> => {
-    // Elysia routes HEAD to the GET handler. A HEAD request must not use up the state either.
-    if (request.method !== 'GET' || isPrefetch(request.headers)) return prefetchResponse()
-    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
-    const outcome = await processCallback(context, state, query, ({ id }) => poll(id)).catch(
-      (err: unknown): PageOutcome => {
-        log.error({ err }, 'the callback of a face verification could not be processed')
-        return 'trouble'
-      },
-    )
-    return pageOf(outcome, request.headers.get('accept-language'))
-  }
 
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
   const routes = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
@@ -147,7 +123,8 @@ export const faceVerification = (options: FaceVerificationOptions) => {
       },
       openapi.query,
     )
-  if (kind === 'ark')
+  const { callback } = driver
+  if (callback)
     routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), openapi.callback)
   return routes.use(fallbackRoutes)
 }

@@ -9,8 +9,8 @@ import {
   type UpstreamResponse,
 } from '../upstream-proxy/index.ts'
 import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
-import { type FaceContext, fromStore, notRecorded } from './context.ts'
-import type { FaceDriver } from './driver.ts'
+import { fromStore, notRecorded } from './context.ts'
+import type { CreateFaceDriver } from './driver.ts'
 import { recordGroup } from './group.ts'
 import { readGroup, readTaskBody, resultOf } from './parse.ts'
 import { readStatus, statusPathTo } from './status.ts'
@@ -22,7 +22,7 @@ import { type OwnedTask, type PollSchedule, withLease } from './task-lease.ts'
  *
  * The gateway records the status and the group, then forwards the response.
  */
-export const restDriver = (context: FaceContext): FaceDriver => {
+export const restDriver: CreateFaceDriver = (context) => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
   /** Records what a response reports about a task. The group comes first: no task may be `verified` before its group is recorded. */

@@ -1,15 +1,14 @@
+import type { VerificationKind } from '../upstream-proxy/index.ts'
 import type { StatusPath, VerificationStatus } from './status.ts'
 
 /** The store ports of `face-verification`. Every method rejects when the store does not respond within its own deadline; none hangs. */
-
-/** The kind of upstream: with `rest` the upstream keeps the status, with `ark` the gateway does. */
-export type VerificationKind = 'rest' | 'ark'
 
 /** A face verification. Times are milliseconds since 1970. */
 export interface Verification {
   readonly id: string
   /** Id of its creator, the only user who may see it. */
   readonly user: string
+  /** How its upstream verifies faces. */
   readonly kind: VerificationKind
   readonly status: VerificationStatus
   /** `ark`: the upstream's token for the session. A secret that no response contains. Undefined once the verification has ended. */

@@ -2,8 +2,9 @@ import { accessDenied } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
+import type { VerificationKind } from '../upstream-proxy/index.ts'
 import { type FaceContext, fromStore } from './context.ts'
-import type { Verification, VerificationKind } from './store.ts'
+import type { Verification } from './store.ts'
 
 /** A task on which the code acts for its creator. */
 export interface OwnedTask extends Verification {

@@ -23,7 +23,15 @@ export {
   type ListedGroups,
   maxGroupsPerCall,
 } from './library/group-queries.ts'
-export type { CursorMode, ListQuery, MediaKind, Operation, PageMode, UpstreamRequest } from './library/operation.ts'
+export type {
+  CursorMode,
+  ListQuery,
+  MediaKind,
+  Operation,
+  PageMode,
+  UpstreamRequest,
+  VerificationKind,
+} from './library/operation.ts'
 export { type RestOptions, rest } from './library/rest.ts'
 export { maxQueueMs, type RateLimitsOptions } from './rate-limit/by-action.ts'
 export { UpstreamBusyError } from './rate-limit/limiter.ts'

@@ -13,6 +13,7 @@ import {
   type Operation,
   rateLimitedAction,
   type UpstreamRequest,
+  type VerificationKind,
 } from './library/operation.ts'
 import { createRateLimiters, type RateLimitsOptions } from './rate-limit/by-action.ts'
 import type { RateLimiter } from './rate-limit/limiter.ts'
@@ -58,6 +59,8 @@ export interface Caller {
 
 /** The client of an asset library. */
 export interface Upstream {
+  /** How the upstream verifies faces: that of its kind. */
+  readonly faceVerification: VerificationKind
   /**
    * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or deletion.
    *
@@ -183,6 +186,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     })
 
   return {
+    faceVerification: kind.faceVerification,
     send(operation, caller = {}) {
       const limiter = limiterOf(rateLimitedAction(operation))
       if (operation.action === 'GetAsset') return callShared(operation, caller, limiter)

@@ -95,7 +95,7 @@ const openGateway = async (upstream: BenchUpstream) => {
       },
     },
     text: { upstreams: [], identify: () => undefined },
-    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: { kind: 'rest' } },
+    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: {} },
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: undefined,

@@ -88,15 +88,15 @@ export const scene = async (
     readonly store?: FaceStore
     readonly clock?: VirtualClock
     readonly vendor?: Vendor
+    /** Which upstream: a `Vendor` (`ark`, default) or a `Sibling` (`rest`). */
+    readonly kind?: 'ark' | 'rest'
   } = {},
 ) => {
-  const { clock = new VirtualClock(), vendor = new Vendor() } = options
+  const { clock = new VirtualClock(), vendor = new Vendor(), kind = 'ark', ...pluginOptions } = options
   const sibling = new Sibling()
   const { log, lines } = keptLog()
   const store = options.store ?? storeOn(await openDatabase('sqlite::memory:'))
-  const kind = options.kind ?? 'ark'
   const app = faceVerification({
-    kind,
     identify: (request) => {
       const user = request.headers.get('x-user')
       return user ? { user } : undefined
@@ -106,7 +106,7 @@ export const scene = async (
     log,
     // Tests share users, so the limit must not apply.
     maxOpen: 1_000_000,
-    ...options,
+    ...pluginOptions,
     upstream: countCalls(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
     store,
   })
@@ -134,6 +134,7 @@ const pendingCalls = new WeakMap<VirtualClock, number>()
 const countCalls = (upstream: Upstream, clock: VirtualClock): Upstream => {
   const add = (change: number) => pendingCalls.set(clock, (pendingCalls.get(clock) ?? 0) + change)
   return {
+    faceVerification: upstream.faceVerification,
     send(...call) {
       add(1)
       return upstream.send(...call).finally(() => add(-1))

@@ -58,6 +58,18 @@ describe('the routes', () => {
   })
 })
 
+test('an upstream without face verification: every creation is rejected with 502, however many there are', async () => {
+  const vendor = new Vendor()
+  const upstream = { ...vendor.upstream(), faceVerification: 'none' as const }
+  const { ann, ask } = await scene({ upstream, maxOpen: 2 })
+  for (let nth = 1; nth <= 3; nth++) {
+    expect(await ann.create()).toMatchObject({ status: 502, json: refusal('Seedance upstream unavailable') })
+  }
+  expect((await ann.query('x')).status).toBe(404)
+  expect((await ask(`${base}/callback/${'A'.repeat(43)}?resultCode=10000`)).status).toBe(404)
+  expect(vendor.calls).toEqual([])
+})
+
 test('the factory throws when taskMs or leaseMs is not above 0', async () => {
   expect(scene({ taskMs: 0 })).rejects.toThrow(TypeError)
   expect(scene({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
@@ -67,7 +79,6 @@ test('the factory throws when taskMs or leaseMs is not above 0', async () => {
 const instance = async (segment: string, user: string) => {
   const vendor = new Vendor()
   const plugin = faceVerification({
-    kind: 'ark',
     segment,
     upstream: vendor.upstream(),
     store: storeOn(await openDatabase('sqlite::memory:')),

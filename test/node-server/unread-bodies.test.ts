@@ -25,7 +25,7 @@ const unauthenticated = async (): Promise<Front & { proceed(): void; identified(
   const app = createApp({
     gateway: { kind: rest({ url: 'http://127.0.0.1:9', key: 'key' }), store, identify, secrets: ['secret'] },
     text: { upstreams: [], identify },
-    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: { kind: 'rest' } },
+    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: {} },
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: 'token',

@@ -5,8 +5,8 @@ import { eachKind, newAsset } from './fixture.ts'
 
 const password = 'correct horse'
 
-const open = async (kind: 'ark' | 'rest', kindOf: (typeof eachKind)[number]['kindOf']) => {
-  const gateway = await startGateway({ kindOf, people: { face: { kind } } })
+const open = async (kindOf: (typeof eachKind)[number]['kindOf']) => {
+  const gateway = await startGateway({ kindOf })
   const hash = await hashPassword(password)
   const logIn = async (name: string) => {
     const id = (await gateway.store.addUser({ name, password: hash, createdAt: 1 })) ?? ''
@@ -31,11 +31,9 @@ const open = async (kind: 'ark' | 'rest', kindOf: (typeof eachKind)[number]['kin
 
 const faces = '/api/media/face-verifications'
 
-describe.each(eachKind)('face verification with an upstream of kind $kind', ({ kind, kindOf }) => {
-  const named = kind as 'ark' | 'rest'
-
+describe.each(eachKind)('face verification with an upstream of kind $kind', ({ kindOf }) => {
   test('creates a LivenessFace group for the user, which accepts images', async () => {
-    await using place = await open(named, kindOf)
+    await using place = await open(kindOf)
     const { gateway, ann, bob } = place
     const started = (await (await ann.ask('POST', faces, {})).json()) as Record<string, unknown>
     expect(started).toEqual({
@@ -70,7 +68,7 @@ describe.each(eachKind)('face verification with an upstream of kind $kind', ({ k
   })
 
   test('reports a failure and creates no group', async () => {
-    await using place = await open(named, kindOf)
+    await using place = await open(kindOf)
     const { gateway, ann } = place
     const { verification_id: id } = (await (await ann.ask('POST', faces)).json()) as { verification_id: string }
     const [session] = gateway.emulator.face.sessions()
@@ -79,7 +77,7 @@ describe.each(eachKind)('face verification with an upstream of kind $kind', ({ k
   })
 
   test('rejects API tokens and foreign origins', async () => {
-    await using place = await open(named, kindOf)
+    await using place = await open(kindOf)
     const { gateway } = place
     const { token } = await gateway.addUser('carl')
     const authorization = `Bearer ${token}`

@@ -20,7 +20,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
     .use(
       account({
         ...{ store, secrets, publicUrl: () => 'http://localhost', log: noLog },
-        face: { kind: 'rest', upstream: createUpstream({ kind }) },
+        face: { upstream: createUpstream({ kind }) },
       }),
     )
     .get('/neighbour', () => response)

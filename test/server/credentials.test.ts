@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
+import { ark } from '../../plugins/upstream-proxy/index.ts'
 import { account } from '../../src/account.ts'
 import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -15,11 +16,18 @@ const routes = async (): Promise<readonly (readonly [string, string])[]> => {
   const secrets = ['a secret of the test suite'] as const
   const noIdentity = () => undefined
   const publicUrl = 'http://localhost'
-  const { gateway, upstream } = assetLibrary({ kind: undefined, store, identify: noIdentity, secrets })
+  // An upstream of this kind adds the callback page, too.
+  const kind = ark({
+    url: 'http://upstream.invalid',
+    accessKey: 'access-key',
+    secretKey: 'secret-key',
+    region: 'cn-beijing',
+  })
+  const { gateway, upstream } = assetLibrary({ kind, store, identify: noIdentity, secrets })
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
-    .use(account({ store, secrets, publicUrl, face: { kind: 'ark', upstream }, log: noLog }))
+    .use(account({ store, secrets, publicUrl, face: { upstream }, log: noLog }))
   await store.close()
   const pairs = app.routes
     .filter(({ path }) => !path.startsWith('/console'))

@@ -74,7 +74,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       store,
       secrets: ['a secret of the test suite'],
       publicUrl: () => url,
-      face: { kind: 'rest' },
+      face: {},
       ...options.people,
     },
     limits: options.limiting ?? {},

@@ -16,6 +16,7 @@ const upstreamWith = (answer: (operation: Operation, call: number) => string): U
   const calls: Operation[] = []
   return {
     calls,
+    faceVerification: 'none',
     async send(operation) {
       calls.push(operation)
       const text = answer(operation, calls.length)
@@ -59,6 +60,7 @@ describe('reading groups from the upstream', () => {
     const caller = { headers: new Headers() }
     const given: unknown[] = []
     const upstream: Upstream = {
+      faceVerification: 'none',
       async send(_, who) {
         given.push(who)
         return { status: 200, headers: new Headers(), bytes: new Uint8Array(), json: readJson(page([])), fields: {} }

@@ -25,6 +25,7 @@ export const ark = (options: ArkOptions): MediaKind => {
   return {
     secrets: [options.secretKey],
     accountIds: [options.accessKey],
+    faceVerification: 'ark',
     async outgoing(operation: Operation): Promise<UpstreamRequest> {
       const { action, body } = actionBody(operation)
       const text = withoutProjectName(body).with('ProjectName', project).raw

@@ -76,6 +76,14 @@ export interface UpstreamRequest {
 }
 
 /**
+ * How a kind of upstream verifies faces.
+ *
+ * `rest`: it serves the gateway's own paths and keeps the status of each verification. `ark`: it serves the vendor's sessions, and the gateway
+ * keeps the status. `none`: it has no face verification.
+ */
+export type VerificationKind = 'rest' | 'ark' | 'none'
+
+/**
  * A kind of upstream: it maps operations to requests. Implement it to support another upstream.
  *
  * `outgoing` has no side effects and depends only on the operation and the clock. The client calls it for each attempt, because signatures expire.
@@ -86,6 +94,8 @@ export interface MediaKind {
   readonly secrets: readonly string[]
   /** Texts that identify the account. A success may contain them, because signed links do. The client rejects an error that contains one. Default none. */
   readonly accountIds?: readonly string[]
+  /** `face-verification` has a driver for each value. */
+  readonly faceVerification: VerificationKind
 }
 
 const readOnlyActions: ReadonlySet<Operation['action']> = new Set([

@@ -34,6 +34,7 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
 
   return {
     secrets: [key],
+    faceVerification: 'rest',
     outgoing(operation: Operation): UpstreamRequest {
       switch (operation.action) {
         case 'CreateAssetGroup':
