@@ -8,13 +8,13 @@ import {
 import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
-import { ask, openSessionFixture, publicUrl, refusal, sameOrigin } from '../web-session/fixture.ts'
+import { ask, openFixture, publicUrl, rejection, sameOrigin } from '../web-session/fixture.ts'
 
 const path = '/api/tokens'
 
 /** An app with sessions, tokens and a route behind them. Ann and bob have logged in. */
-const openFixture = async (options: Partial<ConsoleTokensOptions> = {}) => {
-  const fixture = await openSessionFixture()
+const openTokenFixture = async (options: Partial<ConsoleTokensOptions> = {}) => {
+  const fixture = await openFixture()
   const bob = await fixture.addUser('bob', 'right')
   const tokens = { ...fixture.store, revision: () => readRevision(fixture.database) }
   const app = new Elysia()
@@ -38,7 +38,7 @@ const openFixture = async (options: Partial<ConsoleTokensOptions> = {}) => {
 
 describe('a token created in the console', () => {
   test('is shown once, works at once, and only its hash is stored', async () => {
-    const { app, asAnn, ann, store, clock } = await openFixture()
+    const { app, asAnn, ann, store, clock } = await openTokenFixture()
     const made = await ask(app, 'POST', path, asAnn, { label: '  laptop ', expires_at: '2030-01-31T10:00:00+08:00' })
     const { token, ...rest } = made.json.token
     expect(made.status).toBe(200)
@@ -59,7 +59,7 @@ describe('a token created in the console', () => {
   })
 
   test('needs no label, no expiry and no body', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     for (const body of [
       undefined,
       '{}',
@@ -73,7 +73,7 @@ describe('a token created in the console', () => {
   })
 
   test('stops working when it expires, and is no longer listed', async () => {
-    const { app, asAnn, clock } = await openFixture()
+    const { app, asAnn, clock } = await openTokenFixture()
     const end = new Date(clock.now + 60_000).toISOString()
     const { token } = (await ask(app, 'POST', path, asAnn, { expires_at: end })).json.token
     const authorization = `Bearer ${token}`
@@ -102,21 +102,21 @@ describe('a token created in the console', () => {
     [{ expires_at: '2020-01-31T10:00Z' }, 'expires_at must be in the future'],
   ] as const) {
     test(`is rejected with ${JSON.stringify(body).slice(0, 40)}`, async () => {
-      const { app, asAnn } = await openFixture()
+      const { app, asAnn } = await openTokenFixture()
       const { status, json } = await ask(app, 'POST', path, asAnn, body)
-      expect([status, json]).toEqual([400, refusal(message)])
+      expect([status, json]).toEqual([400, rejection(message)])
       expect((await ask(app, 'GET', path, asAnn)).json.tokens).toEqual([])
     })
   }
 
   test('is rejected with another content type, and with a body over 8 KiB', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     expect((await ask(app, 'POST', path, { ...asAnn, 'content-type': 'text/plain' }, '{}')).status).toBe(415)
     expect((await ask(app, 'POST', path, asAnn, { label: 'x'.repeat(9_000) })).status).toBe(413)
   })
 
   test('may have a label of 128 characters', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     const label = '𝄞'.repeat(128)
     expect((await ask(app, 'POST', path, asAnn, { label })).json.token.label).toBe(label)
   })
@@ -124,12 +124,12 @@ describe('a token created in the console', () => {
 
 describe('the maximum number of tokens of a user', () => {
   test('counts working tokens of this user only', async () => {
-    const { app, asAnn, asBob, clock } = await openFixture({ maxTokens: 3 })
+    const { app, asAnn, asBob, clock } = await openTokenFixture({ maxTokens: 3 })
     const create = (as: typeof asAnn, body: object = {}) => ask(app, 'POST', path, as, body)
     const [one, two] = [await create(asAnn), await create(asAnn, { expires_at: new Date(clock.now + 5).toISOString() })]
     expect([one.status, two.status, (await create(asAnn)).status]).toEqual([200, 200, 200])
     const fourth = await create(asAnn)
-    expect([fourth.status, fourth.json]).toEqual([409, refusal('there are 3 tokens already; revoke one first')])
+    expect([fourth.status, fourth.json]).toEqual([409, rejection('there are 3 tokens already; revoke one first')])
     expect((await create(asBob)).status).toBe(200)
     clock.now += 5
     expect([(await create(asAnn)).status, (await create(asAnn)).status]).toEqual([200, 409])
@@ -138,14 +138,14 @@ describe('the maximum number of tokens of a user', () => {
   })
 
   test('is 100 by default', async () => {
-    const { app, asAnn, ann, store } = await openFixture()
+    const { app, asAnn, ann, store } = await openTokenFixture()
     for (let nth = 0; nth < 99; nth++) await store.addToken({ user: ann, hash: `${nth}`, start: 'sk-', createdAt: 1 })
     expect((await ask(app, 'POST', path, asAnn)).status).toBe(200)
     expect((await ask(app, 'POST', path, asAnn)).status).toBe(409)
   })
 
   test('holds for concurrent requests', async () => {
-    const fixture = await openFixture()
+    const fixture = await openTokenFixture()
     // Every call takes a while, as with a remote database.
     const slow: ConsoleTokenStore = {
       addToken: async (token, most) => {
@@ -158,7 +158,7 @@ describe('the maximum number of tokens of a user', () => {
       },
       revokeToken: fixture.store.revokeToken,
     }
-    const { app, asAnn, ann, store } = await openFixture({
+    const { app, asAnn, ann, store } = await openTokenFixture({
       maxTokens: 3,
       store: slow,
       identify: () => ({ user: fixture.ann }),
@@ -173,7 +173,7 @@ describe('the maximum number of tokens of a user', () => {
 
 describe('a user who creates and revokes tokens repeatedly', () => {
   test('receives 429 with Retry-After after ten times the maximum', async () => {
-    const { app, asAnn } = await openFixture({ maxTokens: 2 })
+    const { app, asAnn } = await openTokenFixture({ maxTokens: 2 })
     const statuses: number[] = []
     let last: Awaited<ReturnType<typeof ask>> | undefined
     for (let nth = 0; nth < 22; nth++) {
@@ -182,14 +182,14 @@ describe('a user who creates and revokes tokens repeatedly', () => {
       if (last.status === 200) await ask(app, 'DELETE', `${path}/${last.json.token.id}`, asAnn)
     }
     expect(statuses).toEqual([...Array(20).fill(200), 429, 429])
-    expect(last?.json).toEqual(refusal('too many tokens were made within a day; try again later'))
+    expect(last?.json).toEqual(rejection('too many tokens were made within a day; try again later'))
     expect(last?.headers.get('retry-after')).toBe('3600')
   })
 
   test('leaves one audit record per creation and per first revocation', async () => {
     const actions: string[] = []
     const audit: Audit = { note() {}, record: async ({ action }) => void actions.push(action) }
-    const { app, asAnn, clock } = await openFixture({ audit })
+    const { app, asAnn, clock } = await openTokenFixture({ audit })
     const { id } = (await ask(app, 'POST', path, asAnn)).json.token
     for (let times = 0; times < 5; times++) {
       clock.now += 1
@@ -201,13 +201,13 @@ describe('a user who creates and revokes tokens repeatedly', () => {
 
 describe('tokens of other users', () => {
   test('are not listed', async () => {
-    const { app, asAnn, asBob } = await openFixture()
+    const { app, asAnn, asBob } = await openTokenFixture()
     await ask(app, 'POST', path, asAnn, { label: 'mine' })
     expect((await ask(app, 'GET', path, asBob)).json).toEqual({ success: true, tokens: [] })
   })
 
   test('a revoked token does not work, and a second revocation succeeds', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     const { id, token } = (await ask(app, 'POST', path, asAnn)).json.token
     for (let times = 0; times < 2; times++) {
       const { status, json, headers } = await ask(app, 'DELETE', `${path}/${id}`, asAnn)
@@ -218,7 +218,7 @@ describe('tokens of other users', () => {
   })
 
   test('a foreign, an unknown and a malformed id have the same response, and the foreign token remains', async () => {
-    const { app, asAnn, asBob } = await openFixture()
+    const { app, asAnn, asBob } = await openTokenFixture()
     const { id, token } = (await ask(app, 'POST', path, asBob)).json.token
     const ids = [id, crypto.randomUUID(), 'x', '%00', '%ff', '..%2f..', `${id}%20`, 'a'.repeat(300), "'--"]
     const responses = await Promise.all(
@@ -228,7 +228,7 @@ describe('tokens of other users', () => {
       }),
     )
     expect(new Set(responses).size).toBe(1)
-    expect(responses[0]).toStartWith(`[404,${JSON.stringify(refusal('token not found'))}`)
+    expect(responses[0]).toStartWith(`[404,${JSON.stringify(rejection('token not found'))}`)
     expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${token}` })).status).toBe(200)
   })
 })
@@ -244,7 +244,7 @@ describe('authentication of these routes', () => {
 
   for (const [method, route] of routes) {
     test(`${method} ${route} accepts no token, only a session`, async () => {
-      const { app, asAnn } = await openFixture()
+      const { app, asAnn } = await openTokenFixture()
       const { token } = (await ask(app, 'POST', path, asAnn)).json.token
       const { cookie } = asAnn
       for (const headers of [
@@ -256,7 +256,7 @@ describe('authentication of these routes', () => {
       ] as Record<string, string>[]) {
         for (const origin of [sameOrigin, {}] as Record<string, string>[]) {
           const { status, json } = await ask(app, method, route, { ...headers, ...origin })
-          expect([status, json]).toEqual([401, refusal('not authenticated')])
+          expect([status, json]).toEqual([401, rejection('not authenticated')])
         }
       }
       expect((await ask(app, 'GET', path, asAnn)).json.tokens).toHaveLength(1)
@@ -264,16 +264,16 @@ describe('authentication of these routes', () => {
   }
 
   test('a session does not authenticate routes for tokens', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     const [, value = ''] = asAnn.cookie.split('session=')
     for (const headers of [asAnn, { authorization: `Bearer ${value}` }, { authorization: `Bearer sk-${value}` }]) {
       const { status, json } = await ask(app, 'GET', '/asset', headers)
-      expect([status, json]).toEqual([401, refusal('not authenticated')])
+      expect([status, json]).toEqual([401, rejection('not authenticated')])
     }
   })
 
   test('a change must have the origin of the public URL', async () => {
-    const { app, asAnn } = await openFixture()
+    const { app, asAnn } = await openTokenFixture()
     const { id } = (await ask(app, 'POST', path, asAnn)).json.token
     const { cookie } = asAnn
     for (const headers of [{}, { origin: 'https://evil.test' }, { 'sec-fetch-site': 'same-site' }] as Record<
@@ -285,7 +285,7 @@ describe('authentication of these routes', () => {
         ['DELETE', `${path}/${id}`],
       ] as const) {
         const { status, json } = await ask(app, method, route, { cookie, ...headers })
-        expect([status, json]).toEqual([403, refusal('request comes from a foreign origin')])
+        expect([status, json]).toEqual([403, rejection('request comes from a foreign origin')])
       }
     }
     const listed = await ask(app, 'GET', path, { cookie })
@@ -294,7 +294,7 @@ describe('authentication of these routes', () => {
   })
 
   test('other methods and paths are rejected in the same error format', async () => {
-    const { app, asAnn } = await openFixture({ segment: 'video' })
+    const { app, asAnn } = await openTokenFixture({ segment: 'video' })
     const refused = (message: string) => ({ success: false, error: { message, type: 'video_proxy_error' } })
     for (const [method, route, status, message] of [
       ['PUT', path, 405, 'method not allowed'],
@@ -312,7 +312,7 @@ describe('authentication of these routes', () => {
 
 describe('several instances', () => {
   test('in one app accept their own tokens only, and do not affect other routes', async () => {
-    const [one, two] = [await openFixture(), await openFixture()]
+    const [one, two] = [await openTokenFixture(), await openTokenFixture()]
     const part = (prefix: string, fixture: typeof one) =>
       new Elysia({ prefix }).use(
         consoleTokens({ store: fixture.store, identify: () => ({ user: fixture.ann }), publicUrl }),
@@ -338,19 +338,19 @@ describe('several instances', () => {
   test('respond with 500 without details when the store fails', async () => {
     const down = () => Promise.reject(new Error('secret database'))
     for (const broken of ['listTokens', 'addToken', 'revokeToken'] as const) {
-      const { store } = await openFixture()
-      const { app, asAnn } = await openFixture({
+      const { store } = await openTokenFixture()
+      const { app, asAnn } = await openTokenFixture({
         store: { ...store, [broken]: down },
         identify: () => ({ user: 'nobody' }),
       })
       const [method, route] = broken === 'revokeToken' ? (['DELETE', `${path}/x`] as const) : (['POST', path] as const)
       const { status, json } = await ask(app, method, route, asAnn)
-      expect([broken, status, json]).toEqual([broken, 500, refusal('the token store is unavailable')])
+      expect([broken, status, json]).toEqual([broken, 500, rejection('the token store is unavailable')])
     }
   })
 })
 
 test('an unknown token does not authenticate', async () => {
-  const { app } = await openFixture()
+  const { app } = await openTokenFixture()
   expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${createToken()}` })).status).toBe(401)
 })

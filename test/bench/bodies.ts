@@ -11,7 +11,7 @@ const rounds = 3
  * for `/healthz`: this is how long the event loop was blocked. For comparison it measures a bare relay, the minimum on this runtime.
  */
 export const bodies = async (): Promise<void> => {
-  await using workplace = await openServerFixture()
+  await using fixture = await openServerFixture()
   const upstream = createServer((incoming, outgoing) => {
     incoming.resume().once('end', () => {
       outgoing.setHeader('content-type', 'application/json')
@@ -26,11 +26,11 @@ export const bodies = async (): Promise<void> => {
     stdout: 'pipe',
   })
   const relayUrl = await firstLine(relay.stdout)
-  const server = await workplace.start({
+  const server = await fixture.start({
     TEXT_UPSTREAM_URL: upstreamUrl,
     LOG_LEVEL: 'silent',
   })
-  const user = await workplace.addUser('ann')
+  const user = await fixture.addUser('ann')
   const made = await user.at(server).ask('POST', '/assets/groups', { Name: 'mine' })
   const probe = new Worker(new URL('./bodies-probe.ts', import.meta.url))
   const longestWait = (url: string) =>

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
-import { type Clients, model, openVariant, thrown, until, variants } from './fixture.ts'
+import { type Fixture, model, openFixtureFor, thrown, until, variants } from './fixture.ts'
 
 /** The library with default options except base URL and key. */
-const modelsOf = ({ baseURL, apiKey }: Clients) => {
+const modelsOf = ({ baseURL, apiKey }: Fixture) => {
   const openai = createOpenAI({ baseURL, apiKey })
   return { chat: openai.chat, responses: openai.responses }
 }
@@ -27,19 +27,19 @@ for (const variant of variants) {
 
     describe(`the ai package with ${protocol}, upstream: ${variant.name}`, () => {
       test('generates text', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const { text, finishReason, usage } = await generateText({
-          model: modelsOf(clients)[protocol](model),
+          model: modelsOf(fixture)[protocol](model),
           prompt: 'hi',
         })
         expect(text).toStartWith('You wrote: “hi”.')
         expect(finishReason).toBe('stop')
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofUsage(usage) })
+        expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofUsage(usage) })
       })
 
       test('streams text', async () => {
-        await using clients = await openVariant(variant)
-        const given = { model: modelsOf(clients)[protocol](model), system: 'Be brief.', prompt: 'hi' }
+        await using fixture = await openFixtureFor(variant)
+        const given = { model: modelsOf(fixture)[protocol](model), system: 'Be brief.', prompt: 'hi' }
         const whole = await generateText(given)
         const { textStream, finishReason, usage } = streamText(given)
         let text = ''
@@ -49,7 +49,7 @@ for (const variant of variants) {
         expect(await usage).toMatchObject({
           ...{ inputTokens: whole.usage.inputTokens, outputTokens: whole.usage.outputTokens },
         })
-        expect(await clients.recorded()).toMatchObject({
+        expect(await fixture.recorded()).toMatchObject({
           calls: 2,
           unreported: 0,
           output: 2 * (whole.usage.outputTokens ?? 0),
@@ -57,18 +57,18 @@ for (const variant of variants) {
       })
 
       test('reports the finish reason length', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const response = await generateText({
-          ...{ model: modelsOf(clients)[protocol](model), prompt: '100 tokens', maxOutputTokens: 20 },
+          ...{ model: modelsOf(fixture)[protocol](model), prompt: '100 tokens', maxOutputTokens: 20 },
         })
         expect(response.finishReason).toBe('length')
         expect(response.usage.outputTokens).toBe(20)
       })
 
       test('calls tools, in parallel and in several steps', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const given = {
-          model: modelsOf(clients)[protocol](model),
+          model: modelsOf(fixture)[protocol](model),
           prompt: 'call weather and call weather',
           tools: { weather },
           stopWhen: stepCountIs(4),
@@ -79,17 +79,17 @@ for (const variant of variants) {
           [],
         ])
         expect(text).toContain('The tool answered: “sun over city”.')
-        expect(await clients.recorded()).toMatchObject({ calls: 2, unreported: 0, ...ofUsage(totalUsage) })
+        expect(await fixture.recorded()).toMatchObject({ calls: 2, unreported: 0, ...ofUsage(totalUsage) })
         const streamed = streamText(given)
         expect(await streamed.text).toBe(text)
         expect((await streamed.steps).map(({ toolCalls }) => toolCalls.length)).toEqual([2, 0])
       })
 
       test('generates an object with a schema', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
         const given = {
-          model: modelsOf(clients)[protocol](model),
+          model: modelsOf(fixture)[protocol](model),
           prompt: 'who?',
           output: Output.object({ schema: Person }),
         }
@@ -102,9 +102,9 @@ for (const variant of variants) {
       })
 
       test('sends images', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const { text } = await generateText({
-          model: modelsOf(clients)[protocol](model),
+          model: modelsOf(fixture)[protocol](model),
           messages: [
             {
               role: 'user',
@@ -117,14 +117,14 @@ for (const variant of variants) {
           ],
         })
         expect(text).toStartWith('You wrote')
-        expect(clients.generatingCalls()[0]?.body).toContain('data:image/png;base64,iVBORw0KGgo=')
+        expect(fixture.generatingCalls()[0]?.body).toContain('data:image/png;base64,iVBORw0KGgo=')
       })
 
       test('raises errors with status, message and headers', async () => {
-        await using clients = await openVariant(variant)
-        const { emulator } = clients
+        await using fixture = await openFixtureFor(variant)
+        const { emulator } = fixture
         const error = { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' }
-        const given = { model: modelsOf(clients)[protocol](model), prompt: 'hi', maxRetries: 0 }
+        const given = { model: modelsOf(fixture)[protocol](model), prompt: 'hi', maxRetries: 0 }
         for (const ask of [
           () => generateText(given),
           async () => {
@@ -150,18 +150,18 @@ for (const variant of variants) {
             responseHeaders: { 'retry-after': '7' },
           })
         }
-        const stranger = createOpenAI({ baseURL: clients.baseURL, apiKey: 'sk-nobody' })[protocol](model)
-        const refused = await thrown(generateText({ model: stranger, prompt: 'hi' }))
+        const unauthenticated = createOpenAI({ baseURL: fixture.baseURL, apiKey: 'sk-nobody' })[protocol](model)
+        const refused = await thrown(generateText({ model: unauthenticated, prompt: 'hi' }))
         expect(refused).toMatchObject({ statusCode: 401, isRetryable: false })
       })
 
       test('raises an error for an interrupted stream', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         for (const how of ['reset', 'fin', 'clean'] as const) {
-          clients.emulator.faults.add({ kind: 'cut', how, events: 5 })
+          fixture.emulator.faults.add({ kind: 'cut', how, events: 5 })
           let raised: unknown
           const { fullStream, finishReason } = streamText({
-            ...{ model: modelsOf(clients)[protocol](model), prompt: 'hi', maxRetries: 0 },
+            ...{ model: modelsOf(fixture)[protocol](model), prompt: 'hi', maxRetries: 0 },
             onError({ error }) {
               raised = error
             },
@@ -176,20 +176,20 @@ for (const variant of variants) {
       })
 
       test('aborts the upstream call when the caller aborts', async () => {
-        await using clients = await openVariant(variant, { emulator: { text: { msPerDelta: 3 } } })
+        await using fixture = await openFixtureFor(variant, { emulator: { text: { msPerDelta: 3 } } })
         const leaving = new AbortController()
         const { textStream, finishReason } = streamText({
-          ...{ model: modelsOf(clients)[protocol](model), prompt: '4000 tokens', abortSignal: leaving.signal },
+          ...{ model: modelsOf(fixture)[protocol](model), prompt: '4000 tokens', abortSignal: leaving.signal },
         })
         Promise.resolve(finishReason).catch(() => {})
         const reading = (async () => {
           for await (const _ of textStream);
         })().catch(() => {})
-        await until(() => clients.generatingCalls().length > 0)
+        await until(() => fixture.generatingCalls().length > 0)
         leaving.abort()
         await reading
-        await until(() => clients.generatingCalls()[0]?.aborted === true)
-        await until(async () => (await clients.recorded()).unreported === 1)
+        await until(() => fixture.generatingCalls()[0]?.aborted === true)
+        await until(async () => (await fixture.recorded()).unreported === 1)
       })
     })
   }
@@ -197,16 +197,16 @@ for (const variant of variants) {
 
 test('continues a conversation by item references, which only its owner may use', async () => {
   for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'))) {
-    await using clients = await openVariant(variant)
-    const first = await generateText({ model: modelsOf(clients).responses(model), prompt: 'hi' })
+    await using fixture = await openFixtureFor(variant)
+    const first = await generateText({ model: modelsOf(fixture).responses(model), prompt: 'hi' })
     const goOn = (apiKey: string) =>
       generateText({
-        model: modelsOf({ ...clients, apiKey }).responses(model),
+        model: modelsOf({ ...fixture, apiKey }).responses(model),
         messages: [{ role: 'user', content: 'hi' }, ...first.response.messages, { role: 'user', content: 'again' }],
       })
-    expect((await goOn(clients.apiKey)).text).toStartWith('You wrote: “again”.')
-    expect(clients.generatingCalls().at(-1)?.body).toContain('item_reference')
-    expect(await thrown(goOn(clients.bob.token))).toMatchObject({ statusCode: 404, isRetryable: false })
-    expect(clients.generatingCalls()).toHaveLength(2)
+    expect((await goOn(fixture.apiKey)).text).toStartWith('You wrote: “again”.')
+    expect(fixture.generatingCalls().at(-1)?.body).toContain('item_reference')
+    expect(await thrown(goOn(fixture.bob.token))).toMatchObject({ statusCode: 404, isRetryable: false })
+    expect(fixture.generatingCalls()).toHaveLength(2)
   }
 })

@@ -14,7 +14,7 @@ export interface Recorded {
   readonly reasoning: number
 }
 
-export interface Clients extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly gateway: TestGateway
   readonly emulator: TestGateway['emulator']
   readonly ann: User
@@ -55,7 +55,7 @@ export const variants = [
 export type Variant = (typeof variants)[number]
 
 /** A gateway on a real socket with an emulated upstream, two users, and OpenAI's client of one of them. */
-export const openClients = async ({ client, ...options }: Options = {}): Promise<Clients> => {
+export const openFixture = async ({ client, ...options }: Options = {}): Promise<Fixture> => {
   const gateway = await startGateway(options)
   const { emulator, store } = gateway
   const ann = await gateway.addUser('ann')
@@ -83,15 +83,15 @@ export const openClients = async ({ client, ...options }: Options = {}): Promise
 }
 
 /** The same with a variant of the upstream. */
-export const openVariant = async (variant: Variant, options: Options = {}): Promise<Clients> => {
+export const openFixtureFor = async (variant: Variant, options: Options = {}): Promise<Fixture> => {
   const { startEmulator } = await import('../../src/emulator/index.ts')
   const given = options.emulator && 'faults' in options.emulator ? options.emulator : undefined
   const emulator = given ?? (await startEmulator({ limits: {}, processingMs: 0, ...options.emulator }))
-  const clients = await openClients({ ...options, emulator, text: { ...variant.text(emulator.text), ...options.text } })
+  const fixture = await openFixture({ ...options, emulator, text: { ...variant.text(emulator.text), ...options.text } })
   return {
-    ...clients,
+    ...fixture,
     async [Symbol.asyncDispose]() {
-      await clients[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       if (!given) await emulator.stop()
     },
   }

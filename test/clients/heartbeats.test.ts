@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { hello, model, openClients, thrown } from './fixture.ts'
+import { hello, model, openFixture, thrown } from './fixture.ts'
 
 test('heartbeat comments do not affect clients, and an error after them is raised', async () => {
-  await using clients = await openClients({ text: { heartbeatMs: 20 } })
-  const { emulator, openai } = clients
+  await using fixture = await openFixture({ text: { heartbeatMs: 20 } })
+  const { emulator, openai } = fixture
   for (const events of [0, 5]) {
     emulator.faults.add({ kind: 'silence', events, ms: 120, times: 2 })
     const chat = await openai.chat.completions.stream({ model, messages: hello('hi') }).finalChatCompletion()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { inside } from '../support/gateway.ts'
-import { hello, model, openClients, openVariant, thrown } from './fixture.ts'
+import { hello, model, openFixture, openFixtureFor, thrown } from './fixture.ts'
 import { chatOnly, event, native, open, post, request } from './raw-http.ts'
 
 describe('hostile requests', () => {
@@ -35,31 +35,31 @@ describe('hostile requests', () => {
   }
   for (const [title, { body, param = null, path = '/chat/completions', headers }] of Object.entries(bodies)) {
     test(`${title} is rejected without an upstream call`, async () => {
-      await using clients = await openClients()
-      const reply = await post(clients, path, body, headers)
+      await using fixture = await openFixture()
+      const reply = await post(fixture, path, body, headers)
       expect(reply.status).toBe(400)
       expect(reply.headers.get('content-type')).toBe('application/json')
       expect(JSON.parse(reply.text)).toEqual({
         error: { message: expect.any(String), type: 'invalid_request_error', param, code: null },
       })
       expect(reply.text).not.toMatch(inside)
-      expect(clients.generatingCalls()).toEqual([])
+      expect(fixture.generatingCalls()).toEqual([])
     })
   }
 
   test('model names reach the upstream unchanged, and only in the body', async () => {
-    await using clients = await openClients()
+    await using fixture = await openFixture()
     for (const name of ['x\r\nX-Evil: 1', 'x\0', '\ud800', '{"a":1}', '\u2028', '../../etc', 'x'.repeat(100_000)]) {
-      const caught = await thrown(clients.openai.chat.completions.create({ model: name, messages: hello('x') }))
+      const caught = await thrown(fixture.openai.chat.completions.create({ model: name, messages: hello('x') }))
       expect(caught).toMatchObject({ status: 404, code: 'model_not_found' })
-      expect(clients.generatingCalls().at(-1)?.json).toMatchObject({ model: name })
-      expect(clients.generatingCalls().at(-1)?.headers).not.toHaveProperty('x-evil')
-      expect(clients.generatingCalls().at(-1)?.path).toBe('/v1/chat/completions')
+      expect(fixture.generatingCalls().at(-1)?.json).toMatchObject({ model: name })
+      expect(fixture.generatingCalls().at(-1)?.headers).not.toHaveProperty('x-evil')
+      expect(fixture.generatingCalls().at(-1)?.path).toBe('/v1/chat/completions')
     }
   })
 
   test('model ids cannot select another path', async () => {
-    await using clients = await openClients()
+    await using fixture = await openFixture()
     for (const id of [
       '..%2f..%2fapi',
       'a%0d%0ab',
@@ -72,54 +72,54 @@ describe('hostile requests', () => {
       '%2f',
       'a%23',
     ]) {
-      const { socket, closed } = open(clients)
-      socket.write(request(clients, '', 'Connection: close\r\n', `GET /v1/models/${id} HTTP/1.1`))
+      const { socket, closed } = open(fixture)
+      socket.write(request(fixture, '', 'Connection: close\r\n', `GET /v1/models/${id} HTTP/1.1`))
       expect(await closed).toStartWith('HTTP/1.1 404')
     }
-    expect(clients.emulator.calls).toEqual([])
+    expect(fixture.emulator.calls).toEqual([])
   })
 
   test('line separators and lone surrogates pass in both directions', async () => {
     for (const variant of [native, chatOnly]) {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const odd = 'a\u2028b\u2029c\u0085d\ud83de\ude00f\u0000g\r\nh\ufeff'
-      const response = await clients.openai.chat.completions.create({ model, messages: hello(odd) })
+      const response = await fixture.openai.chat.completions.create({ model, messages: hello(odd) })
       expect(response.choices[0]?.message.content).toStartWith(`You wrote: “${odd}”.`)
-      const stream = clients.openai.responses.stream({ model, input: odd })
+      const stream = fixture.openai.responses.stream({ model, input: odd })
       expect((await stream.finalResponse()).output_text).toStartWith(`You wrote: “${odd}”.`)
     }
   })
 
   test('a surrogate pair that is split over two deltas is joined', async () => {
     for (const variant of [native, chatOnly]) {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const chunks = [
         event('{"choices":[{"index":0,"delta":{"content":"\\ud83e"},"finish_reason":null}]}'),
         event('{"choices":[{"index":0,"delta":{"content":"\\udd8a\u2028!"},"finish_reason":"stop"}]}'),
         event('[DONE]'),
       ]
-      clients.emulator.text.answer({ chunks }, { times: 2 })
+      fixture.emulator.text.answer({ chunks }, { times: 2 })
       if (variant === native) {
-        const response = await clients.openai.chat.completions.create({ model, messages: hello('x') })
+        const response = await fixture.openai.chat.completions.create({ model, messages: hello('x') })
         expect(response.choices[0]?.message.content).toBe('🦊\u2028!')
       } else {
-        expect((await clients.openai.responses.create({ model, input: 'x' })).output_text).toBe('🦊\u2028!')
-        const final = await clients.openai.responses.stream({ model, input: 'x' }).finalResponse()
+        expect((await fixture.openai.responses.create({ model, input: 'x' })).output_text).toBe('🦊\u2028!')
+        const final = await fixture.openai.responses.stream({ model, input: 'x' }).finalResponse()
         expect(final.output_text).toBe('🦊\u2028!')
       }
     }
   })
 
   test('keys such as __proto__ are ordinary keys', async () => {
-    await using clients = await openClients()
+    await using fixture = await openFixture()
     const odd = '"__proto__":{"polluted":1},"constructor":"c","toString":"s"'
     const chunks = [
       event(`{"choices":[{"index":0,"delta":{"content":"a",${odd}},"finish_reason":null}],${odd}}`),
       event(`{"choices":[{"index":0,"delta":{"content":"b",${odd}},"finish_reason":"stop"}],${odd}}`),
       event('[DONE]'),
     ]
-    clients.emulator.text.answer({ chunks })
-    const response = await clients.openai.chat.completions.create({ model, messages: hello('x') })
+    fixture.emulator.text.answer({ chunks })
+    const response = await fixture.openai.chat.completions.create({ model, messages: hello('x') })
     expect(response.choices[0]?.message.content).toBe('ab')
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
   })

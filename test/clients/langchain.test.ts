@@ -3,7 +3,7 @@ import { AIMessage, type AIMessageChunk, HumanMessage, SystemMessage, ToolMessag
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { z } from 'zod'
-import { all, type Clients, model, openVariant, thrown, until, variants } from './fixture.ts'
+import { all, type Fixture, model, openFixtureFor, thrown, until, variants } from './fixture.ts'
 
 const weather = tool(async ({ city }) => `sun over ${city}`, {
   name: 'weather',
@@ -18,36 +18,36 @@ for (const variant of variants) {
     if (!useResponsesApi && variant.name.startsWith('chat only')) continue
 
     /** The library with default options except base URL and key. */
-    const chatOf = ({ baseURL, apiKey }: Clients, more: object = {}) =>
+    const chatOf = ({ baseURL, apiKey }: Fixture, more: object = {}) =>
       new ChatOpenAI({ model, apiKey, configuration: { baseURL }, useResponsesApi, maxRetries: 0, ...more })
 
     describe(`LangChain with ${useResponsesApi ? 'responses' : 'chat completions'}, upstream: ${variant.name}`, () => {
       test('invokes a model', async () => {
-        await using clients = await openVariant(variant)
-        const response = await chatOf(clients).invoke([new SystemMessage('Be brief.'), new HumanMessage('hi')])
+        await using fixture = await openFixtureFor(variant)
+        const response = await chatOf(fixture).invoke([new SystemMessage('Be brief.'), new HumanMessage('hi')])
         expect(response.text).toStartWith('You wrote: “hi”.')
-        expect(await clients.recorded()).toMatchObject({
+        expect(await fixture.recorded()).toMatchObject({
           ...{ calls: 1, unreported: 0 },
           ...{ input: response.usage_metadata?.input_tokens, output: response.usage_metadata?.output_tokens },
         })
       })
 
       test('streams a model', async () => {
-        await using clients = await openVariant(variant)
-        const chat = chatOf(clients)
+        await using fixture = await openFixtureFor(variant)
+        const chat = chatOf(fixture)
         const whole = await chat.invoke('hi')
         const pieces = await all(await chat.stream('hi'))
         const joined = pieces.reduce<AIMessageChunk | undefined>((sum, piece) => sum?.concat(piece) ?? piece, undefined)
         expect(joined?.text).toBe(whole.text)
         expect(joined?.usage_metadata).toMatchObject({ total_tokens: whole.usage_metadata?.total_tokens })
-        expect(await clients.recorded()).toMatchObject({
+        expect(await fixture.recorded()).toMatchObject({
           ...{ calls: 2, unreported: 0, output: 2 * (whole.usage_metadata?.output_tokens ?? 0) },
         })
       })
 
       test('calls tools and returns their results', async () => {
-        await using clients = await openVariant(variant)
-        const chat = chatOf(clients).bindTools([weather])
+        await using fixture = await openFixtureFor(variant)
+        const chat = chatOf(fixture).bindTools([weather])
         const question = new HumanMessage('call weather and call weather')
         const response = await chat.invoke([question])
         expect(response.tool_calls?.map(({ name, args }) => [name, args])).toEqual([
@@ -61,29 +61,29 @@ for (const variant of variants) {
         const pieces = await all(await chat.stream([question]))
         const joined = pieces.reduce<AIMessageChunk | undefined>((sum, piece) => sum?.concat(piece) ?? piece, undefined)
         expect(joined?.tool_calls?.map(({ args }) => args)).toEqual([{ city: 'city' }, { city: 'city' }])
-        expect(await clients.recorded()).toMatchObject({ calls: 3, unreported: 0 })
+        expect(await fixture.recorded()).toMatchObject({ calls: 3, unreported: 0 })
       })
 
       test('generates an object, with a schema and with a tool', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         for (const method of ['jsonSchema', 'functionCalling'] as const) {
-          const response = await chatOf(clients).withStructuredOutput(Person, { method, name: 'person' }).invoke('who?')
+          const response = await chatOf(fixture).withStructuredOutput(Person, { method, name: 'person' }).invoke('who?')
           expect(Person.safeParse(response).success).toBe(true)
         }
       })
 
       test('runs a batch of five', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const names = ['ann', 'bob', 'cid', 'dan', 'eve']
-        const responses = await chatOf(clients).batch(names.map((name) => [new HumanMessage(`I am ${name}`)]))
+        const responses = await chatOf(fixture).batch(names.map((name) => [new HumanMessage(`I am ${name}`)]))
         expect(responses.map(({ text }) => /“I am (\w+)”/.exec(text)?.[1] ?? '')).toEqual(names)
         const output = responses.reduce((sum, { usage_metadata }) => sum + (usage_metadata?.output_tokens ?? 0), 0)
-        expect(await clients.recorded()).toMatchObject({ calls: 5, unreported: 0, output })
+        expect(await fixture.recorded()).toMatchObject({ calls: 5, unreported: 0, output })
       })
 
       test('continues a conversation', async () => {
-        await using clients = await openVariant(variant)
-        const chat = chatOf(clients)
+        await using fixture = await openFixtureFor(variant)
+        const chat = chatOf(fixture)
         const first = await chat.invoke('hi')
         const second = await chat.invoke([
           new HumanMessage('hi'),
@@ -96,35 +96,35 @@ for (const variant of variants) {
       })
 
       test('raises errors with status and message', async () => {
-        await using clients = await openVariant(variant)
-        expect(await thrown(chatOf(clients, { apiKey: 'sk-nobody' }).invoke('hi'))).toMatchObject({ status: 401 })
-        expect(await thrown(chatOf(clients, { model: 'none' }).invoke('hi'))).toMatchObject({
+        await using fixture = await openFixtureFor(variant)
+        expect(await thrown(chatOf(fixture, { apiKey: 'sk-nobody' }).invoke('hi'))).toMatchObject({ status: 401 })
+        expect(await thrown(chatOf(fixture, { model: 'none' }).invoke('hi'))).toMatchObject({
           ...{ status: 404, code: 'model_not_found' },
         })
-        clients.emulator.faults.add({ kind: 'status', status: 429, headers: { 'retry-after-ms': '1' } })
-        expect(await thrown(async () => all(await chatOf(clients).stream('hi')))).toMatchObject({ status: 429 })
+        fixture.emulator.faults.add({ kind: 'status', status: 429, headers: { 'retry-after-ms': '1' } })
+        expect(await thrown(async () => all(await chatOf(fixture).stream('hi')))).toMatchObject({ status: 429 })
       })
 
       test('raises an error for an interrupted stream', async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         for (const how of ['reset', 'fin', 'clean'] as const) {
-          clients.emulator.faults.add({ kind: 'cut', how, events: 5 })
-          const caught = await thrown(async () => all(await chatOf(clients).stream('hi')))
+          fixture.emulator.faults.add({ kind: 'cut', how, events: 5 })
+          const caught = await thrown(async () => all(await chatOf(fixture).stream('hi')))
           expect(String(caught)).toMatch(/upstream/)
         }
       })
 
       test('aborts the upstream call when the caller aborts', async () => {
-        await using clients = await openVariant(variant, { emulator: { text: { msPerDelta: 3 } } })
+        await using fixture = await openFixtureFor(variant, { emulator: { text: { msPerDelta: 3 } } })
         const leaving = new AbortController()
         const caught = thrown(async () => {
-          await all(await chatOf(clients).stream('4000 tokens', { signal: leaving.signal }))
+          await all(await chatOf(fixture).stream('4000 tokens', { signal: leaving.signal }))
           throw leaving.signal.reason
         })
-        await until(() => clients.generatingCalls().length > 0)
+        await until(() => fixture.generatingCalls().length > 0)
         leaving.abort()
         await caught
-        await until(() => clients.generatingCalls()[0]?.aborted === true)
+        await until(() => fixture.generatingCalls()[0]?.aborted === true)
       })
     })
   }
@@ -132,10 +132,10 @@ for (const variant of variants) {
 
 test('LangChain retries after an upstream error and succeeds', async () => {
   const [native] = variants
-  await using clients = await openVariant(native)
-  const { apiKey, baseURL, emulator } = clients
+  await using fixture = await openFixtureFor(native)
+  const { apiKey, baseURL, emulator } = fixture
   emulator.faults.add({ kind: 'status', status: 500 })
   const response = await new ChatOpenAI({ model, apiKey, configuration: { baseURL }, maxRetries: 1 }).invoke('hi')
   expect(response.text).toStartWith('You wrote')
-  expect(clients.generatingCalls()).toHaveLength(2)
+  expect(fixture.generatingCalls()).toHaveLength(2)
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { ScriptChunk } from '../../src/emulator/index.ts'
-import { all, hello, model, openClients, openVariant, thrown, until } from './fixture.ts'
+import { all, hello, model, openFixture, openFixtureFor, thrown, until } from './fixture.ts'
 import { chatOnly, chunk, end, event, native, open, request } from './raw-http.ts'
 
 describe('large amounts of data', () => {
   test('60 MB of images pass, and 70 MB are rejected', async () => {
-    await using clients = await openClients()
+    await using fixture = await openFixture()
     const look = (bytes: number) => ({
       model,
       messages: [
@@ -15,24 +15,24 @@ describe('large amounts of data', () => {
         },
       ],
     })
-    const { usage } = await clients.openai.chat.completions.create(look(60_000_000))
-    expect(clients.generatingCalls()[0]?.body.length).toBeGreaterThan(60_000_000)
-    expect(await clients.recorded()).toMatchObject({ input: usage?.prompt_tokens })
-    const caught = await thrown(clients.openai.chat.completions.create(look(70_000_000)))
+    const { usage } = await fixture.openai.chat.completions.create(look(60_000_000))
+    expect(fixture.generatingCalls()[0]?.body.length).toBeGreaterThan(60_000_000)
+    expect(await fixture.recorded()).toMatchObject({ input: usage?.prompt_tokens })
+    const caught = await thrown(fixture.openai.chat.completions.create(look(70_000_000)))
     expect(caught).toMatchObject({ status: 413, type: 'invalid_request_error', param: null })
-    expect(clients.generatingCalls()).toHaveLength(1)
-    clients.emulator.clearCalls()
+    expect(fixture.generatingCalls()).toHaveLength(1)
+    fixture.emulator.clearCalls()
   }, 20_000)
 
   test('a body that is too large keeps its connection usable, with and without Content-Length', async () => {
-    await using clients = await openClients({ text: { maxBodyBytes: 1000 } })
-    const { socket, closed } = open(clients)
+    await using fixture = await openFixture({ text: { maxBodyBytes: 1000 } })
+    const { socket, closed } = open(fixture)
     const large = JSON.stringify({ model, messages: hello('x'.repeat(300_000)) })
     const small = JSON.stringify({ model, messages: hello('x') })
-    const chunked = request(clients, '', 'Transfer-Encoding: chunked\r\n').replace('Content-Length: 0\r\n', '')
-    socket.write(request(clients, large))
+    const chunked = request(fixture, '', 'Transfer-Encoding: chunked\r\n').replace('Content-Length: 0\r\n', '')
+    socket.write(request(fixture, large))
     socket.write(`${chunked}${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`)
-    socket.write(request(clients, small, 'Connection: close\r\n'))
+    socket.write(request(fixture, small, 'Connection: close\r\n'))
     expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 
@@ -44,8 +44,8 @@ describe('large amounts of data', () => {
   test('a response of 5 MB arrives complete with each upstream variant', async () => {
     const whole = 'é'.repeat(2_500_000)
     for (const variant of [native, chatOnly]) {
-      await using clients = await openVariant(variant)
-      const { emulator, openai } = clients
+      await using fixture = await openFixtureFor(variant)
+      const { emulator, openai } = fixture
       emulator.text.answer({ chunks: five }, { times: 3 })
       if (variant === native) {
         const response = await openai.chat.completions.create({ model, messages: hello('x') })
@@ -64,33 +64,33 @@ describe('large amounts of data', () => {
   }, 20_000)
 
   test('a response above the assembly limit is an error, but passes as a stream', async () => {
-    await using clients = await openClients({ text: { maxResponseBytes: 100_000 } })
-    clients.emulator.text.answer({ chunks: five }, { times: 2 })
-    const caught = await thrown(clients.openai.chat.completions.create({ model, messages: hello('x') }))
+    await using fixture = await openFixture({ text: { maxResponseBytes: 100_000 } })
+    fixture.emulator.text.answer({ chunks: five }, { times: 2 })
+    const caught = await thrown(fixture.openai.chat.completions.create({ model, messages: hello('x') }))
     expect(caught).toMatchObject({ status: 502, type: 'server_error' })
     const stream = await all(
-      await clients.openai.chat.completions.create({ model, messages: hello('x'), stream: true }),
+      await fixture.openai.chat.completions.create({ model, messages: hello('x'), stream: true }),
     )
     expect(stream).toHaveLength(5_001)
   })
 
   test('an endless line is rejected', async () => {
     for (const variant of [native, chatOnly]) {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       function* endless() {
         yield 'data: '
         for (;;) yield 'x'.repeat(100_000)
       }
-      const { emulator, openai } = clients
+      const { emulator, openai } = fixture
       for (const ask of [
         async () => all(await openai.chat.completions.create({ model, messages: hello('x'), stream: true })),
         async () => all(await openai.responses.create({ model, input: 'x', stream: true })),
         () => openai.responses.create({ model, input: 'x' }) as Promise<unknown>,
       ]) {
-        const before = clients.generatingCalls().length
+        const before = fixture.generatingCalls().length
         emulator.text.answer({ chunks: endless() })
         expect(await thrown(ask)).toMatchObject({ status: 502 })
-        await until(() => clients.generatingCalls()[before]?.aborted === true)
+        await until(() => fixture.generatingCalls()[before]?.aborted === true)
       }
     }
   })
@@ -101,7 +101,7 @@ describe('large amounts of data', () => {
       [native, '/v1/responses'],
       [chatOnly, '/v1/responses'],
     ] as const) {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       let made = 0
       function* endless() {
         const text =
@@ -113,12 +113,12 @@ describe('large amounts of data', () => {
           yield text
         }
       }
-      clients.emulator.text.answer({ chunks: endless() })
+      fixture.emulator.text.answer({ chunks: endless() })
       const generatingCalls = path === '/v1/responses' ? { input: 'x' } : { messages: hello('x') }
       const body = JSON.stringify({ model, ...generatingCalls, stream: true })
-      const { socket, received } = open(clients)
+      const { socket, received } = open(fixture)
       socket.pause()
-      socket.write(request(clients, body, '', `POST ${path} HTTP/1.1`))
+      socket.write(request(fixture, body, '', `POST ${path} HTTP/1.1`))
       await until(() => made > 1_000_000)
       // Socket buffers hold a few MB per connection. The gateway would have to buffer more than that.
       let before = -1
@@ -132,14 +132,14 @@ describe('large amounts of data', () => {
       await until(() => received().length > 100_000)
       socket.pause()
       socket.destroy()
-      await until(() => clients.generatingCalls()[0]?.aborted === true)
-      await until(async () => (await clients.recorded()).unreported === 1)
+      await until(() => fixture.generatingCalls()[0]?.aborted === true)
+      await until(async () => (await fixture.recorded()).unreported === 1)
     }
   }, 20_000)
 
   test('a hundred concurrent streams of both protocols are complete', async () => {
-    await using clients = await openClients({ limiting: { user: { maxStreams: 100 } } })
-    const { direct, emulator, openai } = clients
+    await using fixture = await openFixture({ limiting: { user: { maxStreams: 100 } } })
+    const { direct, emulator, openai } = fixture
     const own = await direct.chat.completions.create({ model, messages: hello('90 tokens') })
     // All streams have started before one continues.
     const gate = emulator.faults.add({ kind: 'silence', events: 5, times: 100 })
@@ -151,6 +151,6 @@ describe('large amounts of data', () => {
     await gate.struck(100)
     gate.release()
     expect(new Set(await Promise.all(asking))).toEqual(new Set([own.choices[0]?.message.content ?? '']))
-    expect(await clients.recorded()).toMatchObject({ calls: 100, unreported: 0, output: 9_000 })
+    expect(await fixture.recorded()).toMatchObject({ calls: 100, unreported: 0, output: 9_000 })
   }, 20_000)
 })

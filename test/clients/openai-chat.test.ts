@@ -9,8 +9,8 @@ import {
   hello,
   model,
   ofChat,
-  openClients,
-  openVariant,
+  openFixture,
+  openFixtureFor,
   thrown,
   until,
   variants,
@@ -57,20 +57,20 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
   describe(`chat completions, upstream: ${variant.name}`, () => {
     for (const [title, question] of Object.entries(questions)) {
       test(`${title}: the response equals that of the upstream`, async () => {
-        await using clients = await openVariant(variant)
-        const response = await clients.openai.chat.completions.create({ model, ...question })
-        const own = await clients.direct.chat.completions.create({ model, ...question })
+        await using fixture = await openFixtureFor(variant)
+        const response = await fixture.openai.chat.completions.create({ model, ...question })
+        const own = await fixture.direct.chat.completions.create({ model, ...question })
         expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofChat(response.usage) })
+        expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofChat(response.usage) })
       })
 
       test(`${title}: the stream helper builds the same response`, async () => {
-        await using clients = await openVariant(variant)
+        await using fixture = await openFixtureFor(variant)
         const stream_options = { include_usage: true }
-        const response = clients.openai.chat.completions.stream({ model, ...question, stream_options } as never)
-        const own = clients.direct.chat.completions.stream({ model, ...question, stream_options } as never)
+        const response = fixture.openai.chat.completions.stream({ model, ...question, stream_options } as never)
+        const own = fixture.direct.chat.completions.stream({ model, ...question, stream_options } as never)
         expect(ofHelper(await response.finalChatCompletion())).toEqual(ofHelper(await own.finalChatCompletion()))
-        expect(await clients.recorded()).toMatchObject({
+        expect(await fixture.recorded()).toMatchObject({
           calls: 1,
           unreported: 0,
           ...ofChat(await response.totalUsage()),
@@ -79,20 +79,20 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     }
 
     test('the chunks of a stream equal those of the upstream, and usage is sent only on request', async () => {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const messages = hello('hi')
       const generatingCalls = { model, messages, stream: true as const, stream_options: { include_usage: true } }
-      const chunks = await all(await clients.openai.chat.completions.create(generatingCalls))
+      const chunks = await all(await fixture.openai.chat.completions.create(generatingCalls))
       const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')
-      const own = await clients.direct.chat.completions.create({ model, messages })
+      const own = await fixture.direct.chat.completions.create({ model, messages })
       expect(text).toBe(own.choices[0]?.message.content ?? '')
       expect(chunks.at(-1)?.usage).toEqual(own.usage)
       expect(chunks.at(-1)?.choices).toEqual([])
 
-      const plain = await all(await clients.openai.chat.completions.create({ model, messages, stream: true }))
+      const plain = await all(await fixture.openai.chat.completions.create({ model, messages, stream: true }))
       expect(plain.filter((chunk) => 'usage' in chunk)).toEqual([])
       expect(plain.every(({ choices }) => choices.length === 1)).toBe(true)
-      expect(await clients.recorded()).toMatchObject({
+      expect(await fixture.recorded()).toMatchObject({
         calls: 2,
         unreported: 0,
         output: 2 * (own.usage?.completion_tokens ?? 0),
@@ -100,9 +100,9 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     })
 
     test('the tool runner works', async () => {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const cities: unknown[] = []
-      const runner = clients.openai.chat.completions.runTools({
+      const runner = fixture.openai.chat.completions.runTools({
         model,
         messages: hello('call weather and call time'),
         tools: chatTools.flatMap((tool) =>
@@ -124,12 +124,12 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
       const content = await runner.finalContent()
       expect(cities).toEqual(['city', 'city'])
       expect(content).toContain('The tool answered: “sun over city”.')
-      expect(await clients.recorded()).toMatchObject({ calls: 2, unreported: 0 })
+      expect(await fixture.recorded()).toMatchObject({ calls: 2, unreported: 0 })
     })
 
     test('the streaming tool runner works', async () => {
-      await using clients = await openVariant(variant)
-      const runner = clients.openai.chat.completions.runTools({
+      await using fixture = await openFixtureFor(variant)
+      const runner = fixture.openai.chat.completions.runTools({
         model,
         stream: true,
         messages: hello('call weather'),
@@ -147,18 +147,18 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
         ],
       })
       expect(await runner.finalContent()).toContain('The tool answered: “sun”.')
-      expect(clients.generatingCalls()).toHaveLength(2)
+      expect(fixture.generatingCalls()).toHaveLength(2)
     })
 
     test('a structured output is parsed', async () => {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const response_format = zodResponseFormat(Person, 'person')
       const question = { model, messages: hello('who?'), response_format }
-      const response = await clients.openai.chat.completions.parse(question)
+      const response = await fixture.openai.chat.completions.parse(question)
       const parsed = response.choices[0]?.message.parsed
       expect(Person.safeParse(parsed).success).toBe(true)
-      const streamed = await clients.openai.chat.completions.stream(question).finalChatCompletion()
+      const streamed = await fixture.openai.chat.completions.stream(question).finalChatCompletion()
       expect(streamed.choices[0]?.message.parsed).toEqual(parsed ?? null)
     })
   })
@@ -175,26 +175,26 @@ const ofHelper = (completion: OpenAI.ChatCompletion): unknown =>
   })
 
 test('reasoning reaches the caller, streaming and non-streaming', async () => {
-  await using clients = await openClients()
+  await using fixture = await openFixture()
   const question = { model: 'emulated-reasoner', messages: hello('hi') }
-  const response = await clients.openai.chat.completions.create(question)
+  const response = await fixture.openai.chat.completions.create(question)
   const { reasoning_content: thought } = { ...response.choices[0]?.message } as { reasoning_content?: string }
   expect(thought).toContain('Let me think about that')
-  const chunks = await all(await clients.openai.chat.completions.create({ ...question, stream: true }))
+  const chunks = await all(await fixture.openai.chat.completions.create({ ...question, stream: true }))
   const deltas = chunks.map(
     ({ choices }) => (({ ...choices[0]?.delta }) as { reasoning_content?: string }).reasoning_content ?? '',
   )
   expect(deltas.join('')).toBe(thought ?? '')
-  expect((await clients.recorded()).reasoning).toBe(
+  expect((await fixture.recorded()).reasoning).toBe(
     2 * (response.usage?.completion_tokens_details?.reasoning_tokens ?? 0),
   )
 })
 
 test('response headers are readable, including request id and rate limits', async () => {
-  await using clients = await openClients()
+  await using fixture = await openFixture()
   const question = { model, messages: hello('hi') }
   for (const stream of [false, true]) {
-    const { data, response, request_id } = await clients.openai.chat.completions
+    const { data, response, request_id } = await fixture.openai.chat.completions
       .create({ ...question, stream })
       .withResponse()
     expect(request_id).toMatch(/^req_/)
@@ -206,29 +206,29 @@ test('response headers are readable, including request id and rate limits', asyn
 })
 
 test('a model marked as non-streaming streams to its callers', async () => {
-  await using clients = await openVariant({
+  await using fixture = await openFixtureFor({
     variant: 'native',
     text: (upstream: object) => ({
       upstreams: [{ ...upstream, models: [{ id: 'emulated-no-stream', streams: false }] }],
     }),
   } as never)
   const question = { model: 'emulated-no-stream', messages: hello('hi') }
-  const own = await clients.direct.chat.completions.create(question)
-  const chunks = await all(await clients.openai.chat.completions.create({ ...question, stream: true }))
+  const own = await fixture.direct.chat.completions.create(question)
+  const chunks = await all(await fixture.openai.chat.completions.create({ ...question, stream: true }))
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
     own.choices[0]?.message.content ?? '',
   )
-  const response = await clients.openai.chat.completions.create(question)
+  const response = await fixture.openai.chat.completions.create(question)
   expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
 })
 
 test('the default of max_tokens is 4096', async () => {
-  await using clients = await openClients()
-  const long = await clients.openai.chat.completions.create({ model, messages: hello('5000 tokens') })
-  expect(clients.generatingCalls()[0]?.json).toMatchObject({ max_tokens: 4096 })
+  await using fixture = await openFixture()
+  const long = await fixture.openai.chat.completions.create({ model, messages: hello('5000 tokens') })
+  expect(fixture.generatingCalls()[0]?.json).toMatchObject({ max_tokens: 4096 })
   expect(long.usage?.completion_tokens).toBe(4096)
   expect(long.choices[0]?.finish_reason).toBe('length')
-  const longer = await clients.openai.chat.completions.create({
+  const longer = await fixture.openai.chat.completions.create({
     model,
     messages: hello('5000 tokens'),
     max_tokens: 6000,
@@ -237,11 +237,11 @@ test('the default of max_tokens is 4096', async () => {
 })
 
 test('an asset URL works for the own assets only', async () => {
-  await using clients = await openClients()
-  const asset = await newAsset(clients.ann, await newGroup(clients.ann, 'mine'))
-  const foreign = await newAsset(clients.bob, await newGroup(clients.bob, 'his'))
+  await using fixture = await openFixture()
+  const asset = await newAsset(fixture.ann, await newGroup(fixture.ann, 'mine'))
+  const foreign = await newAsset(fixture.bob, await newGroup(fixture.bob, 'his'))
   const look = (id: string) =>
-    clients.openai.chat.completions.create({
+    fixture.openai.chat.completions.create({
       model,
       messages: [
         {
@@ -254,7 +254,7 @@ test('an asset URL works for the own assets only', async () => {
       ],
     })
   expect((await look(asset)).choices[0]?.finish_reason).toBe('stop')
-  expect(JSON.stringify(clients.generatingCalls()[0]?.json)).toContain(`asset://${asset}`)
+  expect(JSON.stringify(fixture.generatingCalls()[0]?.json)).toContain(`asset://${asset}`)
   for (const id of [foreign, 'asset-20260101000000-aaaaa']) {
     expect(await thrown(look(id))).toMatchObject({
       ...{ status: 403, type: 'permission_error', code: 'asset_not_found' },
@@ -263,26 +263,26 @@ test('an asset URL works for the own assets only', async () => {
   }
   // Without an id it is no asset URL.
   expect(await thrown(look(''))).toMatchObject({ status: 400, param: 'messages[0].content[1].image_url.url' })
-  expect(clients.generatingCalls()).toHaveLength(1)
+  expect(fixture.generatingCalls()).toHaveLength(1)
 })
 
 test('models are listed and retrieved, with any name', async () => {
-  await using clients = await openClients()
-  const list = await clients.openai.models.list()
-  const own = await clients.direct.models.list()
+  await using fixture = await openFixture()
+  const list = await fixture.openai.models.list()
+  const own = await fixture.direct.models.list()
   expect(list.data).toEqual(own.data)
   expect(list.data.length).toBeGreaterThan(5)
-  expect((await all(clients.openai.models.list())).map(({ id }) => id)).toContain('emulated/odd name:v1')
-  for (const { id } of list.data) expect((await clients.openai.models.retrieve(id)).id).toBe(id)
-  const unknown = await thrown(clients.openai.models.retrieve('no such'))
+  expect((await all(fixture.openai.models.list())).map(({ id }) => id)).toContain('emulated/odd name:v1')
+  for (const { id } of list.data) expect((await fixture.openai.models.retrieve(id)).id).toBe(id)
+  const unknown = await thrown(fixture.openai.models.retrieve('no such'))
   expect(unknown).toMatchObject({ status: 404, code: 'model_not_found' })
-  expect((await clients.recorded()).calls).toBe(0)
+  expect((await fixture.recorded()).calls).toBe(0)
 })
 
 test('ending the iteration aborts the upstream call', async () => {
-  await using clients = await openClients({ emulator: { text: { msPerDelta: 2 } } })
-  const stream = await clients.openai.chat.completions.create({ model, messages: hello('4000 tokens'), stream: true })
+  await using fixture = await openFixture({ emulator: { text: { msPerDelta: 2 } } })
+  const stream = await fixture.openai.chat.completions.create({ model, messages: hello('4000 tokens'), stream: true })
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
-  await until(() => clients.generatingCalls()[0]?.aborted === true)
-  await until(async () => (await clients.recorded()).calls === 1)
+  await until(() => fixture.generatingCalls()[0]?.aborted === true)
+  await until(async () => (await fixture.recorded()).calls === 1)
 })

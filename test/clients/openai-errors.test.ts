@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { all, hello, model, openClients, openVariant, thrown, until, variants } from './fixture.ts'
+import { all, hello, model, openFixture, openFixtureFor, thrown, until, variants } from './fixture.ts'
 
 /** The four calls that generate. */
 const calls = {
@@ -30,36 +30,36 @@ for (const [title, call] of Object.entries(calls)) {
   describe(title, () => {
     for (const { status, raised } of classes) {
       test(`a ${status} of the upstream is raised as ${raised.name}, with message and headers`, async () => {
-        await using clients = await openClients()
+        await using fixture = await openFixture()
         const error = { message: `no: ${status}`, type: 'some_type', param: 'some.param', code: 'some_code' }
         const headers = { 'x-request-id': 'req_of_upstream', 'retry-after': '1', 'x-should-retry': 'false' }
-        clients.emulator.faults.add({ kind: 'status', status, body: JSON.stringify({ error }), headers })
-        const caught = await thrown(call(clients.openai))
+        fixture.emulator.faults.add({ kind: 'status', status, body: JSON.stringify({ error }), headers })
+        const caught = await thrown(call(fixture.openai))
         expect(caught).toBeInstanceOf(raised)
         expect(caught).toMatchObject({ status, error, type: 'some_type', param: 'some.param', code: 'some_code' })
         expect(caught).toMatchObject({ requestID: 'req_of_upstream' })
         expect((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after')).toBe('1')
-        expect((await clients.recorded()).output).toBe(0)
+        expect((await fixture.recorded()).output).toBe(0)
       })
     }
 
     test('an unknown or revoked key raises AuthenticationError', async () => {
-      await using clients = await openClients()
-      const { baseURL, gateway, ann } = clients
-      const strangers = ['sk-unknown', `${ann.token}x`, clients.emulator.text.key]
-      for (const apiKey of strangers) {
+      await using fixture = await openFixture()
+      const { baseURL, gateway, ann } = fixture
+      const unknownKeys = ['sk-unknown', `${ann.token}x`, fixture.emulator.text.key]
+      for (const apiKey of unknownKeys) {
         const caught = await thrown(call(new OpenAI({ baseURL, apiKey, maxRetries: 0 })))
         expect(caught).toBeInstanceOf(OpenAI.AuthenticationError)
         expect(caught).toMatchObject({ status: 401, type: 'authentication_error', code: 'invalid_api_key' })
       }
       const [token] = await gateway.store.listTokens(ann.id)
       await gateway.store.revokeToken(token?.id ?? '', Date.now())
-      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.AuthenticationError)
-      expect(clients.generatingCalls()).toEqual([])
+      expect(await thrown(call(fixture.openai))).toBeInstanceOf(OpenAI.AuthenticationError)
+      expect(fixture.generatingCalls()).toEqual([])
     })
 
     test('an invalid request is rejected without an upstream call, with the name of the parameter', async () => {
-      await using clients = await openClients()
+      await using fixture = await openFixture()
       for (const [more, param] of [
         [{ model: 7 }, 'model'],
         [{ model: undefined }, 'model'],
@@ -68,22 +68,22 @@ for (const [title, call] of Object.entries(calls)) {
           title.includes('chat') ? 'messages' : 'input',
         ],
       ] as const) {
-        const caught = await thrown(call(clients.openai, more))
+        const caught = await thrown(call(fixture.openai, more))
         expect(caught).toBeInstanceOf(OpenAI.BadRequestError)
         expect(caught).toMatchObject({ status: 400, param, type: 'invalid_request_error' })
       }
-      expect(clients.generatingCalls()).toEqual([])
+      expect(fixture.generatingCalls()).toEqual([])
     })
 
     test('a validation error of the upstream passes with its message', async () => {
-      await using clients = await openClients()
-      const unknown = await thrown(call(clients.openai, { model: 'no/such model' }))
+      await using fixture = await openFixture()
+      const unknown = await thrown(call(fixture.openai, { model: 'no/such model' }))
       expect(unknown).toBeInstanceOf(OpenAI.NotFoundError)
       expect(unknown).toMatchObject({ status: 404, param: 'model', code: 'model_not_found' })
       expect((unknown as Error).message).toContain('The model `no/such model` does not exist')
       expect((unknown as InstanceType<typeof OpenAI.APIError>).requestID).toMatch(/^req_/)
       const small = await thrown(
-        call(clients.openai, {
+        call(fixture.openai, {
           ...{ model: 'emulated-small', max_tokens: 10, messages: hello('x'.repeat(9000)), input: 'x'.repeat(9000) },
         }),
       )
@@ -91,8 +91,8 @@ for (const [title, call] of Object.entries(calls)) {
     })
 
     test('an upstream that is unreachable, responds with an invalid body or redirects is 502', async () => {
-      await using clients = await openClients()
-      const { faults } = clients.emulator
+      await using fixture = await openFixture()
+      const { faults } = fixture.emulator
       for (const fault of [
         { kind: 'refuse' },
         { kind: 'reset-after' },
@@ -101,52 +101,52 @@ for (const [title, call] of Object.entries(calls)) {
         { kind: 'redirect', location: 'https://elsewhere.example/' },
       ] as const) {
         faults.add(fault)
-        const caught = await thrown(call(clients.openai))
+        const caught = await thrown(call(fixture.openai))
         expect(caught).toBeInstanceOf(OpenAI.InternalServerError)
         expect(caught).toMatchObject({ status: 502, type: 'server_error' })
         expect((caught as Error).message).not.toMatch(/ECONN|socket|127\.0\.0\.1|fetch|JSON/)
         faults.clear()
       }
-      await clients.emulator.stop()
-      expect(await thrown(call(clients.openai))).toMatchObject({ status: 502 })
+      await fixture.emulator.stop()
+      expect(await thrown(call(fixture.openai))).toMatchObject({ status: 502 })
     })
 
     test('the client retries after Retry-After and succeeds', async () => {
-      await using clients = await openClients({ client: { maxRetries: 2 } })
+      await using fixture = await openFixture({ client: { maxRetries: 2 } })
       const body = JSON.stringify({
         error: { message: 'slow', type: 'requests', param: null, code: 'rate_limit_exceeded' },
       })
-      clients.emulator.faults.add({ kind: 'status', status: 429, body, headers: { 'retry-after-ms': '30' }, times: 2 })
-      await call(clients.openai)
-      expect(clients.generatingCalls().map(({ status }) => status)).toEqual([429, 429, 200])
-      const [first = { at: 0 }, second = { at: 0 }] = clients.generatingCalls()
+      fixture.emulator.faults.add({ kind: 'status', status: 429, body, headers: { 'retry-after-ms': '30' }, times: 2 })
+      await call(fixture.openai)
+      expect(fixture.generatingCalls().map(({ status }) => status)).toEqual([429, 429, 200])
+      const [first = { at: 0 }, second = { at: 0 }] = fixture.generatingCalls()
       expect(second.at - first.at).toBeGreaterThanOrEqual(29)
     })
 
     test('the gateway does not retry on its own', async () => {
-      await using clients = await openClients({ client: { maxRetries: 1 } })
-      clients.emulator.faults.add({
+      await using fixture = await openFixture({ client: { maxRetries: 1 } })
+      fixture.emulator.faults.add({
         ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
         headers: { 'retry-after-ms': '1' },
       })
-      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
-      expect(clients.generatingCalls()).toHaveLength(2)
-      clients.emulator.faults.clear()
-      clients.emulator.faults.add({
+      expect(await thrown(call(fixture.openai))).toBeInstanceOf(OpenAI.InternalServerError)
+      expect(fixture.generatingCalls()).toHaveLength(2)
+      fixture.emulator.faults.clear()
+      fixture.emulator.faults.add({
         ...{ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY },
         headers: { 'x-should-retry': 'false' },
       })
-      expect(await thrown(call(clients.openai))).toBeInstanceOf(OpenAI.InternalServerError)
-      expect(clients.generatingCalls()).toHaveLength(3)
+      expect(await thrown(call(fixture.openai))).toBeInstanceOf(OpenAI.InternalServerError)
+      expect(fixture.generatingCalls()).toHaveLength(3)
     })
 
     test('the upstream call is aborted whenever the caller aborts', async () => {
-      await using clients = await openClients({ emulator: { text: { msPerDelta: 3 } } })
-      const { emulator, openai } = clients
+      await using fixture = await openFixture({ emulator: { text: { msPerDelta: 3 } } })
+      const { emulator, openai } = fixture
       // Before the response, and in the middle of it.
       for (const kind of ['hang', undefined] as const) {
         if (kind) emulator.faults.add({ kind })
-        const before = clients.generatingCalls().length
+        const before = fixture.generatingCalls().length
         const leaving = new AbortController()
         const caught = thrown(
           title.includes('chat')
@@ -167,29 +167,29 @@ for (const [title, call] of Object.entries(calls)) {
                 if (leaving.signal.aborted) throw new OpenAI.APIUserAbortError()
               },
         )
-        await until(() => clients.generatingCalls().length > before)
-        if (!kind) await until(() => clients.generatingCalls()[before]?.status === 200)
+        await until(() => fixture.generatingCalls().length > before)
+        if (!kind) await until(() => fixture.generatingCalls()[before]?.status === 200)
         leaving.abort()
         expect(await caught).toBeInstanceOf(OpenAI.APIUserAbortError)
-        await until(() => clients.generatingCalls()[before]?.aborted === true)
+        await until(() => fixture.generatingCalls()[before]?.aborted === true)
       }
-      await until(async () => (await clients.recorded()).unreported === 2)
+      await until(async () => (await fixture.recorded()).unreported === 2)
     })
   })
 }
 
 test('a 429 of the upstream reaches the client unchanged', async () => {
-  await using clients = await openClients({ emulator: { text: { requestsPerMinute: 1 } } })
-  await calls['a response'](clients.openai)
-  const caught = await thrown(calls['a response'](clients.openai))
+  await using fixture = await openFixture({ emulator: { text: { requestsPerMinute: 1 } } })
+  await calls['a response'](fixture.openai)
+  const caught = await thrown(calls['a response'](fixture.openai))
   expect(caught).toBeInstanceOf(OpenAI.RateLimitError)
   expect(Number((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after'))).toBeGreaterThan(50)
 })
 
 test('a stopped gateway is a connection error', async () => {
-  const clients = await openClients()
-  await clients[Symbol.asyncDispose]()
-  expect(await thrown(calls['a response'](clients.openai))).toBeInstanceOf(OpenAI.APIConnectionError)
+  const fixture = await openFixture()
+  await fixture[Symbol.asyncDispose]()
+  expect(await thrown(calls['a response'](fixture.openai))).toBeInstanceOf(OpenAI.APIConnectionError)
 })
 
 describe.each([...variants])('the timeout, upstream: $name', (variant) => {
@@ -197,8 +197,8 @@ describe.each([...variants])('the timeout, upstream: $name', (variant) => {
   const patient = { text: { timeoutMs: 150 }, emulator: { text: { msPerDelta: 5 } } }
 
   test('ends a chat completion with a partial response and a header', async () => {
-    await using clients = await openVariant(variant, patient)
-    const { data, response } = await clients.openai.chat.completions
+    await using fixture = await openFixtureFor(variant, patient)
+    const { data, response } = await fixture.openai.chat.completions
       .create({ model, messages: hello('4000 tokens') })
       .withResponse()
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
@@ -207,13 +207,13 @@ describe.each([...variants])('the timeout, upstream: $name', (variant) => {
     const { content } = data.choices[0]?.message ?? {}
     if (streams) expect(content).toStartWith('You wrote: “4000 tokens”.')
     else expect(content ?? '').toBe('')
-    await until(() => clients.generatingCalls()[0]?.aborted === true)
-    expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
+    await until(() => fixture.generatingCalls()[0]?.aborted === true)
+    expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 1 })
   })
 
   test('ends a response with a partial response and a header', async () => {
-    await using clients = await openVariant(variant, patient)
-    const { data, response } = await clients.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
+    await using fixture = await openFixtureFor(variant, patient)
+    const { data, response } = await fixture.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
     expect(data).toMatchObject({
       ...{ object: 'response', status: 'incomplete', error: null },
@@ -221,41 +221,44 @@ describe.each([...variants])('the timeout, upstream: $name', (variant) => {
     })
     if (streams) expect(data.output_text).toStartWith('You wrote: “4000 tokens”.')
     else expect(data.output_text).toBe('')
-    await until(() => clients.generatingCalls()[0]?.aborted === true)
-    expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 1 })
+    await until(() => fixture.generatingCalls()[0]?.aborted === true)
+    expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 1 })
   })
 
   test('does not end a stream', async () => {
-    await using clients = await openVariant(variant, { text: { timeoutMs: 50 }, emulator: { text: { msPerDelta: 3 } } })
-    const stream = clients.openai.responses.stream({ model, input: '60 tokens' })
+    await using fixture = await openFixtureFor(variant, {
+      text: { timeoutMs: 50 },
+      emulator: { text: { msPerDelta: 3 } },
+    })
+    const stream = fixture.openai.responses.stream({ model, input: '60 tokens' })
     expect((await stream.finalResponse()).status).toBe('completed')
   })
 })
 
 test('the timeout covers the wait for the start of the response', async () => {
-  await using clients = await openClients({ text: { timeoutMs: 100 } })
-  clients.emulator.faults.add({ kind: 'hang', times: 2 })
-  const chat = await clients.openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
+  await using fixture = await openFixture({ text: { timeoutMs: 100 } })
+  fixture.emulator.faults.add({ kind: 'hang', times: 2 })
+  const chat = await fixture.openai.chat.completions.create({ model, messages: hello('hi') }).withResponse()
   expect(chat.response.headers.get('x-upstream-partialresponse')).toBe('true')
   expect(chat.data.choices).toMatchObject([{ finish_reason: 'length', message: { role: 'assistant', content: '' } }])
-  const { data, response } = await clients.openai.responses.create({ model, input: 'hi' }).withResponse()
+  const { data, response } = await fixture.openai.responses.create({ model, input: 'hi' }).withResponse()
   expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
   expect(data).toMatchObject({ status: 'incomplete', output_text: '' })
 })
 
 test('a client with a shorter timeout receives a partial response in time', async () => {
-  await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
+  await using fixture = await openFixture({ emulator: { text: { msPerDelta: 5 } } })
   const question = { model, messages: hello('4000 tokens') }
-  const { data, response } = await clients.openai.chat.completions.create(question, { timeout: 1000 }).withResponse()
+  const { data, response } = await fixture.openai.chat.completions.create(question, { timeout: 1000 }).withResponse()
   expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
   expect(data.choices[0]?.finish_reason).toBe('length')
 })
 
 test('the upstream call is aborted when the client times out', async () => {
-  await using clients = await openClients({ emulator: { text: { msPerDelta: 5 } } })
+  await using fixture = await openFixture({ emulator: { text: { msPerDelta: 5 } } })
   // The client sends no header for a client-wide timeout.
-  const hurried = new OpenAI({ baseURL: clients.baseURL, apiKey: clients.apiKey, maxRetries: 0, timeout: 100 })
+  const hurried = new OpenAI({ baseURL: fixture.baseURL, apiKey: fixture.apiKey, maxRetries: 0, timeout: 100 })
   const caught = await thrown(hurried.chat.completions.create({ model, messages: hello('4000 tokens') }))
   expect(caught).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
-  await until(() => clients.generatingCalls()[0]?.aborted === true)
+  await until(() => fixture.generatingCalls()[0]?.aborted === true)
 })

@@ -3,13 +3,13 @@ import OpenAI from 'openai'
 import type { Fault } from '../../src/emulator/index.ts'
 import {
   all,
-  type Clients,
   chatTools,
+  type Fixture,
   hello,
   model,
   ofChat,
   ofResponses,
-  openVariant,
+  openFixtureFor,
   responsesTools,
   thrown,
   type Variant,
@@ -81,7 +81,7 @@ const summaryOf = ({ choices: [choice] }: OpenAI.ChatCompletion) => ({
 })
 
 /** Injects the fault into every following call. */
-const injectFault = ({ emulator }: Clients, fault: Fault) =>
+const injectFault = ({ emulator }: Fixture, fault: Fault) =>
   emulator.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
 
 /** Removes the fields that a fault adds to every object. */
@@ -95,11 +95,11 @@ const plain = (value: unknown): unknown =>
 describe('a caller of chat completions does not notice', () => {
   for (const fault of harmlessFaults) {
     test(nameOf(fault), async () => {
-      await using clients = await openVariant(native)
-      const { direct, openai } = clients
+      await using fixture = await openFixtureFor(native)
+      const { direct, openai } = fixture
       for (const ask of [chatQuestion, { model, messages: hello('hi'), ...thought }]) {
         const own = await direct.chat.completions.create(ask)
-        const handle = injectFault(clients, fault)
+        const handle = injectFault(fixture, fault)
         const response = await openai.chat.completions.create(ask)
         if (fault.kind === 'reasoning-in-content-chunk') expect(summaryOf(response)).toEqual(summaryOf(own))
         else expect(plain(response)).toEqual(plain(own))
@@ -111,7 +111,7 @@ describe('a caller of chat completions does not notice', () => {
         expect(final.usage).toEqual(own.usage)
         handle.remove()
       }
-      expect(await clients.recorded()).toMatchObject({ calls: 6, unreported: 0 })
+      expect(await fixture.recorded()).toMatchObject({ calls: 6, unreported: 0 })
     })
   }
 })
@@ -120,11 +120,11 @@ for (const variant of [native, chatOnly]) {
   describe(`a caller of responses does not notice, upstream: ${variant.name}`, () => {
     for (const fault of variant === chatOnly ? [...harmlessFaults, ...disturbingFaults] : harmlessFaults) {
       test(nameOf(fault), async () => {
-        await using clients = await openVariant(variant)
-        const { openai } = clients
+        await using fixture = await openFixtureFor(variant)
+        const { openai } = fixture
         for (const ask of [responseQuestion, { model, input: 'hi', reasoning: { effort: 'low' as const } }]) {
           const sound = await openai.responses.create(ask)
-          const handle = injectFault(clients, fault)
+          const handle = injectFault(fixture, fault)
           const response = await openai.responses.create(ask)
           if (fault.kind === 'reasoning-in-content-chunk') expect(response.output_text).toEqual(sound.output_text)
           else expect(plain(response)).toEqual(plain(sound))
@@ -137,19 +137,19 @@ for (const variant of [native, chatOnly]) {
           expect(ofResponses(final.usage)).toEqual(ofResponses(sound.usage))
           handle.remove()
         }
-        expect(await clients.recorded()).toMatchObject({ calls: 8, unreported: 0 })
+        expect(await fixture.recorded()).toMatchObject({ calls: 8, unreported: 0 })
       })
     }
   })
 }
 
 test('tool calls whose deltas have no index are separated', async () => {
-  await using clients = await openVariant(native)
-  const own = await clients.direct.chat.completions.create(chatQuestion)
-  injectFault(clients, { kind: 'tool-delta-without-index' })
-  const response = await clients.openai.chat.completions.create(chatQuestion)
+  await using fixture = await openFixtureFor(native)
+  const own = await fixture.direct.chat.completions.create(chatQuestion)
+  injectFault(fixture, { kind: 'tool-delta-without-index' })
+  const response = await fixture.openai.chat.completions.create(chatQuestion)
   expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
-  await using bridged = await openVariant(chatOnly)
+  await using bridged = await openFixtureFor(chatOnly)
   injectFault(bridged, { kind: 'tool-delta-without-index' })
   for (const response of [
     await bridged.openai.responses.create(responseQuestion),
@@ -167,22 +167,22 @@ test('tool calls whose deltas have no index are separated', async () => {
 
 test('a call without usage from the upstream is recorded as unreported', async () => {
   for (const variant of [native, chatOnly]) {
-    await using clients = await openVariant(variant)
-    injectFault(clients, { kind: 'no-usage' })
-    expect((await clients.openai.chat.completions.create(chatQuestion)).usage ?? undefined).toBeUndefined()
-    await all(await clients.openai.chat.completions.create({ ...chatQuestion, stream: true }))
-    await clients.openai.responses.create(responseQuestion)
-    await clients.openai.responses.stream(responseQuestion as never).finalResponse()
-    expect(await clients.recorded()).toMatchObject({ calls: 4, unreported: 4, input: 0, output: 0 })
+    await using fixture = await openFixtureFor(variant)
+    injectFault(fixture, { kind: 'no-usage' })
+    expect((await fixture.openai.chat.completions.create(chatQuestion)).usage ?? undefined).toBeUndefined()
+    await all(await fixture.openai.chat.completions.create({ ...chatQuestion, stream: true }))
+    await fixture.openai.responses.create(responseQuestion)
+    await fixture.openai.responses.stream(responseQuestion as never).finalResponse()
+    expect(await fixture.recorded()).toMatchObject({ calls: 4, unreported: 4, input: 0, output: 0 })
   }
 })
 
 test('usage on every chunk is not summed', async () => {
-  await using clients = await openVariant(native)
-  const own = await clients.direct.chat.completions.create(chatQuestion)
-  injectFault(clients, { kind: 'usage-on-every-chunk' })
-  await all(await clients.openai.chat.completions.create({ ...chatQuestion, stream: true }))
-  expect(await clients.recorded()).toMatchObject({ calls: 1, ...ofChat(own.usage) })
+  await using fixture = await openFixtureFor(native)
+  const own = await fixture.direct.chat.completions.create(chatQuestion)
+  injectFault(fixture, { kind: 'usage-on-every-chunk' })
+  await all(await fixture.openai.chat.completions.create({ ...chatQuestion, stream: true }))
+  expect(await fixture.recorded()).toMatchObject({ calls: 1, ...ofChat(own.usage) })
 })
 
 /** Interruptions of a response after its first content. */
@@ -200,16 +200,16 @@ const interruptions: readonly Fault[] = [
 ]
 
 const callsOf = (ask: typeof native | typeof chatOnly) => ({
-  'a chat stream': async ({ openai }: Clients) =>
+  'a chat stream': async ({ openai }: Fixture) =>
     all(await openai.chat.completions.create({ model, messages: hello('hi'), stream: true })),
-  'a chat helper': ({ openai }: Clients) =>
+  'a chat helper': ({ openai }: Fixture) =>
     openai.chat.completions.stream({ model, messages: hello('hi') }).finalChatCompletion(),
-  'a chat completion': ({ openai }: Clients) => openai.chat.completions.create({ model, messages: hello('hi') }),
-  [`a response stream, ${ask.name}`]: async ({ openai }: Clients) =>
+  'a chat completion': ({ openai }: Fixture) => openai.chat.completions.create({ model, messages: hello('hi') }),
+  [`a response stream, ${ask.name}`]: async ({ openai }: Fixture) =>
     all(await openai.responses.create({ model, input: 'hi', stream: true })),
-  [`a response helper, ${ask.name}`]: ({ openai }: Clients) =>
+  [`a response helper, ${ask.name}`]: ({ openai }: Fixture) =>
     openai.responses.stream({ model, input: 'hi' }).finalResponse(),
-  [`a response, ${ask.name}`]: ({ openai }: Clients) => openai.responses.create({ model, input: 'hi' }),
+  [`a response, ${ask.name}`]: ({ openai }: Fixture) => openai.responses.create({ model, input: 'hi' }),
 })
 
 const each = (variant: Variant) =>
@@ -222,15 +222,15 @@ for (const variant of [native, chatOnly]) {
     describe(`${title}: an interruption is never treated as the end`, () => {
       for (const fault of interruptions) {
         test(nameOf(fault), async () => {
-          await using clients = await openVariant(variant)
-          injectFault(clients, fault)
-          const caught = await thrown(() => ask(clients) as Promise<unknown>)
+          await using fixture = await openFixtureFor(variant)
+          injectFault(fixture, fault)
+          const caught = await thrown(() => ask(fixture) as Promise<unknown>)
           expect(caught).toBeInstanceOf(OpenAI.APIError)
           expect((caught as Error).message).not.toMatch(/ECONN|socket|127\.0\.0\.1|fetch/)
           if (!/stream|helper/.test(title)) {
             expect(caught).toMatchObject({ status: fault.kind === 'error-event' ? 500 : 502 })
           }
-          expect(await clients.recorded()).toMatchObject({ calls: 1 })
+          expect(await fixture.recorded()).toMatchObject({ calls: 1 })
         })
       }
     })
@@ -239,8 +239,8 @@ for (const variant of [native, chatOnly]) {
   describe(`an error event before the first content becomes an error status, upstream: ${variant.name}`, () => {
     for (const [title, ask] of each(variant)) {
       test(title, async () => {
-        await using clients = await openVariant(variant)
-        const { faults } = clients.emulator
+        await using fixture = await openFixtureFor(variant)
+        const { faults } = fixture.emulator
         for (const form of ['data', 'event'] as const) {
           for (const [error, status] of [
             [{ type: 'server_error' }, 500],
@@ -248,7 +248,7 @@ for (const variant of [native, chatOnly]) {
             [{ code: 'context_length_exceeded', type: 'invalid_request_error' }, 400],
           ] as const) {
             faults.add({ kind: 'error-event', form, error })
-            const caught = await thrown(() => ask(clients) as Promise<unknown>)
+            const caught = await thrown(() => ask(fixture) as Promise<unknown>)
             expect(caught).toMatchObject({ status, code: 'code' in error ? error.code : null })
             faults.clear()
           }
@@ -259,26 +259,26 @@ for (const variant of [native, chatOnly]) {
 }
 
 test('a failed response keeps the status failed', async () => {
-  await using clients = await openVariant(native)
-  injectFault(clients, { kind: 'error-event', form: 'failed', events: 6 })
-  const response = await clients.openai.responses.create({ model, input: 'hi' })
+  await using fixture = await openFixtureFor(native)
+  injectFault(fixture, { kind: 'error-event', form: 'failed', events: 6 })
+  const response = await fixture.openai.responses.create({ model, input: 'hi' })
   expect(response).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-  const final = await clients.openai.responses.stream({ model, input: 'hi' }).finalResponse()
+  const final = await fixture.openai.responses.stream({ model, input: 'hi' }).finalResponse()
   expect(final).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
 })
 
 test('unknown fields pass, and numbers beyond 2^53 stay exact', async () => {
-  await using clients = await openVariant(native)
-  injectFault(clients, { kind: 'extra-fields' })
+  await using fixture = await openFixtureFor(native)
+  injectFault(fixture, { kind: 'extra-fields' })
   for (const [path, body] of [
     ['/chat/completions', { model, messages: hello('hi') }],
     ['/responses', { model, input: 'hi' }],
   ] as const) {
     // Unknown fields of response events are not part of the assembled response.
     for (const stream of path === '/responses' ? [true] : [false, true]) {
-      const response = await fetch(clients.baseURL + path, {
+      const response = await fetch(fixture.baseURL + path, {
         method: 'POST',
-        headers: { authorization: `Bearer ${clients.apiKey}` },
+        headers: { authorization: `Bearer ${fixture.apiKey}` },
         body: JSON.stringify({ ...body, stream }),
       })
       const text = await response.text()
@@ -290,8 +290,8 @@ test('unknown fields pass, and numbers beyond 2^53 stay exact', async () => {
 
 for (const { kind } of disturbingFaults) {
   test(`${kind} pass unchanged in streams, and do not affect assembled responses`, async () => {
-    await using clients = await openVariant(native)
-    const { direct, emulator, openai } = clients
+    await using fixture = await openFixtureFor(native)
+    const { direct, emulator, openai } = fixture
     for (const [path, body] of [
       ['/chat/completions', { ...chatQuestion, stream_options: { include_usage: true } }],
       ['/responses', responseQuestion],
@@ -302,9 +302,9 @@ for (const { kind } of disturbingFaults) {
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: JSON.stringify({ ...body, stream: true }),
         }).then((response) => response.text())
-      const handle = injectFault(clients, { kind })
+      const handle = injectFault(fixture, { kind })
       const [passed, own] = [
-        await stream(clients.baseURL, clients.apiKey),
+        await stream(fixture.baseURL, fixture.apiKey),
         await stream(emulator.text.url, emulator.text.key),
       ]
       const lines = (text: string) => text.split('\n').map((line) => withoutTimes(withoutIdsAndTimes(line)))
@@ -314,7 +314,7 @@ for (const { kind } of disturbingFaults) {
     }
     const completion = await direct.chat.completions.create(chatQuestion)
     const response = await direct.responses.create(responseQuestion)
-    injectFault(clients, { kind })
+    injectFault(fixture, { kind })
     expect(withoutIdsAndTimes(await openai.chat.completions.create(chatQuestion))).toEqual(
       withoutIdsAndTimes(completion),
     )

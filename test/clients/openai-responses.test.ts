@@ -7,8 +7,8 @@ import {
   all,
   model,
   ofResponses,
-  openClients,
-  openVariant,
+  openFixture,
+  openFixtureFor,
   responsesTools,
   thrown,
   until,
@@ -91,33 +91,33 @@ for (const variant of variants) {
   describe(`responses, upstream: ${variant.name}`, () => {
     for (const [title, question] of Object.entries(questions)) {
       test(`${title}: the response equals that of the upstream`, async () => {
-        await using clients = await openVariant(variant)
-        const response = await clients.openai.responses.create({ model, ...question })
-        const own = await clients.direct.responses.create({ model, ...question })
+        await using fixture = await openFixtureFor(variant)
+        const response = await fixture.openai.responses.create({ model, ...question })
+        const own = await fixture.direct.responses.create({ model, ...question })
         expect(view(response)).toEqual(view(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
+        expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
       })
 
       test(`${title}: the stream helper builds the same response`, async () => {
-        await using clients = await openVariant(variant)
-        const response = await clients.openai.responses.stream({ model, ...question } as never).finalResponse()
-        const own = await clients.direct.responses.create({ model, ...question })
+        await using fixture = await openFixtureFor(variant)
+        const response = await fixture.openai.responses.stream({ model, ...question } as never).finalResponse()
+        const own = await fixture.direct.responses.create({ model, ...question })
         const text = (response: OpenAI.Responses.Response) => ({ ...response, output_parsed: undefined })
         const parsed = JSON.parse(JSON.stringify(text(response as never)), (key, value) =>
           key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
         )
         expect(view(parsed)).toEqual(view(own))
-        expect(await clients.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
+        expect(await fixture.recorded()).toMatchObject({ calls: 1, unreported: 0, ...ofResponses(response.usage) })
       })
 
       test(`${title}: the events of a stream are numbered and end with the response`, async () => {
-        await using clients = await openVariant(variant)
-        const events = await all(await clients.openai.responses.create({ model, ...question, stream: true }))
+        await using fixture = await openFixtureFor(variant)
+        const events = await all(await fixture.openai.responses.create({ model, ...question, stream: true }))
         expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
         expect(events[0]?.type).toBe('response.created')
         const last = events.at(-1)
         expect(last?.type).toBe(title === 'too few tokens' ? 'response.incomplete' : 'response.completed')
-        const own = await clients.direct.responses.create({ model, ...question })
+        const own = await fixture.direct.responses.create({ model, ...question })
         const deltas = events.flatMap((event) =>
           event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? [event.delta] : [],
         )
@@ -128,10 +128,10 @@ for (const variant of variants) {
     }
 
     test('the output of a tool is sent with the previous items', async () => {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'call weather and call time' }]
       const question = { model, tools: responsesTools, reasoning: { effort: 'low' as const } }
-      const first = await clients.openai.responses.create({ ...question, input })
+      const first = await fixture.openai.responses.create({ ...question, input })
       const calls = first.output.filter((item) => item.type === 'function_call')
       expect(calls.map(({ name }) => name)).toEqual(['weather', 'time'])
       const outputs = calls.map(({ call_id }) => ({
@@ -139,34 +139,34 @@ for (const variant of variants) {
         call_id,
         output: `for ${call_id}`,
       }))
-      const second = await clients.openai.responses.create({
+      const second = await fixture.openai.responses.create({
         ...question,
         input: [...input, ...(first.output as OpenAI.Responses.ResponseInput), ...outputs],
       })
       for (const { output } of outputs) expect(second.output_text).toContain(`The tool answered: “${output}”.`)
-      const streamed = await clients.openai.responses
+      const streamed = await fixture.openai.responses
         .stream({
           ...question,
           input: [...input, ...(first.output as OpenAI.Responses.ResponseInput), ...outputs],
         } as never)
         .finalResponse()
       expect(streamed.output_text).toBe(second.output_text)
-      expect(await clients.recorded()).toMatchObject({ calls: 3, unreported: 0 })
+      expect(await fixture.recorded()).toMatchObject({ calls: 3, unreported: 0 })
     })
 
     test('a structured output is parsed', async () => {
-      await using clients = await openVariant(variant)
+      await using fixture = await openFixtureFor(variant)
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const question = { model, input: 'who?', text: { format: zodTextFormat(Person, 'person') } }
-      const response = await clients.openai.responses.parse(question)
+      const response = await fixture.openai.responses.parse(question)
       expect(Person.safeParse(response.output_parsed).success).toBe(true)
-      const streamed = await clients.openai.responses.stream(question).finalResponse()
+      const streamed = await fixture.openai.responses.stream(question).finalResponse()
       expect(streamed.output_parsed).toEqual(response.output_parsed)
     })
 
     test('the arguments of a tool call are parsed', async () => {
-      await using clients = await openVariant(variant)
-      const response = await clients.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
+      await using fixture = await openFixtureFor(variant)
+      const response = await fixture.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
       const [call] = response.output.filter((item) => item.type === 'function_call')
       expect(call?.parsed_arguments).toEqual({ city: 'city' })
     })
@@ -175,8 +175,8 @@ for (const variant of variants) {
 
 test('reasoning passes the bridge', async () => {
   const [, chatOnly] = variants
-  await using clients = await openVariant(chatOnly)
-  const response = await clients.openai.responses.create({
+  await using fixture = await openFixtureFor(chatOnly)
+  const response = await fixture.openai.responses.create({
     model,
     input: 'hi',
     reasoning: { effort: 'low', summary: 'auto' },
@@ -188,49 +188,49 @@ test('reasoning passes the bridge', async () => {
 
 test('the bridge rejects unsupported parameters by name', async () => {
   const [, chatOnly] = variants
-  await using clients = await openVariant(chatOnly)
-  const first = await clients.openai.responses.create({ model, input: 'hi' })
-  const ask = (more: object) => thrown(clients.openai.responses.create({ model, input: 'hi', ...more }))
+  await using fixture = await openFixtureFor(chatOnly)
+  const first = await fixture.openai.responses.create({ model, input: 'hi' })
+  const ask = (more: object) => thrown(fixture.openai.responses.create({ model, input: 'hi', ...more }))
   expect(await ask({ tools: [{ type: 'web_search' }] })).toMatchObject({ status: 400, param: 'tools[0].type' })
   expect(await ask({ previous_response_id: first.id })).toMatchObject({ status: 400, param: 'previous_response_id' })
-  expect(clients.generatingCalls()).toHaveLength(1)
+  expect(fixture.generatingCalls()).toHaveLength(1)
 })
 
 test('web search and previous_response_id pass to the upstream', async () => {
-  await using clients = await openClients()
-  const first = await clients.openai.responses.create({ model, input: 'hi', tools: [{ type: 'web_search' }] })
+  await using fixture = await openFixture()
+  const first = await fixture.openai.responses.create({ model, input: 'hi', tools: [{ type: 'web_search' }] })
   expect(first.output.map(({ type }) => type)).toEqual(['web_search_call', 'message'])
-  const streamed = await clients.openai.responses
+  const streamed = await fixture.openai.responses
     .stream({ model, input: 'hi', tools: [{ type: 'web_search' }] })
     .finalResponse()
   expect(streamed.output_text).toBe(first.output_text)
-  const second = await clients.openai.responses.create({ model, input: 'again', previous_response_id: first.id })
+  const second = await fixture.openai.responses.create({ model, input: 'again', previous_response_id: first.id })
   expect(second.usage?.input_tokens).toBeGreaterThan(first.usage?.input_tokens ?? 0)
 })
 
 test('an asset URL works for the own assets only', async () => {
   for (const variant of variants) {
-    await using clients = await openVariant(variant)
-    const asset = await newAsset(clients.ann, await newGroup(clients.ann, 'mine'))
-    const foreign = await newAsset(clients.bob, await newGroup(clients.bob, 'his'))
+    await using fixture = await openFixtureFor(variant)
+    const asset = await newAsset(fixture.ann, await newGroup(fixture.ann, 'mine'))
+    const foreign = await newAsset(fixture.bob, await newGroup(fixture.bob, 'his'))
     const look = (id: string) =>
-      clients.openai.responses.create({
+      fixture.openai.responses.create({
         model,
         input: [{ role: 'user', content: [{ type: 'input_image', image_url: `asset://${id}`, detail: 'auto' }] }],
       })
     expect((await look(asset)).status).toBe('completed')
-    expect(clients.generatingCalls()[0]?.body).toContain(`asset://${asset}`)
+    expect(fixture.generatingCalls()[0]?.body).toContain(`asset://${asset}`)
     expect(await thrown(look(foreign))).toMatchObject({ status: 403, param: 'input[0].content[0].image_url' })
-    expect(clients.generatingCalls()).toHaveLength(1)
+    expect(fixture.generatingCalls()).toHaveLength(1)
   }
 })
 
 test('ending the iteration aborts the upstream call', async () => {
   for (const variant of variants.filter(({ name }) => !name.endsWith('without streams'))) {
-    await using clients = await openVariant(variant, { emulator: { text: { msPerDelta: 2 } } })
-    const stream = await clients.openai.responses.create({ model, input: '4000 tokens', stream: true })
+    await using fixture = await openFixtureFor(variant, { emulator: { text: { msPerDelta: 2 } } })
+    const stream = await fixture.openai.responses.create({ model, input: '4000 tokens', stream: true })
     for await (const event of stream) if (event.type === 'response.output_text.delta') break
-    await until(() => clients.generatingCalls()[0]?.aborted === true)
-    await until(async () => (await clients.recorded()).calls === 1)
+    await until(() => fixture.generatingCalls()[0]?.aborted === true)
+    await until(async () => (await fixture.recorded()).calls === 1)
   }
 })

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { type Clients, model, variants } from './fixture.ts'
+import { type Fixture, model, variants } from './fixture.ts'
 
 export const [native, chatOnly] = variants
 
@@ -9,7 +9,7 @@ export const chunk = (delta: object, finish_reason: string | null = null) =>
 export const end = [chunk({}, 'stop'), event('[DONE]')]
 
 export const post = async (
-  { baseURL, apiKey }: Clients,
+  { baseURL, apiKey }: Fixture,
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
   headers: object = {},
@@ -23,7 +23,7 @@ export const post = async (
 }
 
 /** A connection to the gateway, and the received bytes. */
-export const open = ({ gateway }: Clients): { socket: Socket; received: () => string; closed: Promise<string> } => {
+export const open = ({ gateway }: Fixture): { socket: Socket; received: () => string; closed: Promise<string> } => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
   let received = ''
@@ -35,5 +35,5 @@ export const open = ({ gateway }: Clients): { socket: Socket; received: () => st
   return { socket, received: () => received, closed }
 }
 
-export const request = ({ apiKey }: Clients, body: string, more = '', line = 'POST /v1/chat/completions HTTP/1.1') =>
+export const request = ({ apiKey }: Fixture, body: string, more = '', line = 'POST /v1/chat/completions HTTP/1.1') =>
   `${line}\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`

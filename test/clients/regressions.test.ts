@@ -2,20 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import OpenAI from 'openai'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { all, hello, model, openClients, thrown, until } from './fixture.ts'
+import { all, hello, model, openFixture, thrown, until } from './fixture.ts'
 
 /* A forwarded 200 with such a body makes OpenAI's client return a completion without `choices`. */
 describe('a 200 response of the upstream whose body is no completion or response becomes 502', () => {
   for (const body of ['{}', '{"error":"busy"}', '{"code":1302,"msg":"busy","success":false}', '{"choices":null}']) {
     for (const protocol of ['chat', 'responses'] as const) {
       test(`${protocol}: ${body}`, async () => {
-        await using clients = await openClients()
+        await using fixture = await openFixture()
         const headers = { 'content-type': 'application/json' }
-        clients.emulator.text.answer({ headers, chunks: [body] })
+        fixture.emulator.text.answer({ headers, chunks: [body] })
         const caught = await thrown(
           protocol === 'chat'
-            ? clients.openai.chat.completions.create({ model, messages: hello('hi') })
-            : clients.openai.responses.create({ model, input: 'hi' }),
+            ? fixture.openai.chat.completions.create({ model, messages: hello('hi') })
+            : fixture.openai.responses.create({ model, input: 'hi' }),
         )
         expect(caught).toBeInstanceOf(OpenAI.InternalServerError)
         expect(caught).toMatchObject({ status: 502 })
@@ -26,21 +26,21 @@ describe('a 200 response of the upstream whose body is no completion or response
 
 /* Both a streaming and a non-streaming response treat `"index":null` as 0. */
 test('a choice whose index is null is the first one, also in a stream', async () => {
-  await using clients = await openClients()
+  await using fixture = await openFixture()
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: null, delta, finish_reason }] })}\n\n`
-  clients.emulator.text.answer({
+  fixture.emulator.text.answer({
     chunks: [chunk({ content: 'hi' }, null), chunk({}, 'stop'), 'data: [DONE]\n\n'],
   })
-  const chunks = await all(await clients.openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
+  const chunks = await all(await fixture.openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
   expect(chunks[0]?.choices[0]?.delta.content).toBe('hi')
 })
 
 /* The limit for one event is 16 MiB. */
 test('an event that is too large is an invalid response of the upstream', async () => {
-  await using clients = await openClients()
-  clients.emulator.text.answer({ chunks: [`data: ${'x'.repeat(2 ** 24)}`] })
-  const caught = await thrown(clients.openai.chat.completions.create({ model, messages: hello('hi') }))
+  await using fixture = await openFixture()
+  fixture.emulator.text.answer({ chunks: [`data: ${'x'.repeat(2 ** 24)}`] })
+  const caught = await thrown(fixture.openai.chat.completions.create({ model, messages: hello('hi') }))
   expect(caught).toMatchObject({ status: 502, error: { message: 'upstream returned an invalid response' } })
 })
 
@@ -62,15 +62,15 @@ const askRaw = (url: string, bytes: string): Promise<string> =>
  * are HTTP/1.0 requests without Host.
  */
 test('a health check with HTTP/1.0 needs no Host', async () => {
-  await using clients = await openClients()
-  expect(await askRaw(clients.gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toStartWith('HTTP/1.1 200')
+  await using fixture = await openFixture()
+  expect(await askRaw(fixture.gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).toStartWith('HTTP/1.1 200')
 })
 
 /* Errors below /v1 have OpenAI's format, also those of the HTTP listener. */
 test('a malformed request below /v1 is rejected in OpenAI’s error format', async () => {
-  await using clients = await openClients()
+  await using fixture = await openFixture()
   const received = await askRaw(
-    clients.gateway.url,
+    fixture.gateway.url,
     'GET /v1/models HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
   )
   expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4))).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { hello, model, openVariant, thrown, until, variants } from './fixture.ts'
+import { hello, model, openFixtureFor, thrown, until, variants } from './fixture.ts'
 
 const silences = [
   { when: 'before the first event', events: 'headers' },
@@ -19,8 +19,8 @@ for (const variant of variants.filter(({ name }) => !name.includes('without stre
     for (const [protocol, stream] of Object.entries(streams)) {
       for (const { when, events } of silences) {
         test(`ends a ${protocol} stream that is silent ${when}: the client raises an error, and the upstream call is aborted`, async () => {
-          await using clients = await openVariant(variant)
-          const { gateway, ann, emulator, openai } = clients
+          await using fixture = await openFixtureFor(variant)
+          const { gateway, ann, emulator, openai } = fixture
           const silence = emulator.faults.add({ kind: 'silence', events, ms: 60_000 })
           const running = (async () => {
             let heard = 0
@@ -34,16 +34,16 @@ for (const variant of variants.filter(({ name }) => !name.includes('without stre
           const error = await caught
           expect(error).toBeInstanceOf(OpenAI.APIError)
           expect(error).toMatchObject(invalid)
-          await until(() => clients.generatingCalls().every(({ aborted }) => aborted))
+          await until(() => fixture.generatingCalls().every(({ aborted }) => aborted))
           // Its usage is recorded, as for every interrupted call.
-          expect((await clients.recorded()).calls).toBe(1)
+          expect((await fixture.recorded()).calls).toBe(1)
         })
       }
     }
 
     test('ends a non-streaming call', async () => {
-      await using clients = await openVariant(variant)
-      const { gateway, ann, emulator, openai } = clients
+      await using fixture = await openFixtureFor(variant)
+      const { gateway, ann, emulator, openai } = fixture
       const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000 })
       const caught = thrown(openai.chat.completions.create({ model, messages: hello('hi') }))
       await silence.struck()
@@ -52,14 +52,14 @@ for (const variant of variants.filter(({ name }) => !name.includes('without stre
       const error = await caught
       expect(error).toBeInstanceOf(OpenAI.AuthenticationError)
       expect(error).toMatchObject({ status: 401, ...invalid })
-      await until(() => clients.generatingCalls().every(({ aborted }) => aborted))
+      await until(() => fixture.generatingCalls().every(({ aborted }) => aborted))
     })
   })
 }
 
 test('all streams of a disabled user end, and no streams of other users', async () => {
-  await using clients = await openVariant(variants[0])
-  const { gateway, bob, emulator, openai, baseURL } = clients
+  await using fixture = await openFixtureFor(variants[0])
+  const { gateway, bob, emulator, openai, baseURL } = fixture
   const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000, times: 3 })
   const others = new OpenAI({ baseURL, apiKey: bob.token, maxRetries: 0 })
   const iterate = async (client: OpenAI) => {

@@ -88,8 +88,8 @@ for (const { runtime, getBodies } of [
     })
 
     test('OpenAI’s client raises its own error classes', async () => {
-      const stranger = new OpenAI({ ...given, apiKey: 'sk-nobody', maxRetries: 0 })
-      expect(await thrown(stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError)
+      const unauthenticated = new OpenAI({ ...given, apiKey: 'sk-nobody', maxRetries: 0 })
+      expect(await thrown(unauthenticated.models.list())).toBeInstanceOf(OpenAI.AuthenticationError)
       const wrong = await thrown(openai.chat.completions.create({ model, messages: [] }))
       expect(wrong).toMatchObject({ status: 400, param: 'messages' })
       const large = await thrown(openai.responses.create({ model, input: 'x'.repeat(3_000_001) }))

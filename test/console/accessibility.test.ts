@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { type House, openHouse } from './fixture.ts'
+import { type Fixture, openFixture } from './fixture.ts'
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
 
@@ -22,7 +22,7 @@ const violations = async (page: Page): Promise<readonly string[]> => {
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
-const fill = async ({ emulator, store, user }: House) => {
+const fill = async ({ emulator, store, user }: Fixture) => {
   const { id } = emulator.library.addGroup({ name: 'holidays', description: 'Beach and mountains' })
   await store.adoptGroup({ id, user, type: 'AIGC', name: 'holidays', createdAt: Date.now() })
   emulator.library.addAsset({ groupId: id, name: 'beach' })
@@ -48,9 +48,9 @@ describe.skipIf(!hasBrowser)('axe finds no violation', () => {
   for (const [size, viewport] of Object.entries({ desktop, phone })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       test.concurrent(`on any screen, in ${colorScheme} colours, on ${size}`, async () => {
-        await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
+        await using fixture = await openFixture({ processingMs: Number.POSITIVE_INFINITY })
         // The script of axe must bypass the content security policy.
-        await using visiting = await visit(browser, house, { viewport, colorScheme, bypassCSP: true })
+        await using visiting = await visit(browser, fixture, { viewport, colorScheme, bypassCSP: true })
         const { page } = visiting
         await page.addScriptTag({ content: axe })
         const check = async (screen: string) => expect([screen, await violations(page)]).toEqual([screen, []])
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('axe finds no violation', () => {
         await page.getByText('No usage yet').waitFor()
         await check('no usage')
 
-        await fill(house)
+        await fill(fixture)
         await open('Refresh')
         await page.getByRole('table').waitFor()
         await check('usage')
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('axe finds no violation', () => {
         await open('Start face check')
         await page.getByRole('timer').waitFor()
         await check('scanning')
-        house.faces.status = 'failed'
+        fixture.faces.status = 'failed'
         await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()
         await check('a failed check')
         await page.getByRole('link', { name: 'Chat' }).click()

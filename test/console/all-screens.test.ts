@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { openHouse } from './fixture.ts'
+import { openFixture } from './fixture.ts'
 
 const createGroup = async (page: Page) => {
   await page.getByRole('button', { name: 'New group' }).click()
@@ -34,8 +34,8 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
 
   for (const [size, viewport] of Object.entries({ desktop, phone, 'a small phone': { width: 360, height: 640 } })) {
     test.concurrent(`on ${size}, without an error or a request to an unexpected host`, async () => {
-      await using house = await openHouse({ processingMs: 1_500, text: { msPerDelta: 15 } })
-      await using visiting = await visit(browser, house, { viewport, hasTouch: viewport !== desktop })
+      await using fixture = await openFixture({ processingMs: 1_500, text: { msPerDelta: 15 } })
+      await using visiting = await visit(browser, fixture, { viewport, hasTouch: viewport !== desktop })
       const { page } = visiting
       await login(page)
 
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click()
       const token = (await page.locator('.secret').textContent()) ?? ''
       expect(token).toMatch(/^sk-\w{43}$/)
-      expect((await fetch(`${house.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+      expect((await fetch(`${fixture.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
         200,
       )
       await page.getByRole('button', { name: 'Done' }).click()
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       expect(await page.getByRole('timer').textContent()).toMatch(/^(?:10:00|9:5\d)$/)
       expect(await page.getByRole('link', { name: 'Open on this device' }).getAttribute('href')).toContain('/h5/')
       expect(await fits(page)).toBe(true)
-      house.faces.status = 'verified'
+      fixture.faces.status = 'verified'
       await page.getByRole('link', { name: 'Add assets' }).click()
       await page.getByRole('heading', { level: 1, name: 'face' }).waitFor()
       await addAsset(page, 'https://files.example/portrait.png', 'portrait')

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { type House, name, password } from './fixture.ts'
+import { type Fixture, name, password } from './fixture.ts'
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
@@ -39,7 +39,7 @@ const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 300"><
 
 export const visit = async (
   browser: Browser,
-  house: Pick<House, 'url'>,
+  fixture: Pick<Fixture, 'url'>,
   options: BrowserContextOptions = {},
 ): Promise<Visit> => {
   const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', timezoneId: 'UTC', ...options })
@@ -47,7 +47,7 @@ export const visit = async (
   const hosts = new Set<string>()
   // Other hosts store uploads. No request reaches them: every image is this picture.
   await context.route(
-    (url) => url.origin !== house.url && url.protocol.startsWith('http'),
+    (url) => url.origin !== fixture.url && url.protocol.startsWith('http'),
     (route) => {
       hosts.add(new URL(route.request().url()).host)
       return route.request().resourceType() === 'image'
@@ -68,7 +68,7 @@ export const visit = async (
   const page = await context.newPage()
   // Shorter than the timeout of any test: when a test times out, the runner ends the browser, and all later tests fail.
   page.setDefaultTimeout(15_000)
-  await page.goto(`${house.url}/console`)
+  await page.goto(`${fixture.url}/console`)
   return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }
 }
 

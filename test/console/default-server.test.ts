@@ -33,9 +33,9 @@ describe.skipIf(!hasBrowser)('the default server, the emulated vendor’s page a
 
   for (const [size, viewport] of Object.entries({ desktop, phone })) {
     test.concurrent(`a user goes through all screens on ${size}`, async () => {
-      await using workplace = await openServerFixture('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
-      const { emulator } = workplace
-      const server = await workplace.start({
+      await using fixture = await openServerFixture('sqlite', { processingMs: 1_000, text: { msPerDelta: 10 } })
+      const { emulator } = fixture
+      const server = await fixture.start({
         MEDIA_UPSTREAM_KIND: 'ark',
         MEDIA_UPSTREAM_URL: emulator.ark.url,
         MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the default server, the emulated vendor’s page a
         TEXT_UPSTREAM_KEY: emulator.text.key,
         MEDIA_UPSTREAM_LIMITS: '{}',
       })
-      await workplace.store.addUser({ name, password: await hashPassword(password), createdAt: Date.now() })
+      await fixture.store.addUser({ name, password: await hashPassword(password), createdAt: Date.now() })
       await using visiting = await visit(browser, server, { viewport, hasTouch: viewport !== desktop })
       const { page, context } = visiting
       await login(page)
@@ -94,8 +94,8 @@ describe.skipIf(!hasBrowser)('the default server, the emulated vendor’s page a
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
       // The console's own token is revoked, the user's token is not.
-      const user = await workplace.store.userByName(name)
-      const tokens = await workplace.store.listTokens(user?.id)
+      const user = await fixture.store.userByName(name)
+      const tokens = await fixture.store.listTokens(user?.id)
       expect(tokens.map(({ label, revokedAt }) => [label === 'laptop', revokedAt !== undefined])).toEqual(
         tokens.map(({ label }) => [label === 'laptop', label !== 'laptop']),
       )

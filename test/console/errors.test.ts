@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { hasBrowser, login, openBrowser, visit } from './browser.ts'
-import { type House, name, openHouse } from './fixture.ts'
+import { type Fixture, name, openFixture } from './fixture.ts'
 
-const withGroup = async (house: House, name: string): Promise<string> => {
-  const { id } = house.emulator.library.addGroup({ name })
-  await house.store.adoptGroup({ id, user: house.user, type: 'AIGC', name, createdAt: Date.now() })
+const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
+  const { id } = fixture.emulator.library.addGroup({ name })
+  await fixture.store.adoptGroup({ id, user: fixture.user, type: 'AIGC', name, createdAt: Date.now() })
   return id
 }
 
@@ -19,8 +19,8 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   afterAll(() => browser?.close())
 
   test('that the password is wrong, and that there were too many failed logins', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const button = page.getByRole('button')
     await page.getByLabel('Name').fill(name)
@@ -43,8 +43,8 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('that the session has ended, and continues on the same screen after the login', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page, context } = visiting
     await login(page)
     // Wait for the last request: one without a cookie would show the login before the click.
@@ -56,8 +56,8 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('that the server cannot be reached, and retries', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.route('**/api/usage', (route) => route.abort())
@@ -69,9 +69,9 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('an error message of the gateway, and keeps the input', async () => {
-    await using house = await openHouse()
-    await withGroup(house, 'holidays')
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await withGroup(fixture, 'holidays')
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByRole('button', { name: 'New group' }).click()
@@ -86,11 +86,11 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('the upstream’s reason when an asset has failed', async () => {
-    await using house = await openHouse()
-    const groupId = await withGroup(house, 'holidays')
+    await using fixture = await openFixture()
+    const groupId = await withGroup(fixture, 'holidays')
     const error = { code: 'FaceMismatch', message: 'Not the verified face.' }
-    house.emulator.library.addAsset({ groupId, name: 'wrong', status: 'Failed', error })
-    await using visiting = await visit(browser, house)
+    fixture.emulator.library.addAsset({ groupId, name: 'wrong', status: 'Failed', error })
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByRole('link', { name: 'holidays' }).click()
@@ -100,11 +100,11 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('markup in names as text', async () => {
-    await using house = await openHouse()
+    await using fixture = await openFixture()
     const markup = '<img src=x onerror=alert(1)>'
-    const groupId = await withGroup(house, markup)
-    house.emulator.library.addAsset({ groupId, name: '"><script>alert(1)</script>' })
-    await using visiting = await visit(browser, house)
+    const groupId = await withGroup(fixture, markup)
+    fixture.emulator.library.addAsset({ groupId, name: '"><script>alert(1)</script>' })
+    await using visiting = await visit(browser, fixture)
     const { page, trouble } = visiting
     await login(page)
     await page.getByRole('link', { name: markup }).click()
@@ -116,28 +116,28 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   test.each([502, 401])(
     'an error %p while it polls a face check, continues to poll, and starts a new check',
     async (status) => {
-      await using house = await openHouse()
-      await using visiting = await visit(browser, house)
+      await using fixture = await openFixture()
+      await using visiting = await visit(browser, fixture)
       const { page } = visiting
       await login(page)
       await page.getByRole('link', { name: 'Face check' }).click()
-      house.faces.failingStatus = status
+      fixture.faces.failingStatus = status
       await page.clock.install()
       await page.getByRole('button', { name: 'Start face check' }).click()
       await page.getByRole('timer').waitFor()
       await page.clock.fastForward(3_000)
       await page.getByText('Seedance upstream unavailable').waitFor()
       expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(1)
-      house.faces.failingStatus = 0
-      house.faces.status = 'failed'
+      fixture.faces.failingStatus = 0
+      fixture.faces.status = 'failed'
       await page.clock.fastForward(60_000)
       await page.getByRole('heading', { name: 'The check did not succeed' }).waitFor()
-      house.faces.status = 'waiting_user'
+      fixture.faces.status = 'waiting_user'
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('timer').waitFor()
       // Another screen does not end the polling.
       await page.getByRole('link', { name: 'Usage' }).click()
-      house.faces.status = 'expired'
+      fixture.faces.status = 'expired'
       await page.clock.fastForward(60_000)
       await page.getByRole('status').getByText('The check has expired').waitFor()
       await page.getByRole('link', { name: 'Face check' }).click()
@@ -146,8 +146,8 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   )
 
   test('the received part of an interrupted answer, and retries', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()
@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
     const piece = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'So far' } }] }
     // Wait before the reset: a reset discards data that has not been read.
     const chunks = [`data: ${JSON.stringify(piece)}\n\n`, { wait: 500 }]
-    const fault = house.emulator.text.answer({ chunks, end: 'reset' })
+    const fault = fixture.emulator.text.answer({ chunks, end: 'reset' })
     await page.getByLabel('Question').fill('Hello')
     await page.keyboard.press('Enter')
     await page.locator('.turn.assistant').getByRole('alert').waitFor()
@@ -167,8 +167,8 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
   })
 
   test('that the user stopped an answer, aborts the request, and continues the conversation', async () => {
-    await using house = await openHouse({ text: { msPerDelta: 60_000 } })
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture({ text: { msPerDelta: 60_000 } })
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()

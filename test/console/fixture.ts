@@ -17,7 +17,7 @@ export interface Faces {
   failingStatus: number
 }
 
-export interface House extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly url: string
   readonly emulator: Emulator
   readonly store: Store
@@ -33,7 +33,7 @@ const hash = hashPassword(password)
 const secrets = ['a secret of the test suite'] as const
 
 /** The console with the gateway and one user, ann. */
-export const openHouse = async (options: EmulatorOptions = {}): Promise<House> => {
+export const openFixture = async (options: EmulatorOptions = {}): Promise<Fixture> => {
   const store = openStore('sqlite::memory:')
   await store.migrate()
   const user = (await store.addUser({ name, password: await hash, createdAt: Date.now() })) ?? ''

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, openBrowser, visit } from './browser.ts'
-import { name, openHouse, password } from './fixture.ts'
+import { name, openFixture, password } from './fixture.ts'
 
 /** The element with the focus: its tag name and its label. */
 const focused = (page: Page): Promise<string> =>
@@ -44,8 +44,8 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
   afterAll(() => browser?.close())
 
   test('a user logs in, creates a group, adds an asset, deletes it, and logs out', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const { keyboard } = page
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
@@ -105,8 +105,8 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
   })
 
   test('a user chats: Enter sends, Shift and Enter start a new line', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const { keyboard } = page
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('by keyboard alone', () => {
     await keyboard.type(password)
     await keyboard.press('Enter')
     await page.getByText('No groups yet').waitFor()
-    await page.goto(`${house.url}/console#/chat`)
+    await page.goto(`${fixture.url}/console#/chat`)
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
     expect(await focused(page)).toBe('h1 Chat')
     await tabTo(page, 'textarea Question')

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, login, openBrowser, visit } from './browser.ts'
-import { type House, openHouse } from './fixture.ts'
+import { type Fixture, openFixture } from './fixture.ts'
 
-const withGroup = async (house: House, name: string): Promise<string> => {
-  const { id } = house.emulator.library.addGroup({ name })
-  await house.store.adoptGroup({ id, user: house.user, type: 'AIGC', name, createdAt: Date.now() })
+const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
+  const { id } = fixture.emulator.library.addGroup({ name })
+  await fixture.store.adoptGroup({ id, user: fixture.user, type: 'AIGC', name, createdAt: Date.now() })
   return id
 }
 
@@ -31,9 +31,9 @@ describe.skipIf(!hasBrowser)('lists', () => {
   afterAll(() => browser?.close())
 
   test('show one page at a time, and every item once', async () => {
-    await using house = await openHouse()
-    for (let at = 0; at < 30; at++) await withGroup(house, `group ${at}`)
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    for (let at = 0; at < 30; at++) await withGroup(fixture, `group ${at}`)
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByText('24 of 30').waitFor()
@@ -47,11 +47,11 @@ describe.skipIf(!hasBrowser)('lists', () => {
   })
 
   test('keep a change and a filter that were made during a poll', async () => {
-    await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
-    const groupId = await withGroup(house, 'holidays')
-    const { id } = house.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
-    house.emulator.library.addAsset({ groupId, name: 'done' })
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture({ processingMs: Number.POSITIVE_INFINITY })
+    const groupId = await withGroup(fixture, 'holidays')
+    const { id } = fixture.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
+    fixture.emulator.library.addAsset({ groupId, name: 'done' })
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     /** Runs `act` while the response to the next poll is held back. */
@@ -93,11 +93,11 @@ describe.skipIf(!hasBrowser)('lists', () => {
   })
 
   test('poll assets only while one is being processed and the page is visible', async () => {
-    await using house = await openHouse({ processingMs: Number.POSITIVE_INFINITY })
-    const groupId = await withGroup(house, 'holidays')
-    const { id } = house.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
-    house.emulator.library.addAsset({ groupId, name: 'done' })
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture({ processingMs: Number.POSITIVE_INFINITY })
+    const groupId = await withGroup(fixture, 'holidays')
+    const { id } = fixture.emulator.library.addAsset({ groupId, name: 'slow', status: 'Processing' })
+    fixture.emulator.library.addAsset({ groupId, name: 'done' })
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     const polls = countPolls(page)
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('lists', () => {
     expect(polls()).toBe(1)
 
     // The page is visible again: it polls at once. Another client has deleted the asset, so it disappears.
-    house.emulator.library.deleteAsset(id)
+    fixture.emulator.library.deleteAsset(id)
     await page.evaluate('delete document.visibilityState')
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.clock.runFor(1)
@@ -129,10 +129,10 @@ describe.skipIf(!hasBrowser)('lists', () => {
   })
 
   test('of assets do not load a picture again when its signed address changes', async () => {
-    await using house = await openHouse()
-    const groupId = await withGroup(house, 'holidays')
-    house.emulator.library.addAsset({ groupId, name: 'beach' })
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    const groupId = await withGroup(fixture, 'holidays')
+    fixture.emulator.library.addAsset({ groupId, name: 'beach' })
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     let loaded = 0
     page.on('request', (request) => {
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('lists', () => {
     await login(page)
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('img', { name: 'beach' }).waitFor()
-    house.emulator.library.advance(60_000)
+    fixture.emulator.library.advance(60_000)
     const [response] = await Promise.all([
       page.waitForResponse((response) => response.url().includes('SortOrder=Asc')),
       page.getByLabel('Order').selectOption('Oldest first'),
@@ -152,8 +152,8 @@ describe.skipIf(!hasBrowser)('lists', () => {
   })
 
   test('are in Chinese for a Chinese browser', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house, { locale: 'zh-CN' })
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture, { locale: 'zh-CN' })
     const { page, trouble } = visiting
     await page.getByRole('heading', { name: '登录' }).waitFor()
     await page.getByLabel('用户名').fill('ann')

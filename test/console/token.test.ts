@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, login, openBrowser, visit } from './browser.ts'
-import { type House, openHouse } from './fixture.ts'
+import { type Fixture, openFixture } from './fixture.ts'
 
 /** Records the tokens that the page sends, in order. */
 const recordTokens = (page: Page): string[] => {
@@ -13,18 +13,18 @@ const recordTokens = (page: Page): string[] => {
   return used
 }
 
-const statusOf = async (house: House, token: string): Promise<number> => {
+const statusOf = async (fixture: Fixture, token: string): Promise<number> => {
   const headers = { authorization: `Bearer ${token}` }
-  return (await fetch(`${house.url}/api/media/proxy/assets/groups`, { headers })).status
+  return (await fetch(`${fixture.url}/api/media/proxy/assets/groups`, { headers })).status
 }
 
 /** Waits until the token is rejected. A revocation takes effect within a second. */
-const untilRejected = async (house: House, token: string): Promise<void> => {
-  while ((await statusOf(house, token)) !== 401) await Bun.sleep(20)
+const untilRejected = async (fixture: Fixture, token: string): Promise<void> => {
+  while ((await statusOf(fixture, token)) !== 401) await Bun.sleep(20)
 }
 
 /** The tokens of the user that are not revoked. */
-const activeTokens = async ({ store, user }: House) =>
+const activeTokens = async ({ store, user }: Fixture) =>
   (await store.listTokens(user)).filter(({ revokedAt }) => revokedAt === undefined)
 
 /** Everything in the page that could contain a token. */
@@ -42,8 +42,8 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
   afterAll(() => browser?.close())
 
   test('is in memory only, and expires within an hour', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page, context } = visiting
     const used = recordTokens(page)
     await login(page)
@@ -58,14 +58,14 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     expect(await page.evaluate<unknown[]>('indexedDB.databases()')).toEqual([])
     expect(JSON.stringify(await context.storageState())).not.toContain(token.slice(0, 20))
     expect((await context.cookies()).map(({ name }) => name).sort()).toEqual(['session', 'session-device'])
-    const [only, ...others] = await activeTokens(house)
+    const [only, ...others] = await activeTokens(fixture)
     expect(others).toEqual([])
     expect((only?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(3_600_000)
   })
 
   test('is revoked at logout, with the tokens of other tabs', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page, context } = visiting
     const used = recordTokens(page)
     await login(page)
@@ -73,14 +73,14 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     const other = await context.newPage()
     used.push(...recordTokens(other))
     const others = recordTokens(other)
-    await other.goto(`${house.url}/console`)
+    await other.goto(`${fixture.url}/console`)
     await other.getByText('No groups yet').waitFor()
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     await other.getByText('You logged out in another tab.').waitFor()
     expect([...used, ...others].length).toBe(2)
-    for (const token of [...used, ...others]) await untilRejected(house, token)
-    expect(await activeTokens(house)).toEqual([])
+    for (const token of [...used, ...others]) await untilRejected(fixture, token)
+    expect(await activeTokens(fixture)).toEqual([])
     // The device cookie stays.
     expect((await context.cookies()).filter(({ value }) => value !== '').map(({ name }) => name)).toEqual([
       'session-device',
@@ -88,8 +88,8 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
   })
 
   test('is revoked when the page is closed, and created anew after a reload', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const used = recordTokens(page)
     await login(page)
@@ -97,21 +97,21 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     await page.reload()
     await page.getByText('No groups yet').waitFor()
     expect(used.length).toBe(2)
-    await untilRejected(house, used[0] ?? '')
-    expect(await statusOf(house, used[1] ?? '')).toBe(200)
-    expect((await activeTokens(house)).length).toBe(1)
+    await untilRejected(fixture, used[0] ?? '')
+    expect(await statusOf(fixture, used[1] ?? '')).toBe(200)
+    expect((await activeTokens(fixture)).length).toBe(1)
   })
 
   test('is replaced without a message when it is revoked', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const used = recordTokens(page)
     await login(page)
     await page.getByText('No groups yet').waitFor()
-    const [token] = await activeTokens(house)
-    await house.store.revokeToken(token?.id ?? '', Date.now())
-    await untilRejected(house, used[0] ?? '')
+    const [token] = await activeTokens(fixture)
+    await fixture.store.revokeToken(token?.id ?? '', Date.now())
+    await untilRejected(fixture, used[0] ?? '')
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
     expect(used.length).toBe(2)
@@ -119,22 +119,22 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
   })
 
   test('expires by the clock of the server, also when the clock of the browser is wrong', async () => {
-    await using house = await openHouse()
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await page.clock.install({ time: Date.now() - 7 * 86_400_000 })
     await page.reload()
     await login(page)
     await page.getByText('No groups yet').waitFor()
-    const [token] = await activeTokens(house)
+    const [token] = await activeTokens(fixture)
     expect(Math.abs((token?.expiresAt ?? 0) - Date.now() - 3_600_000)).toBeLessThan(60_000)
   })
 
   test('is listed apart from the tokens of the user', async () => {
-    await using house = await openHouse()
-    const mine = { user: house.user, hash: 'x', start: 'sk-abcdef', label: 'console', createdAt: Date.now() }
-    await house.store.addToken(mine)
-    await using visiting = await visit(browser, house)
+    await using fixture = await openFixture()
+    const mine = { user: fixture.user, hash: 'x', start: 'sk-abcdef', label: 'console', createdAt: Date.now() }
+    await fixture.store.addToken(mine)
+    await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
     await page.getByRole('link', { name: 'Tokens' }).click()
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("the console's own token", () => {
     await page.getByRole('button', { name: 'Revoke console' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('No tokens yet').waitFor()
-    expect((await activeTokens(house)).map(({ start }) => start)).not.toContain('sk-abcdef')
+    expect((await activeTokens(fixture)).map(({ start }) => start)).not.toContain('sk-abcdef')
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
   })

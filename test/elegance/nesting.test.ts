@@ -5,18 +5,18 @@ import { as, ask, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } fr
 
 /** A host app with three levels of plugins. Each level has a route that must stay unguarded. */
 const nest = (inner: Elysia) => {
-  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/neighbour', () => 'open')
-  const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/neighbour', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/sibling', () => 'open')
+  const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/sibling', () => 'open')
   return new Elysia()
     .get('/before', () => 'open')
     .use(second)
     .get('/after', () => 'open')
 }
 
-const neighbours = ['/before', '/after', '/second/neighbour', '/second/first/neighbour']
+const siblings = ['/before', '/after', '/second/sibling', '/second/first/sibling']
 
 const expectOpen = async (app: { handle(request: Request): Promise<Response> }) => {
-  for (const path of neighbours) expect([path, await ask(app, path)]).toEqual([path, [200, 'open']])
+  for (const path of siblings) expect([path, await ask(app, path)]).toEqual([path, [200, 'open']])
 }
 
 describe('a plugin nested in two other plugins guards its own routes only', () => {

@@ -102,16 +102,16 @@ test('a plugin nested in two other plugins guards its own routes only', async ()
     .use(textOf('deep'))
     .use(sseRelay())
     .get('/stream', ({ relay }) => relay(streamOf('deep')))
-    .get('/neighbour', () => 'open')
-  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/neighbour', () => 'open')
+    .get('/sibling', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/sibling', () => 'open')
   const app = new Elysia().use(first).get('/v1', () => 'mine')
   expect(await ask(app, '/first/inner/v1/models/m', as('ann'))).toEqual([200, { id: 'deep', object: 'model' }])
   expect((await ask(app, '/first/inner/v1/models/m'))[0]).toBe(401)
   expect(await ask(app, '/first/inner/stream')).toEqual([200, 'data: deep\n\n'])
   for (const [path, body] of [
     ['/v1', 'mine'],
-    ['/first/neighbour', 'open'],
-    ['/first/inner/neighbour', 'open'],
+    ['/first/sibling', 'open'],
+    ['/first/inner/sibling', 'open'],
   ]) {
     expect(await ask(app, path ?? '')).toEqual([200, body])
   }

@@ -25,7 +25,7 @@ test('a group can be created, read, changed and deleted in both APIs', async () 
 })
 
 test('names are not unique: a repeated create request creates a second group', async () => {
-  const [a, b] = [1, 2].map(() => rest(emulator, 'POST', '/assets/groups', { Name: 'twin' }))
+  const [a, b] = [1, 2].map(() => rest(emulator, 'POST', '/assets/groups', { Name: 'same name' }))
   expect((await a)?.Result.Id).not.toBe((await b)?.Result.Id)
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addRow, pick, randomFixture, seededRandom } from './fixture.ts'
 
-const lists = Number(process.env.SLUICE_WORLDS ?? 200)
+const lists = Number(process.env.SLUICE_LISTS ?? 200)
 
 test(`any page of ${lists} random lists equals the sorted and sliced rows`, async () => {
   for (let seed = 1; seed <= lists; seed++) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addRow, pick, randomFixture, seededRandom } from './fixture.ts'
 
-const lists = Number(process.env.SLUICE_WORLDS ?? 200)
+const lists = Number(process.env.SLUICE_LISTS ?? 200)
 
 test(`a walk by token through ${lists} random lists visits every permanent row exactly once while others are added and removed`, async () => {
   for (let seed = 1; seed <= lists; seed++) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { front, host, json } from './raw-connection.ts'
+import { host, json, startTestServer } from './raw-connection.ts'
 
 const unhandled: unknown[] = []
 const note = (error: unknown) => {
@@ -24,7 +24,7 @@ describe('a disconnect of the caller', () => {
   test('before the response aborts the signal', async () => {
     const left = Promise.withResolvers<void>()
     const connection = Promise.withResolvers<{ socket: { destroy(): void } }>()
-    await using served = await front(async ({ signal }) => {
+    await using served = await startTestServer(async ({ signal }) => {
       ;(await connection.promise).socket.destroy()
       await aborted(signal)
       left.resolve()
@@ -38,7 +38,7 @@ describe('a disconnect of the caller', () => {
 
   test('during a stream aborts the signal, also while the stream is silent', async () => {
     const left = Promise.withResolvers<void>()
-    await using served = await front(({ signal }) => {
+    await using served = await startTestServer(({ signal }) => {
       aborted(signal).then(left.resolve)
       return new Response(
         new ReadableStream({ start: (controller) => controller.enqueue(bytes('data: 1\n\n')) }),
@@ -54,7 +54,7 @@ describe('a disconnect of the caller', () => {
 
   test('cancels a running stream', async () => {
     const cancelled = Promise.withResolvers<void>()
-    await using served = await front(
+    await using served = await startTestServer(
       () =>
         new Response(
           new ReadableStream({
@@ -90,7 +90,7 @@ describe('a disconnect of the caller', () => {
   test('before the start of the stream cancels the stream', async () => {
     const cancelled = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
-    await using served = await front(async ({ signal }) => {
+    await using served = await startTestServer(async ({ signal }) => {
       asked.resolve()
       await aborted(signal)
       return endless(cancelled.resolve)
@@ -104,7 +104,7 @@ describe('a disconnect of the caller', () => {
 
   test('a HEAD request cancels the stream', async () => {
     const cancelled = Promise.withResolvers<void>()
-    await using served = await front(() => endless(cancelled.resolve))
+    await using served = await startTestServer(() => endless(cancelled.resolve))
     const connection = served.dial()
     connection.write(`HEAD / HTTP/1.1\r\n${host}\r\n`)
     await connection.until('text/event-stream')
@@ -113,7 +113,7 @@ describe('a disconnect of the caller', () => {
 
   test('during the request body makes the app’s read fail, or the app is not called', async () => {
     const failed = Promise.withResolvers<unknown>()
-    await using served = await front(async (request) => {
+    await using served = await startTestServer(async (request) => {
       await request.text().catch(failed.resolve)
       return new Response('whatever')
     })
@@ -129,7 +129,7 @@ describe('a disconnect of the caller', () => {
 
   test('is not reported for completed requests', async () => {
     const signals: AbortSignal[] = []
-    await using served = await front((request) => {
+    await using served = await startTestServer((request) => {
       signals.push(request.signal)
       return Response.json(1)
     })
@@ -146,7 +146,7 @@ describe('a disconnect of the caller', () => {
 
 describe('a failed response is aborted and never looks complete', () => {
   test('a stream that breaks', async () => {
-    await using served = await front(
+    await using served = await startTestServer(
       () =>
         new Response(
           new ReadableStream({
@@ -164,7 +164,7 @@ describe('a failed response is aborted and never looks complete', () => {
   })
 
   test('a handler that throws', async () => {
-    await using served = await front(() => Promise.reject(new Error('secret')))
+    await using served = await startTestServer(() => Promise.reject(new Error('secret')))
     const connection = served.dial()
     connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     await connection.closed

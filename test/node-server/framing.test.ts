@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { renderRejection } from '../../src/app.ts'
-import { front, host } from './raw-connection.ts'
+import { host, startTestServer } from './raw-connection.ts'
 
 const refuse = renderRejection('media')
 const five = 'Content-Length: 5\r\n'
@@ -9,9 +9,12 @@ const chunked = 'Transfer-Encoding: chunked\r\n'
 /** The status of a request and whether its connection closes. */
 const fate = async (request: string) => {
   let handled = 0
-  await using served = await front(async (request) => new Response(`${++handled} ${(await request.text()).length}`), {
-    renderRejection: refuse,
-  })
+  await using served = await startTestServer(
+    async (request) => new Response(`${++handled} ${(await request.text()).length}`),
+    {
+      renderRejection: refuse,
+    },
+  )
   const connection = served.dial()
   connection.write(request)
   const status = Number((await connection.until('\r\n')).split(' ')[1])
@@ -116,7 +119,7 @@ describe('a valid request is accepted', () => {
 })
 
 test('the error has the format of the requested part of the server', async () => {
-  await using served = await front(() => new Response('handled'), { renderRejection: refuse })
+  await using served = await startTestServer(() => new Response('handled'), { renderRejection: refuse })
   for (const [path, shape] of [
     [
       '/v1/models',
@@ -135,7 +138,7 @@ test('the error has the format of the requested part of the server', async () =>
 
 test('bytes after such a request are not parsed as another request', async () => {
   let handled = 0
-  await using served = await front(() => new Response(String(++handled)), { renderRejection: refuse })
+  await using served = await startTestServer(() => new Response(String(++handled)), { renderRejection: refuse })
   for (const head of [`Host: a/b\r\n`, `${host}${five}${five}`, `${host}Transfer-Encoding: gzip, chunked\r\n`]) {
     const connection = served.dial()
     connection.write(

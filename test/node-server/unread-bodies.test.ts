@@ -6,14 +6,14 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { openStore } from '../../src/store/index.ts'
-import { bufferedBytes, type Front, front, host, json, pour } from './raw-connection.ts'
+import { bufferedBytes, host, json, pour, startTestServer, type TestServer } from './raw-connection.ts'
 
 const hugeBytes = 200_000_000
 const head = (method: string, path: string, more = '') =>
   `${method} ${path} HTTP/1.1\r\n${host}${json}Content-Length: ${hugeBytes}\r\n${more}\r\n`
 
 /** The default server's app. Authentication waits until `proceed` and then fails. */
-const unauthenticated = async (): Promise<Front & { proceed(): void; identified(): number }> => {
+const unauthenticated = async (): Promise<TestServer & { proceed(): void; identified(): number }> => {
   const known = Promise.withResolvers<undefined>()
   let identified = 0
   const identify = () => {
@@ -31,7 +31,7 @@ const unauthenticated = async (): Promise<Front & { proceed(): void; identified(
     metricsToken: 'token',
     log: noLog,
   })
-  return { ...(await front(app)), identified: () => identified, proceed: () => known.resolve(undefined) }
+  return { ...(await startTestServer(app)), identified: () => identified, proceed: () => known.resolve(undefined) }
 }
 
 describe('no body is read before authentication', () => {
@@ -86,7 +86,9 @@ describe('no body is read before authentication', () => {
 
 describe('an authenticated caller with Expect: 100-continue', () => {
   test('receives 100 when the app reads the body', async () => {
-    await using served = await front(async (request) => new Response(String((await readBytes(request, 10))?.length)))
+    await using served = await startTestServer(
+      async (request) => new Response(String((await readBytes(request, 10))?.length)),
+    )
     const connection = served.dial()
     connection.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
     expect(await connection.until('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
@@ -98,7 +100,7 @@ describe('an authenticated caller with Expect: 100-continue', () => {
 describe('an unread body is not drained', () => {
   for (const method of ['GET', 'POST']) {
     test(`${method}: the response is sent, then the connection ends`, async () => {
-      await using served = await front(() => new Response('no', { status: 401 }))
+      await using served = await startTestServer(() => new Response('no', { status: 401 }))
       const connection = served.dial()
       connection.write(head(method, '/'))
       const taken = await pour(connection, hugeBytes)
@@ -109,7 +111,9 @@ describe('an unread body is not drained', () => {
   }
 
   test('also after the app has read a part of it', async () => {
-    await using served = await front(async (request) => new Response(String(await readBytes(request, 1_000_000))))
+    await using served = await startTestServer(
+      async (request) => new Response(String(await readBytes(request, 1_000_000))),
+    )
     const connection = served.dial()
     connection.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${hugeBytes.toString(16)}\r\n`)
     expect(await pour(connection, hugeBytes)).toBeLessThan(bufferedBytes + 2 ** 22)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { requireIdentity } from '../../plugins/shared/identify.ts'
 import { maxPipelined } from '../../src/node-server.ts'
-import { bufferedBytes, front, host } from './raw-connection.ts'
+import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
 const get = `GET / HTTP/1.1\r\n${host}\r\n`
 const large = new Uint8Array(bufferedBytes)
@@ -21,7 +21,7 @@ const limiting = (maxUnreadBodyBytes: number) => {
 describe('a response that the caller does not read', () => {
   test('is aborted after a timeout, and counts until then', async () => {
     const { limits, handle } = limiting(2 * large.length)
-    await using served = await front(handle, { timeouts: { responseStallMs: 200 } })
+    await using served = await startTestServer(handle, { timeouts: { responseStallMs: 200 } })
     const connection = served.dial()
     connection.socket.pause()
     connection.write(get)
@@ -36,7 +36,7 @@ describe('a response that the caller does not read', () => {
 
   test('is aborted when the user has too many of them', async () => {
     const { limits, handle } = limiting(large.length)
-    await using served = await front(handle)
+    await using served = await startTestServer(handle)
     const connections = Array.from({ length: 8 }, () => served.dial())
     for (const connection of connections) {
       connection.socket.pause()
@@ -53,7 +53,7 @@ describe('a response that the caller does not read', () => {
   }, 10_000)
 
   test('reaches a slow reader', async () => {
-    await using served = await front(() => new Response(large), { timeouts: { responseStallMs: 200 } })
+    await using served = await startTestServer(() => new Response(large), { timeouts: { responseStallMs: 200 } })
     const connection = served.dial()
     let taken = 0
     connection.socket.on('data', (chunk: string) => {
@@ -69,7 +69,7 @@ describe('a response that the caller does not read', () => {
 
 test('a connection that sends requests without reading responses is closed', async () => {
   let responded = 0
-  await using served = await front(async () => {
+  await using served = await startTestServer(async () => {
     responded++
     await pause()
     return new Response('x'.repeat(50_000))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { newAsset, newGroup, openRoutes, until } from '../routes/fixture.ts'
-import { failure, json, scripted } from '../upstream-proxy/scripted-upstream.ts'
+import { newAsset, newGroup, openFixture, until } from '../routes/fixture.ts'
+import { failure, json, startScriptedUpstream } from '../upstream-proxy/scripted-upstream.ts'
 
 describe('concurrent reads of one asset', () => {
   test('make one upstream call, and only the owner receives the asset', async () => {
-    await using routes = await openRoutes()
+    await using routes = await openFixture()
     const { ann, bob, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
     routes.calls()
@@ -20,7 +20,7 @@ describe('concurrent reads of one asset', () => {
   })
 
   test('a later read makes a call of its own', async () => {
-    await using routes = await openRoutes()
+    await using routes = await openFixture()
     const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
     routes.calls()
     for (let nth = 0; nth < 3; nth++) await routes.ann.ask('GET', `/assets/${id}`)
@@ -28,7 +28,7 @@ describe('concurrent reads of one asset', () => {
   })
 
   test('share an upstream error, and each response has its own body', async () => {
-    await using routes = await openRoutes()
+    await using routes = await openFixture()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
     routes.calls()
@@ -41,7 +41,7 @@ describe('concurrent reads of one asset', () => {
   })
 
   test('a read that starts after a change shows the change', async () => {
-    await using routes = await openRoutes()
+    await using routes = await openFixture()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'), { Name: 'old' })
     const hold = emulator.faults.add({ kind: 'hold', action: 'GetAsset', when: 'after' })
@@ -54,7 +54,7 @@ describe('concurrent reads of one asset', () => {
   })
 
   test('abort the call when the last caller has disconnected', async () => {
-    await using routes = await openRoutes()
+    await using routes = await openFixture()
     const { ann, emulator } = routes
     const id = await newAsset(ann, await newGroup(ann, 'a'))
     routes.calls()
@@ -74,7 +74,9 @@ describe('concurrent reads of one asset', () => {
   })
 
   test('with different forwarded headers make separate calls', async () => {
-    await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
+    await using upstream = await startScriptedUpstream((response) =>
+      setTimeout(() => json('{"Result":{}}')(response), 30),
+    )
     const { send } = upstream.upstream({ forwardHeaders: ['x-tenant'] })
     const headers: Record<string, string>[] = [
       {},
@@ -90,7 +92,9 @@ describe('concurrent reads of one asset', () => {
 
 describe('with a rate limit', () => {
   test('ten concurrent reads of one asset take one permit', async () => {
-    await using upstream = await scripted((response) => setTimeout(() => json('{"Result":{}}')(response), 30))
+    await using upstream = await startScriptedUpstream((response) =>
+      setTimeout(() => json('{"Result":{}}')(response), 30),
+    )
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, queueMs: 100 } })
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, nth) => send({ action: 'GetAsset', id: 'a' }, { user: `user ${nth}` })),
@@ -100,7 +104,7 @@ describe('with a rate limit', () => {
   })
 
   test('a user does not wait in the queue of a busier user who reads the same asset', async () => {
-    await using upstream = await scripted(json('{"Result":{}}'))
+    await using upstream = await startScriptedUpstream(json('{"Result":{}}'))
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 2 } } })
     const order: string[] = []
     const read = async (user: string, id: string) => {

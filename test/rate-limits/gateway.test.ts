@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { errorReply, newAsset, newGroup, openRoutes, statusAndText } from '../routes/fixture.ts'
+import { errorReply, newAsset, newGroup, openFixture, statusAndText } from '../routes/fixture.ts'
 
 describe('a gateway with rate limits', () => {
   test('rejects a creation that would wait too long, and leaves its name free', async () => {
-    await using routes = await openRoutes({ limits: { perSecond: { CreateAssetGroup: 2 }, queueMs: 0 } })
+    await using routes = await openFixture({ limits: { perSecond: { CreateAssetGroup: 2 }, queueMs: 0 } })
     const { ann, emulator, store } = routes
     const create = (Name: string) => ann.ask('POST', '/assets/groups', { Name })
     const replies = await Promise.all(['a', 'b', 'c'].map(create))
@@ -20,7 +20,7 @@ describe('a gateway with rate limits', () => {
 
   test('reserves a name for as long as its creation may wait', async () => {
     const limits = { perSecond: { CreateAssetGroup: 5 }, queueMs: 60_000 }
-    await using routes = await openRoutes({ limits, timeoutMs: 10_000 })
+    await using routes = await openFixture({ limits, timeoutMs: 10_000 })
     const { ann, emulator, store } = routes
     const hold = emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
     const creating = ann.ask('POST', '/assets/groups', { Name: 'a' })
@@ -32,7 +32,7 @@ describe('a gateway with rate limits', () => {
   })
 
   test('lets a list of many calls wait no longer than a single call, and sends Retry-After', async () => {
-    await using routes = await openRoutes({ limits: { perSecond: { ListAssets: 5 }, queueMs: 1_500 } })
+    await using routes = await openFixture({ limits: { perSecond: { ListAssets: 5 }, queueMs: 1_500 } })
     const { ann, emulator, calls } = routes
     const groupId = await newGroup(ann, 'a')
     for (let nth = 0; nth < 3_000; nth++) emulator.library.addAsset({ groupId, name: 'a cat' })
@@ -47,7 +47,7 @@ describe('a gateway with rate limits', () => {
     ['reads', 'GetAsset', 'GET'],
     ['changes', 'UpdateAsset', 'PATCH'],
   ])('%s assets round robin over users', async (_, action, method) => {
-    await using routes = await openRoutes({ limits: { perSecond: { [action]: 4 } } })
+    await using routes = await openFixture({ limits: { perSecond: { [action]: 4 } } })
     const { ann, bob } = routes
     const of = async (user: typeof ann) => {
       const group = await newGroup(user, 'g')

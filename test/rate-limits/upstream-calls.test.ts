@@ -6,7 +6,7 @@ import {
   UpstreamBusyError,
 } from '../../plugins/upstream-proxy/index.ts'
 import { QueueTime } from '../../plugins/upstream-proxy/rate-limit/queue-time.ts'
-import { bodyOf, failure, json, reset, scripted } from '../upstream-proxy/scripted-upstream.ts'
+import { bodyOf, failure, json, reset, startScriptedUpstream } from '../upstream-proxy/scripted-upstream.ts'
 
 const ok = json('{"Result":{"Id":"x"}}')
 const read = (id: string): Operation => ({ action: 'GetAsset', id })
@@ -35,7 +35,7 @@ const recordingStore = (): { readonly store: RateLimitStore; readonly calls: str
 describe('an action with a rate limit', () => {
   test('takes and returns a permit for each call, with two calls to the store', async () => {
     const { store, calls } = recordingStore()
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store } })
     await send(read('warm'), { user: 'ann' })
     calls.length = 0
@@ -45,14 +45,14 @@ describe('an action with a rate limit', () => {
 
   test('does not affect other actions: they do not call the store', async () => {
     const { store, calls } = recordingStore()
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, store } })
     for (let call = 0; call < 20; call++) await send(create)
     expect(calls).toEqual([])
   })
 
   test('limits the wait of each caller of a shared call separately', async () => {
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 5 }, queueMs: 5_000 } })
     await Promise.all(Array.from({ length: 5 }, (_, nth) => send(read(`warm ${nth}`))))
     const queueTime = new QueueTime()
@@ -67,7 +67,7 @@ describe('an action with a rate limit', () => {
   })
 
   test('rejects a call when its queue is too long, before sending it', async () => {
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 }, queueMs: 0 } })
     await send(create)
     const rejected = await failure(send(create))
@@ -78,7 +78,7 @@ describe('an action with a rate limit', () => {
 
   test('counts the search for groups as a list of groups', async () => {
     const { store, calls } = recordingStore()
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 1 }, store } })
     await send(find)
     expect(calls).toContain('take ListAssetGroups for ')
@@ -86,7 +86,7 @@ describe('an action with a rate limit', () => {
 
   test('takes a second permit for a retry', async () => {
     const { store, calls } = recordingStore()
-    await using upstream = await scripted(reset, ok)
+    await using upstream = await startScriptedUpstream(reset, ok)
     const { send } = upstream.upstream({ limits: { perSecond: { ListAssetGroups: 2 }, store } })
     expect((await send(find)).status).toBe(200)
     expect(calls.filter((what) => what.startsWith('free'))).toHaveLength(2)
@@ -94,14 +94,14 @@ describe('an action with a rate limit', () => {
 
   test('returns the permit unused when it sends nothing', async () => {
     const { store } = recordingStore()
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { GetAsset: 1 }, store, queueMs: 0 } })
     for (let call = 0; call < 3; call++) expect(await failure(send(read('..')))).toMatchObject({ status: 404 })
     expect((await send(read('a'))).status).toBe(200)
   })
 
   test('starts the timeout when it has its permit', async () => {
-    await using upstream = await scripted(ok, (response) => setTimeout(() => ok(response), 150))
+    await using upstream = await startScriptedUpstream(ok, (response) => setTimeout(() => ok(response), 150))
     const { send } = upstream.upstream({ timeoutMs: 400, limits: { perSecond: { CreateAssetGroup: 2.5 } } })
     const calls = await Promise.all([send(create), send(create), send(create)])
     expect(calls.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -111,7 +111,7 @@ describe('an action with a rate limit', () => {
     for (const retryAfter of ['2', new Date(Date.now() + 2_900).toUTCString()]) {
       const { store, calls } = recordingStore()
       const body = '{"ResponseMetadata":{"Error":{"Code":"RateLimitExceeded"}}}'
-      await using upstream = await scripted(json(body, 429, { 'retry-after': retryAfter }), ok)
+      await using upstream = await startScriptedUpstream(json(body, 429, { 'retry-after': retryAfter }), ok)
       const { send } = upstream.upstream({
         limits: { perSecond: { CreateAssetGroup: 5 }, queueMs: 500, store },
       })
@@ -130,7 +130,7 @@ describe('an action with a rate limit', () => {
 
   test('does not slow down after a 429 without Retry-After', async () => {
     const { store, calls } = recordingStore()
-    await using upstream = await scripted(json('{}', 429), ok)
+    await using upstream = await startScriptedUpstream(json('{}', 429), ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 5 }, store } })
     await failure(send(create))
     expect((await send(create)).status).toBe(200)
@@ -138,7 +138,7 @@ describe('an action with a rate limit', () => {
   })
 
   test('never sends a call whose caller has disconnected in the queue', async () => {
-    await using upstream = await scripted(ok)
+    await using upstream = await startScriptedUpstream(ok)
     const { send } = upstream.upstream({ limits: { perSecond: { CreateAssetGroup: 1 } } })
     await send(create)
     const leaving = new AbortController()

@@ -8,7 +8,7 @@ import {
   messageOf,
   newAsset,
   newGroup,
-  openRoutes,
+  openFixture,
   picture,
   statusAndText,
 } from './fixture.ts'
@@ -17,30 +17,30 @@ const notYours = errorReply(403, 'group_id does not belong to your asset groups'
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('a creation without GroupId is 400', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const own = await newGroup(routes.ann, 'a')
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const own = await newGroup(fixture.ann, 'a')
+    fixture.calls()
     for (const GroupId of [undefined, null, '', 7, [own], { Id: own }, true]) {
-      const reply = await routes.ann.ask('POST', '/assets', { ...picture, GroupId })
+      const reply = await fixture.ann.ask('POST', '/assets', { ...picture, GroupId })
       expect(reply.status).toBe(400)
       expect(messageOf(reply)).toMatch(/^group_id is required/)
     }
     for (const key of ['groupid', 'group_id', 'GROUPID']) {
-      const reply = await routes.ann.ask('POST', '/assets', { ...picture, [key]: own })
+      const reply = await fixture.ann.ask('POST', '/assets', { ...picture, [key]: own })
       expect(messageOf(reply)).toMatch(/^group_id is required/)
     }
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('a creation requires a group of the caller with the given GroupType', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const own = await newGroup(routes.ann, 'a')
-    const face = await adoptFace(routes, routes.ann, 'a')
-    const foreign = await newGroup(routes.bob, 'a')
-    const nobodys = routes.emulator.library.addGroup({ name: 'a' }).id
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const own = await newGroup(fixture.ann, 'a')
+    const face = await adoptFace(fixture, fixture.ann, 'a')
+    const foreign = await newGroup(fixture.bob, 'a')
+    const nobodys = fixture.emulator.library.addGroup({ name: 'a' }).id
+    fixture.calls()
     const create = async (body: object) =>
-      statusAndText(await routes.ann.ask('POST', '/assets', { ...picture, ...body }))
+      statusAndText(await fixture.ann.ask('POST', '/assets', { ...picture, ...body }))
     for (const GroupId of [
       foreign,
       nobodys,
@@ -61,31 +61,31 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     for (const GroupType of ['aigc', 'Any', '', null, 7, ['AIGC']]) {
       expect((await create({ GroupId: own, GroupType })).status).toBe(400)
     }
-    expect(routes.calls()).toEqual([])
-    await newAsset(routes.ann, own)
-    await newAsset(routes.ann, own, { GroupType: 'AIGC' })
-    await newAsset(routes.ann, face, { GroupType: 'LivenessFace' })
+    expect(fixture.calls()).toEqual([])
+    await newAsset(fixture.ann, own)
+    await newAsset(fixture.ann, own, { GroupType: 'AIGC' })
+    await newAsset(fixture.ann, face, { GroupType: 'LivenessFace' })
   })
 
   test('GroupType and ProjectName are removed, and all else is forwarded unchanged', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const own = await newGroup(routes.ann, 'a')
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const own = await newGroup(fixture.ann, 'a')
+    fixture.calls()
     const kept = `"Zeta" : [1.0, 12345678901234567890 ,-0.0e+2],\n "GroupId":"${own}", "AssetType":"Image"`
     const rest = `"URL":"https:\\/\\/files.example/a.png","A":{"b":null,"\\u0061":[ ]}`
     const body = `{ ${kept},"GroupType":"AIGC" , "ProjectName":"mine", ${rest} }`
-    expect((await routes.ann.ask('POST', '/assets', body)).status).toBe(200)
+    expect((await fixture.ann.ask('POST', '/assets', body)).status).toBe(200)
     const project = kind === 'ark' ? ',"ProjectName":"default"' : ''
     const pieces = [...kept.split(/,\s*(?=")/), rest].map((piece) => piece.trim())
-    const sent = routes.calls()[0]?.body ?? ''
+    const sent = fixture.calls()[0]?.body ?? ''
     for (const piece of pieces) expect(sent).toContain(piece)
     expect(JSON.parse(sent)).toEqual(JSON.parse(`{${kept},${rest}${project}}`))
   })
 
   test('a body with two group ids is 400, in any spelling of the keys', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const [own, foreign] = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.bob, 'a')]
+    fixture.calls()
     const rest = `"URL":"${picture.URL}","AssetType":"Image"`
     for (const key of [
       'GroupId',
@@ -98,18 +98,18 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
       'ＧroupId',
     ]) {
       for (const members of [`"GroupId":"${own}","${key}":"${foreign}"`, `"${key}":"${foreign}","GroupId":"${own}"`]) {
-        expect((await routes.ann.ask('POST', '/assets', `{${members},${rest}}`)).status).toBe(400)
+        expect((await fixture.ann.ask('POST', '/assets', `{${members},${rest}}`)).status).toBe(400)
       }
     }
     const typed = `{"GroupId":"${own}","GroupType":"AIGC","grouptype":"LivenessFace",${rest}}`
-    expect((await routes.ann.ask('POST', '/assets', typed)).status).toBe(400)
-    expect(routes.calls()).toEqual([])
+    expect((await fixture.ann.ask('POST', '/assets', typed)).status).toBe(400)
+    expect(fixture.calls()).toEqual([])
   })
 
   test('a nested group id must be the caller’s, too', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const [own, foreign] = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.bob, 'a')]
+    fixture.calls()
     const nested = (id: unknown) => [
       { More: { GroupId: id } },
       { More: [{ deep: { group_id: id } }] },
@@ -118,24 +118,24 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     ]
     for (const id of [foreign, 'nothing', 7, null]) {
       for (const more of nested(id)) {
-        const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture, ...more })
+        const reply = await fixture.ann.ask('POST', '/assets', { GroupId: own, ...picture, ...more })
         expect(statusAndText(reply)).toEqual(notYours)
       }
     }
-    expect(routes.calls()).toEqual([])
-    for (const more of nested(own)) await newAsset(routes.ann, own, more)
+    expect(fixture.calls()).toEqual([])
+    for (const more of nested(own)) await newAsset(fixture.ann, own, more)
   })
 
   test('the upstream validates everything else', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const own = await newGroup(routes.ann, 'a')
+    await using fixture = await openFixture({ kindOf })
+    const own = await newGroup(fixture.ann, 'a')
     for (const body of [
       {},
       { ...picture, URL: 'http://a.example' },
       { ...picture, AssetType: 'Text' },
       { URL: picture.URL },
     ]) {
-      const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...body })
+      const reply = await fixture.ann.ask('POST', '/assets', { GroupId: own, ...body })
       expect(reply.status).toBe(400)
       expect(reply.json.ResponseMetadata.Error.Code).toMatch(/^(?:Missing|Invalid)Parameter/)
     }
@@ -145,21 +145,21 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
 test('when recording fails, the asset is created and belongs to the caller', async () => {
   const store = openStore('sqlite::memory:')
   const recordAsset = () => Promise.reject(new Error('SQLITE_FULL'))
-  await using routes = await openRoutes({ store: { ...store, recordAsset } })
-  const own = await newGroup(routes.ann, 'a')
-  const asset = await newAsset(routes.ann, own)
-  expect(ids(await routes.ann.ask('GET', '/assets'))).toEqual([asset])
-  expect((await routes.ann.ask('GET', `/assets/${asset}`)).status).toBe(200)
+  await using fixture = await openFixture({ store: { ...store, recordAsset } })
+  const own = await newGroup(fixture.ann, 'a')
+  const asset = await newAsset(fixture.ann, own)
+  expect(ids(await fixture.ann.ask('GET', '/assets'))).toEqual([asset])
+  expect((await fixture.ann.ask('GET', `/assets/${asset}`)).status).toBe(200)
 })
 
 test('a creation without a response is 502 and is not retried', async () => {
-  await using routes = await openRoutes({ timeoutMs: 100 })
-  const own = await newGroup(routes.ann, 'a')
+  await using fixture = await openFixture({ timeoutMs: 100 })
+  const own = await newGroup(fixture.ann, 'a')
   for (const kind of ['refuse', 'reset-after', 'hang'] as const) {
-    routes.calls()
-    routes.emulator.faults.add({ kind, action: 'CreateAsset' })
-    const reply = await routes.ann.ask('POST', '/assets', { GroupId: own, ...picture })
+    fixture.calls()
+    fixture.emulator.faults.add({ kind, action: 'CreateAsset' })
+    const reply = await fixture.ann.ask('POST', '/assets', { GroupId: own, ...picture })
     expect(statusAndText(reply)).toEqual(errorReply(502, 'Seedance upstream unavailable'))
-    expect(routes.calls()).toHaveLength(1)
+    expect(fixture.calls()).toHaveLength(1)
   }
 })

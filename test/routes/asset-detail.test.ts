@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, errorReply, newAsset, newGroup, openRoutes, statusAndText } from './fixture.ts'
+import { adoptFace, eachKind, errorReply, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'asset not found in your asset group')
 const group403 = errorReply(403, 'group_id does not belong to your asset groups')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('a foreign and an unknown asset have the same response, and nothing changes upstream', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { ann, bob, emulator } = routes
+    await using fixture = await openFixture({ kindOf })
+    const { ann, bob, emulator } = fixture
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
     const nobodys = emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id }).id
     const before = emulator.library.assets()
-    routes.calls()
+    fixture.calls()
     const absent = 'asset-20260101000000-zzzzz'
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
@@ -24,14 +24,14 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
         expect([...response.headers.keys()]).toEqual([...(first?.headers.keys() ?? [])])
       }
     }
-    expect(new Set(routes.calls().map(({ action }) => action))).toEqual(new Set(['GetAsset']))
+    expect(new Set(fixture.calls().map(({ action }) => action))).toEqual(new Set(['GetAsset']))
     expect(emulator.library.assets()).toEqual(before)
   })
 
   test('an id is data, never a path', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const foreign = await newAsset(routes.bob, await newGroup(routes.bob, 'a'))
-    const own = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
+    await using fixture = await openFixture({ kindOf })
+    const foreign = await newAsset(fixture.bob, await newGroup(fixture.bob, 'a'))
+    const own = await newAsset(fixture.ann, await newGroup(fixture.ann, 'a'))
     const odd = [
       ...[`..%2f${foreign}`, `${own}%2f..%2f${foreign}`, `%2e%2e%2fgroups`, 'groups%2fx', `${own}%00`, `${own}%3fx=1`],
       ...[
@@ -46,89 +46,90 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
       ],
       ...['x'.repeat(257), '%F0%9F%90%88'.repeat(65), '%EF%BF%BD'],
     ]
-    routes.calls()
+    fixture.calls()
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
-      for (const id of odd) expect(statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual(notYours)
+      for (const id of odd)
+        expect(statusAndText(await fixture.ann.ask(method, `/assets/${id}`, body))).toEqual(notYours)
     }
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('a detail makes one call and returns the upstream’s body byte for byte', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const group = await newGroup(routes.ann, 'a')
-    const id = await newAsset(routes.ann, group)
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const group = await newGroup(fixture.ann, 'a')
+    const id = await newAsset(fixture.ann, group)
+    fixture.calls()
     const body = `{"Result" : {"GroupId":"${group}", "Id":"${id}","Size": 12345678901234567890, "Ratio":1.0,\n"A":{"b":[ ]}}} `
-    routes.emulator.faults.add({ kind: 'status', status: 200, body })
-    expect(statusAndText(await routes.ann.ask('GET', `/assets/${id}`))).toEqual({ status: 200, text: body })
-    expect(routes.calls().map(({ action }) => action)).toEqual(['GetAsset'])
+    fixture.emulator.faults.add({ kind: 'status', status: 200, body })
+    expect(statusAndText(await fixture.ann.ask('GET', `/assets/${id}`))).toEqual({ status: 200, text: body })
+    expect(fixture.calls().map(({ action }) => action)).toEqual(['GetAsset'])
   })
 
   test('a detail works for assets in groups of both types', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const face = await adoptFace(routes, routes.ann, 'a')
-    const id = await newAsset(routes.ann, face, { GroupType: 'LivenessFace', Name: 'me' })
-    const reply = await routes.ann.ask('GET', `/assets/${id}`)
+    await using fixture = await openFixture({ kindOf })
+    const face = await adoptFace(fixture, fixture.ann, 'a')
+    const id = await newAsset(fixture.ann, face, { GroupType: 'LivenessFace', Name: 'me' })
+    const reply = await fixture.ann.ask('GET', `/assets/${id}`)
     expect(reply.json.Result).toMatchObject({ Id: id, GroupId: face, Name: 'me', AssetType: 'Image', Status: 'Active' })
   })
 
   test('an upstream response with another asset, or without one, is invalid', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const group = await newGroup(routes.ann, 'a')
-    const id = await newAsset(routes.ann, group)
+    await using fixture = await openFixture({ kindOf })
+    const group = await newGroup(fixture.ann, 'a')
+    const id = await newAsset(fixture.ann, group)
     for (const Result of [undefined, null, {}, { Id: id }, { Id: 'other', GroupId: group }, { GroupId: 7 }]) {
-      routes.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result }) })
-      const reply = await routes.ann.ask('GET', `/assets/${id}`)
+      fixture.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result }) })
+      const reply = await fixture.ann.ask('GET', `/assets/${id}`)
       expect(statusAndText(reply)).toEqual(errorReply(502, 'upstream returned an invalid response'))
     }
   })
 
   test('only the former owner learns that an asset was deleted', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
-    expect((await routes.ann.ask('DELETE', `/assets/${id}`)).status).toBe(200)
+    await using fixture = await openFixture({ kindOf })
+    const id = await newAsset(fixture.ann, await newGroup(fixture.ann, 'a'))
+    expect((await fixture.ann.ask('DELETE', `/assets/${id}`)).status).toBe(200)
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const body = method[0] === 'P' ? { Name: 'mine' } : undefined
-      const reply = await routes.ann.ask(method, `/assets/${id}`, body)
+      const reply = await fixture.ann.ask(method, `/assets/${id}`, body)
       expect([reply.status, reply.json.ResponseMetadata.Error.Code]).toEqual([404, 'NotFound.asset_id'])
-      expect(statusAndText(await routes.bob.ask(method, `/assets/${id}`, body))).toEqual(notYours)
+      expect(statusAndText(await fixture.bob.ask(method, `/assets/${id}`, body))).toEqual(notYours)
     }
   })
 
   test.each(['PUT', 'PATCH'])('%s keeps its method upstream, without ProjectName', async (method) => {
-    await using routes = await openRoutes({ kindOf })
-    const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const id = await newAsset(fixture.ann, await newGroup(fixture.ann, 'a'))
+    fixture.calls()
     const body = '{"ProjectName":"mine", "Big" : 12345678901234567890,"Name":"new"}'
-    expect((await routes.ann.ask(method, `/assets/${id}`, body)).status).toBe(200)
-    const [call] = routes.calls()
+    expect((await fixture.ann.ask(method, `/assets/${id}`, body)).status).toBe(200)
+    const [call] = fixture.calls()
     if (kind === 'rest')
       expect([call?.method, call?.body]).toEqual([method, '{"Big" : 12345678901234567890,"Name":"new"}'])
     else expect(call?.body).toBe(`{"Big" : 12345678901234567890,"Name":"new","Id":"${id}","ProjectName":"default"}`)
-    expect((await routes.ann.ask('GET', `/assets/${id}`)).json.Result.Name).toBe('new')
+    expect((await fixture.ann.ask('GET', `/assets/${id}`)).json.Result.Name).toBe('new')
   })
 
   test('a body cannot name another asset than the path', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
-    const [mine, other] = [await newAsset(routes.ann, own), await newAsset(routes.bob, foreign)]
-    routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const [own, foreign] = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.bob, 'a')]
+    const [mine, other] = [await newAsset(fixture.ann, own), await newAsset(fixture.bob, foreign)]
+    fixture.calls()
     for (const key of ['Id', 'id', 'ID', 'iD']) {
-      const reply = await routes.ann.ask('PATCH', `/assets/${mine}`, { Name: 'x', [key]: other })
+      const reply = await fixture.ann.ask('PATCH', `/assets/${mine}`, { Name: 'x', [key]: other })
       expect(reply.status).toBe(400)
     }
-    expect((await routes.ann.ask('PATCH', `/assets/${mine}`, `{"Id":"${mine}","id":"${other}"}`)).status).toBe(400)
-    expect(routes.calls()).toEqual([])
-    expect((await routes.ann.ask('PATCH', `/assets/${mine}`, { Name: 'x', Id: mine })).status).toBe(200)
+    expect((await fixture.ann.ask('PATCH', `/assets/${mine}`, `{"Id":"${mine}","id":"${other}"}`)).status).toBe(400)
+    expect(fixture.calls()).toEqual([])
+    expect((await fixture.ann.ask('PATCH', `/assets/${mine}`, { Name: 'x', Id: mine })).status).toBe(200)
   })
 
   test.each(['PUT', 'PATCH'])('a group id in the body of a %s must be the caller’s, at any depth', async (method) => {
-    await using routes = await openRoutes({ kindOf })
-    const [own, foreign] = [await newGroup(routes.ann, 'a'), await newGroup(routes.bob, 'a')]
-    const id = await newAsset(routes.ann, own)
-    routes.calls()
-    const change = async (body: unknown) => statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))
+    await using fixture = await openFixture({ kindOf })
+    const [own, foreign] = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.bob, 'a')]
+    const id = await newAsset(fixture.ann, own)
+    fixture.calls()
+    const change = async (body: unknown) => statusAndText(await fixture.ann.ask(method, `/assets/${id}`, body))
     for (const key of ['GroupId', 'groupId', 'GROUPID', 'group_id', 'group-id', 'GroupIds']) {
       for (const bad of [foreign, 'nothing', 7, null, [foreign], {}]) {
         expect(await change({ Name: 'x', [key]: bad })).toEqual(group403)
@@ -136,17 +137,17 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
       }
       expect((await change({ Name: 'x', [key]: own })).status).toBe(200)
     }
-    routes.calls()
+    fixture.calls()
     for (const twice of [`"GroupId":"${foreign}","GroupId":"${own}"`, `"GroupId":"${own}","groupid":"${own}"`]) {
       expect((await change(`{"Name":"x",${twice}}`)).status).toBe(400)
       expect((await change(`{"Name":"x","Deep":{${twice}}}`)).status).toBe(400)
     }
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('a change returns the upstream’s status and body, also an empty one', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const id = await newAsset(routes.ann, await newGroup(routes.ann, 'a'))
+    await using fixture = await openFixture({ kindOf })
+    const id = await newAsset(fixture.ann, await newGroup(fixture.ann, 'a'))
     for (const [method, action] of [
       ['PATCH', 'UpdateAsset'],
       ['DELETE', 'DeleteAsset'],
@@ -159,8 +160,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
         [409, 'no'],
         [500, '<p>'],
       ] as const) {
-        routes.emulator.faults.add({ kind: 'status', status, body: text, action })
-        expect(statusAndText(await routes.ann.ask(method, `/assets/${id}`, body))).toEqual({ status, text })
+        fixture.emulator.faults.add({ kind: 'status', status, body: text, action })
+        expect(statusAndText(await fixture.ann.ask(method, `/assets/${id}`, body))).toEqual({ status, text })
       }
     }
   })

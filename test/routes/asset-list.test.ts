@@ -3,20 +3,20 @@ import {
   adoptFace,
   eachKind,
   errorReply,
+  type Fixture,
   ids,
   newAsset,
   newGroup,
-  openRoutes,
-  type Routes,
+  openFixture,
   statusAndText,
 } from './fixture.ts'
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains only assets of the caller’s groups of the type', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { ann, bob, emulator } = routes
+    await using fixture = await openFixture({ kindOf })
+    const { ann, bob, emulator } = fixture
     const [a, b] = [await newGroup(ann, 'a'), await newGroup(ann, 'b')]
-    const face = await adoptFace(routes, ann, 'a')
+    const face = await adoptFace(fixture, ann, 'a')
     const others = await newGroup(bob, 'a')
     emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id })
     const own = [await newAsset(ann, a), await newAsset(ann, a), await newAsset(ann, b)]
@@ -29,12 +29,12 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   })
 
   test('the upstream request contains only the caller’s groups', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const own = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
-    await newGroup(routes.bob, 'a')
-    routes.calls()
-    await routes.ann.ask('GET', '/assets?Name=x&Statuses=Active')
-    const [call] = routes.calls()
+    await using fixture = await openFixture({ kindOf })
+    const own = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.ann, 'b')]
+    await newGroup(fixture.bob, 'a')
+    fixture.calls()
+    await fixture.ann.ask('GET', '/assets?Name=x&Statuses=Active')
+    const [call] = fixture.calls()
     const query = new URLSearchParams(call?.path.split('?')[1])
     const filter = (call?.json as { Filter?: { GroupIds: string[] } } | undefined)?.Filter
     expect((filter?.GroupIds ?? query.get('GroupIds')?.split(','))?.toSorted()).toEqual(own.toSorted())
@@ -42,21 +42,22 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   })
 
   test('Name is matched exactly, although the upstream matches it partially', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const group = await newGroup(routes.ann, 'a')
-    const cat = await newAsset(routes.ann, group, { Name: 'cat' })
-    for (const Name of ['Cat', 'cats', 'cat ', 'a cat']) await newAsset(routes.ann, group, { Name })
-    const reply = await routes.ann.ask('GET', '/assets?Name=cat')
+    await using fixture = await openFixture({ kindOf })
+    const group = await newGroup(fixture.ann, 'a')
+    const cat = await newAsset(fixture.ann, group, { Name: 'cat' })
+    for (const Name of ['Cat', 'cats', 'cat ', 'a cat']) await newAsset(fixture.ann, group, { Name })
+    const reply = await fixture.ann.ask('GET', '/assets?Name=cat')
     expect(ids(reply)).toEqual([cat])
     expect(reply.json.Result.TotalCount).toBe(1)
   })
 
   test('Statuses are matched exactly, comma-separated or repeated', async () => {
-    await using routes = await openRoutes({ kindOf, emulator: { processingMs: Number.POSITIVE_INFINITY } })
-    const groupId = await newGroup(routes.ann, 'a')
-    const add = (status: 'Active' | 'Processing' | 'Failed') => routes.emulator.library.addAsset({ groupId, status }).id
+    await using fixture = await openFixture({ kindOf, emulator: { processingMs: Number.POSITIVE_INFINITY } })
+    const groupId = await newGroup(fixture.ann, 'a')
+    const add = (status: 'Active' | 'Processing' | 'Failed') =>
+      fixture.emulator.library.addAsset({ groupId, status }).id
     const [active, processing, failed] = [add('Active'), add('Processing'), add('Failed')]
-    const list = async (query: string) => ids(await routes.ann.ask('GET', `/assets?${query}`)).toSorted()
+    const list = async (query: string) => ids(await fixture.ann.ask('GET', `/assets?${query}`)).toSorted()
     expect(await list('Statuses=Failed')).toEqual([failed])
     expect(await list('Statuses=Processing')).toEqual([processing])
     for (const query of [
@@ -67,83 +68,83 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       expect(await list(query)).toEqual([active, failed].toSorted())
     }
     // The result is the same for an upstream that ignores the filter.
-    const { Items } = (await routes.ann.ask('GET', '/assets')).json.Result
-    routes.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result: { Items } }) })
+    const { Items } = (await fixture.ann.ask('GET', '/assets')).json.Result
+    fixture.emulator.faults.add({ kind: 'status', status: 200, body: JSON.stringify({ Result: { Items } }) })
     expect(await list('Statuses=Failed')).toEqual([failed])
   })
 
   test.each(['foreign', 'missing-field'] as const)(
     'an item outside the requested groups is dropped: %s',
     async (kind) => {
-      await using routes = await openRoutes({ kindOf })
-      const own = await newGroup(routes.ann, 'a')
-      const other = await newGroup(routes.ann, 'b')
-      const asset = await newAsset(routes.ann, own)
-      await newAsset(routes.ann, other)
-      await newAsset(routes.bob, await newGroup(routes.bob, 'a'))
+      await using fixture = await openFixture({ kindOf })
+      const own = await newGroup(fixture.ann, 'a')
+      const other = await newGroup(fixture.ann, 'b')
+      const asset = await newAsset(fixture.ann, own)
+      await newAsset(fixture.ann, other)
+      await newAsset(fixture.bob, await newGroup(fixture.bob, 'a'))
       const fault = kind === 'foreign' ? { kind } : { kind, field: 'GroupId' }
-      routes.emulator.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
-      const reply = await routes.ann.ask('GET', `/assets?GroupIds=${own}`)
+      fixture.emulator.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+      const reply = await fixture.ann.ask('GET', `/assets?GroupIds=${own}`)
       expect(ids(reply)).toEqual(kind === 'foreign' ? [asset] : [])
       expect(reply.json.Result.TotalCount).toBe(kind === 'foreign' ? 1 : 0)
     },
   )
 
   test('times are ordered as instants in any format, and equal times by Id', async () => {
-    await using routes = await openRoutes({ kindOf, emulator: { times: 'mixed' } })
-    const group = await newGroup(routes.ann, 'a')
-    const { library } = routes.emulator
+    await using fixture = await openFixture({ kindOf, emulator: { times: 'mixed' } })
+    const group = await newGroup(fixture.ann, 'a')
+    const { library } = fixture.emulator
     const at = Date.UTC(2026, 0, 1)
     const assets = Array.from({ length: 30 }, (_, nth) =>
       library.addAsset({ groupId: group, createTime: at + ((nth * 7) % 10) * 3_600_000, updateTime: at + nth * 1_000 }),
     )
     const by = (key: 'createTime' | 'updateTime') =>
       assets.toSorted((a, b) => a[key] - b[key] || (a.id < b.id ? -1 : 1)).map(({ id }) => id)
-    const sorted = async (query: string) => ids(await routes.ann.ask('GET', `/assets?PageSize=100&${query}`))
+    const sorted = async (query: string) => ids(await fixture.ann.ask('GET', `/assets?PageSize=100&${query}`))
     expect(await sorted('SortOrder=Asc')).toEqual(by('createTime'))
     expect(await sorted('')).toEqual(by('createTime').toReversed())
     expect(await sorted('SortBy=UpdateTime&SortOrder=Asc')).toEqual(by('updateTime'))
   })
 
   test('SortBy GroupId orders by GroupId, then by Id', async () => {
-    await using routes = await openRoutes({ kindOf })
+    await using fixture = await openFixture({ kindOf })
     const made: string[] = []
     for (const name of ['a', 'b', 'c']) {
-      const group = await newGroup(routes.ann, name)
-      for (let nth = 0; nth < 3; nth++) made.push(`${group} ${await newAsset(routes.ann, group)}`)
+      const group = await newGroup(fixture.ann, name)
+      for (let nth = 0; nth < 3; nth++) made.push(`${group} ${await newAsset(fixture.ann, group)}`)
     }
     const expected = made.toSorted().map((pair) => pair.split(' ')[1] ?? '')
-    expect(ids(await routes.ann.ask('GET', '/assets?SortBy=GroupId&SortOrder=Asc'))).toEqual(expected)
-    expect(ids(await routes.ann.ask('GET', '/assets?SortBy=GroupId'))).toEqual(expected.toReversed())
+    expect(ids(await fixture.ann.ask('GET', '/assets?SortBy=GroupId&SortOrder=Asc'))).toEqual(expected)
+    expect(ids(await fixture.ann.ask('GET', '/assets?SortBy=GroupId'))).toEqual(expected.toReversed())
   })
 
   test('an upstream error is forwarded with status and body', async () => {
-    await using routes = await openRoutes({ kindOf })
-    await newGroup(routes.ann, 'a')
+    await using fixture = await openFixture({ kindOf })
+    await newGroup(fixture.ann, 'a')
     for (const status of [400, 401, 403, 404, 429, 500, 503]) {
       const body = `{"Because": ${status}.0}`
-      routes.emulator.faults.add({ kind: 'status', status, body })
-      expect(statusAndText(await routes.ann.ask('GET', '/assets'))).toEqual({ status, text: body })
+      fixture.emulator.faults.add({ kind: 'status', status, body })
+      expect(statusAndText(await fixture.ann.ask('GET', '/assets'))).toEqual({ status, text: body })
     }
   })
 
   test('groups above the upstream’s maximum are requested in several calls', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { library } = routes.emulator
+    await using fixture = await openFixture({ kindOf })
+    const { library } = fixture.emulator
     const assets: string[] = []
     for (let nth = 0; nth < 101; nth++) {
       const { id } = library.addGroup({ name: `${nth}` })
-      const wanted = { id, user: routes.ann.id, type: 'AIGC', name: `${nth}`, createdAt: nth }
-      expect(await routes.store.adoptGroup(wanted)).toBeUndefined()
+      const wanted = { id, user: fixture.ann.id, type: 'AIGC', name: `${nth}`, createdAt: nth }
+      expect(await fixture.store.adoptGroup(wanted)).toBeUndefined()
       assets.push(library.addAsset({ groupId: id }).id)
     }
-    expect(await walk(routes, 'PageSize=40')).toEqual(assets.toSorted())
-    expect(routes.calls().filter(({ status }) => status !== 200)).toEqual([])
+    expect(await walk(fixture, 'PageSize=40')).toEqual(assets.toSorted())
+    expect(fixture.calls().filter(({ status }) => status !== 200)).toEqual([])
   })
 })
 
 /** The sorted ids of all pages. Throws for a duplicate. */
-const walk = async ({ ann }: Routes, query: string): Promise<string[]> => {
+const walk = async ({ ann }: Fixture, query: string): Promise<string[]> => {
   const seen: string[] = []
   let token = ''
   do {
@@ -156,10 +157,10 @@ const walk = async ({ ann }: Routes, query: string): Promise<string[]> => {
 }
 
 test('without a usable upstream response an asset list is 502', async () => {
-  await using routes = await openRoutes()
-  await newGroup(routes.ann, 'a')
-  routes.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })
-  expect(statusAndText(await routes.ann.ask('GET', '/assets'))).toEqual(
+  await using fixture = await openFixture()
+  await newGroup(fixture.ann, 'a')
+  fixture.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })
+  expect(statusAndText(await fixture.ann.ask('GET', '/assets'))).toEqual(
     errorReply(502, 'Seedance upstream unavailable'),
   )
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { createWaitingApp, renderRejection } from '../../src/app.ts'
 import { askRaw } from '../support/gateway.ts'
-import { newAsset, newGroup, openRoutes } from './fixture.ts'
+import { newAsset, newGroup, openFixture } from './fixture.ts'
 
 const inert = { 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'; sandbox" }
 const policyOf = (headers: Headers) =>
@@ -10,8 +10,8 @@ const policyOf = (headers: Headers) =>
 
 describe('a response that is no page is inert in a browser', () => {
   test('from routes, errors, the server, health checks and the upstream', async () => {
-    await using routes = await openRoutes()
-    const { ann, url, emulator } = routes
+    await using fixture = await openFixture()
+    const { ann, url, emulator } = fixture
     const group = await newGroup(ann, 'a')
     const asset = await newAsset(ann, group)
     const statuses = new Set<number>()
@@ -72,9 +72,9 @@ describe('a response that is no page is inert in a browser', () => {
 })
 
 test('pages have their own Content-Security-Policy', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const path of ['/console', '/openapi', '/console/app.js', '/console/style.css']) {
-    const { headers, status } = await askRaw(routes.url, path, { method: 'GET', headers: {} })
+    const { headers, status } = await askRaw(fixture.url, path, { method: 'GET', headers: {} })
     expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff'])
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
   }

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'bun:test'
-import { ids, newAsset, newGroup, openRoutes, type Routes } from './fixture.ts'
+import { type Fixture, ids, newAsset, newGroup, openFixture } from './fixture.ts'
 
 const start = Date.UTC(2026, 0, 1)
 /** Adds assets around those created through the gateway, so that a wrong token leads to another page. */
 const emulator = { clock: () => start + 60_000 }
 
-const open = async (assets: number): Promise<Routes> => {
-  const routes = await openRoutes({ emulator })
-  const groupId = await newGroup(routes.ann, 'a')
+const open = async (assets: number): Promise<Fixture> => {
+  const fixture = await openFixture({ emulator })
+  const groupId = await newGroup(fixture.ann, 'a')
   for (let at = 0; at < assets; at++) {
     // Two assets have the same time, so that the Id decides.
     const createTime = start + (at >> 1) * 60_000
-    routes.emulator.library.addAsset({ groupId, name: at % 2 ? 'odd' : 'even', createTime })
+    fixture.emulator.library.addAsset({ groupId, name: at % 2 ? 'odd' : 'even', createTime })
   }
-  return routes
+  return fixture
 }
 
-const list = (routes: Routes, query: string) => routes.ann.ask('GET', `/assets?${query}`)
+const list = (fixture: Fixture, query: string) => fixture.ann.ask('GET', `/assets?${query}`)
 
 test('NextToken is always present, and empty on the last page', async () => {
   await using routes = await open(12)
@@ -96,7 +96,7 @@ describe('an invalid token means page mode', () => {
 
   test('of another user, endpoint, filter, sort or secret, or with a changed character', async () => {
     await using routes = await open(5)
-    await using elsewhere = await openRoutes({ emulator, secrets: ['another secret'] })
+    await using elsewhere = await openFixture({ emulator, secrets: ['another secret'] })
     const { ann, bob } = routes
     for (const user of [bob, elsewhere.ann]) {
       const group = await newGroup(user, 'b')

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/index.ts'
 import { inside, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
 /** A gateway with two users. Every error response is checked for internal details. */
-export interface Routes extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly url: string
   readonly emulator: Emulator
   readonly store: Store
@@ -16,7 +16,7 @@ export interface Routes extends AsyncDisposable {
   calls(): readonly Call[]
 }
 
-export const openRoutes = async (options: TestGatewayOptions = {}): Promise<Routes> => {
+export const openFixture = async (options: TestGatewayOptions = {}): Promise<Fixture> => {
   const gateway = await startGateway(options)
   const { emulator, store, url } = gateway
   const addUser = async (name: string) => watched(await gateway.addUser(name))
@@ -82,7 +82,7 @@ export const newAsset = async (user: User, group: string, more: object = {}): Pr
 
 /** Adds a LivenessFace group upstream and adopts it for the user. */
 export const adoptFace = async (
-  { emulator, store }: Pick<Routes, 'emulator' | 'store'>,
+  { emulator, store }: Pick<Fixture, 'emulator' | 'store'>,
   user: User,
   name: string,
 ): Promise<string> => {

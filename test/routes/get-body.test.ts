@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openRoutes, type Routes } from './fixture.ts'
+import { adoptFace, eachKind, type Fixture, ids, messageOf, newAsset, newGroup, openFixture } from './fixture.ts'
 
-const furnished = async (options: Parameters<typeof openRoutes>[0]) => {
+const furnished = async (options: Parameters<typeof openFixture>[0]) => {
   // The URLs in responses are signed with the current time.
   const now = Date.now()
-  const routes = await openRoutes({ ...options, emulator: { clock: () => now } })
-  const { ann } = routes
+  const fixture = await openFixture({ ...options, emulator: { clock: () => now } })
+  const { ann } = fixture
   const groups = [await newGroup(ann, 'a'), await newGroup(ann, 'b'), await newGroup(ann, 'c')]
-  const face = await adoptFace(routes, ann, 'a')
+  const face = await adoptFace(fixture, ann, 'a')
   for (const group of groups) for (const Name of ['x', 'y', 'xy']) await newAsset(ann, group, { Name })
   await newAsset(ann, face, { GroupType: 'LivenessFace', Name: 'x' })
-  return { ...routes, groups, face }
+  return { ...fixture, groups, face }
 }
 
 /** Items, TotalCount and NextToken, without the request id, which differs between calls. */
-const result = async (routes: Routes, path: string, body?: unknown, headers?: Record<string, string>) => {
-  const reply = await routes.ann.ask('GET', path, body, headers)
+const result = async (fixture: Fixture, path: string, body?: unknown, headers?: Record<string, string>) => {
+  const reply = await fixture.ann.ask('GET', path, body, headers)
   expect(reply.status).toBe(200)
   return reply.json.Result
 }
@@ -63,18 +63,18 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     })
 
     test('foreign GroupIds in a body are rejected, also when the query overrides them', async () => {
-      await using routes = await openRoutes({ kindOf })
-      const own = await newGroup(routes.ann, 'a')
-      const foreign = await newGroup(routes.bob, 'a')
-      routes.calls()
+      await using fixture = await openFixture({ kindOf })
+      const own = await newGroup(fixture.ann, 'a')
+      const foreign = await newGroup(fixture.bob, 'a')
+      fixture.calls()
       for (const GroupIds of [[foreign], [own, foreign], [`${own},${foreign}`], ['..'], ['*']]) {
-        expect((await routes.ann.ask('GET', path, { Filter: { GroupIds } })).status).toBe(403)
-        expect((await routes.ann.ask('GET', `${path}?GroupIds=`, { Filter: { GroupIds } })).status).toBe(403)
+        expect((await fixture.ann.ask('GET', path, { Filter: { GroupIds } })).status).toBe(403)
+        expect((await fixture.ann.ask('GET', `${path}?GroupIds=`, { Filter: { GroupIds } })).status).toBe(403)
       }
-      expect(routes.calls()).toEqual([])
-      expect((await routes.ann.ask('GET', `${path}?GroupIds=${own}`, { Filter: { GroupIds: [foreign] } })).status).toBe(
-        200,
-      )
+      expect(fixture.calls()).toEqual([])
+      expect(
+        (await fixture.ann.ask('GET', `${path}?GroupIds=${own}`, { Filter: { GroupIds: [foreign] } })).status,
+      ).toBe(200)
     })
 
     test.each([
@@ -105,13 +105,13 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
         '{"PageSize":1,"PageSize":2}',
       ],
     ])('%s as a body is 400', async (body) => {
-      await using routes = await openRoutes({ kindOf })
-      await newGroup(routes.ann, 'a')
-      routes.calls()
-      const reply = await routes.ann.ask('GET', path, body)
+      await using fixture = await openFixture({ kindOf })
+      await newGroup(fixture.ann, 'a')
+      fixture.calls()
+      const reply = await fixture.ann.ask('GET', path, body)
       expect(reply.status).toBe(400)
       messageOf(reply)
-      expect(routes.calls()).toEqual([])
+      expect(fixture.calls()).toEqual([])
     })
 
     test('a body of another content type and an empty body are ignored', async () => {
@@ -128,8 +128,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     })
 
     test('a body that is too large is 413', async () => {
-      await using routes = await openRoutes({ kindOf, maxBodyBytes: 1_000 })
-      const reply = await routes.ann.ask('GET', path, `{"a":"${'x'.repeat(1_000)}"}`)
+      await using fixture = await openFixture({ kindOf, maxBodyBytes: 1_000 })
+      const reply = await fixture.ann.ask('GET', path, `{"a":"${'x'.repeat(1_000)}"}`)
       expect(reply.status).toBe(413)
       messageOf(reply)
     })
@@ -137,12 +137,12 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
 })
 
 test('a body in several chunks is read', async () => {
-  await using routes = await openRoutes()
-  const [a] = [await newGroup(routes.ann, 'a'), await newGroup(routes.ann, 'b')]
+  await using fixture = await openFixture()
+  const [a] = [await newGroup(fixture.ann, 'a'), await newGroup(fixture.ann, 'b')]
   const { request } = await import('node:http')
   const text = await new Promise<string>((resolve, reject) => {
-    const headers = { authorization: `Bearer ${routes.ann.token}`, 'content-type': 'application/json' }
-    const asked = request(`${routes.url}/api/media/proxy/assets/groups`, { headers }, (response) => {
+    const headers = { authorization: `Bearer ${fixture.ann.token}`, 'content-type': 'application/json' }
+    const asked = request(`${fixture.url}/api/media/proxy/assets/groups`, { headers }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk
@@ -156,5 +156,5 @@ test('a body in several chunks is read', async () => {
   })
   const { Items } = JSON.parse(text).Result
   expect(Items.map((item: { Id: string }) => item.Id)).toEqual([a])
-  expect(ids(await routes.ann.ask('GET', '/assets/groups?Name=a'))).toEqual([a ?? ''])
+  expect(ids(await fixture.ann.ask('GET', '/assets/groups?Name=a'))).toEqual([a ?? ''])
 })

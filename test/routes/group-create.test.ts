@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
-import { eachKind, errorReply, messageOf, newGroup, openRoutes, statusAndText } from './fixture.ts'
+import { eachKind, errorReply, messageOf, newGroup, openFixture, statusAndText } from './fixture.ts'
 
 const path = '/assets/groups'
 
@@ -22,11 +22,11 @@ describe('an invalid group is rejected without an upstream call, in the document
     [{ Name: 'taken' }, 'an asset group with the same Name and GroupType already exists'],
     [{ Name: 'taken', GroupType: 'AIGC' }, 'an asset group with the same Name and GroupType already exists'],
   ])('%#: %s', async (body, message) => {
-    await using routes = await openRoutes()
-    await newGroup(routes.ann, 'taken')
-    routes.calls()
-    expect(statusAndText(await routes.ann.ask('POST', path, body))).toEqual(errorReply(400, message))
-    expect(routes.calls()).toEqual([])
+    await using fixture = await openFixture()
+    await newGroup(fixture.ann, 'taken')
+    fixture.calls()
+    expect(statusAndText(await fixture.ann.ask('POST', path, body))).toEqual(errorReply(400, message))
+    expect(fixture.calls()).toEqual([])
   })
 
   test.each([
@@ -36,90 +36,90 @@ describe('an invalid group is rejected without an upstream call, in the document
     ['a name twice', '{"Name":"a","Name":"b"}'],
     ['a name in two spellings', '{"Name":"a","name":"b"}'],
   ])('%s is 400', async (_what, body) => {
-    await using routes = await openRoutes()
-    const reply = await routes.ann.ask('POST', path, body)
+    await using fixture = await openFixture()
+    const reply = await fixture.ann.ask('POST', path, body)
     expect(reply.status).toBe(400)
     messageOf(reply)
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 })
 
 test('lengths count code points', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   const cats = { Name: '🐈'.repeat(64), Description: '🐈'.repeat(300) }
-  expect((await routes.ann.ask('POST', path, cats)).status).toBe(200)
-  const more = await routes.ann.ask('POST', path, { Name: '🐈'.repeat(65) })
+  expect((await fixture.ann.ask('POST', path, cats)).status).toBe(200)
+  const more = await fixture.ann.ask('POST', path, { Name: '🐈'.repeat(65) })
   expect(statusAndText(more)).toEqual(errorReply(400, 'Name must be at most 64 characters'))
-  const longer = await routes.ann.ask('POST', path, { Name: 'a', Description: '🐈'.repeat(301) })
+  const longer = await fixture.ann.ask('POST', path, { Name: 'a', Description: '🐈'.repeat(301) })
   expect(statusAndText(longer)).toEqual(errorReply(400, 'Description must be at most 300 characters'))
 })
 
 test('a description may be empty', async () => {
-  await using routes = await openRoutes()
-  expect((await routes.ann.ask('POST', path, { Name: 'a', Description: '' })).status).toBe(200)
+  await using fixture = await openFixture()
+  expect((await fixture.ann.ask('POST', path, { Name: 'a', Description: '' })).status).toBe(200)
 })
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('GroupType defaults to AIGC, and ProjectName is removed', async () => {
-    await using routes = await openRoutes({ kindOf })
+    await using fixture = await openFixture({ kindOf })
     for (const project of ['ProjectName', 'projectName', 'PROJECTNAME']) {
       const body = { Name: project, [project]: 'mine', Filter: { [project]: 'mine', A: 1 } }
-      expect((await routes.ann.ask('POST', path, body)).status).toBe(200)
+      expect((await fixture.ann.ask('POST', path, body)).status).toBe(200)
       const own = kind === 'ark' ? { ProjectName: 'default' } : {}
-      expect(routes.calls().map(({ json }) => json)).toEqual([
+      expect(fixture.calls().map(({ json }) => json)).toEqual([
         { Name: project, GroupType: 'AIGC', Filter: { A: 1 }, ...own },
       ])
     }
   })
 
   test('of 50 concurrent creations of one name one succeeds, 49 are duplicates, and the upstream receives one call', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const replies = await Promise.all(Array.from({ length: 50 }, () => routes.ann.ask('POST', path, { Name: 'one' })))
+    await using fixture = await openFixture({ kindOf })
+    const replies = await Promise.all(Array.from({ length: 50 }, () => fixture.ann.ask('POST', path, { Name: 'one' })))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
     const duplicate = errorReply(400, 'an asset group with the same Name and GroupType already exists')
     expect(replies.map(statusAndText).filter(({ status }) => status !== 200)).toEqual(Array(49).fill(duplicate))
-    expect(routes.calls().map(({ action }) => action)).toEqual(['CreateAssetGroup'])
+    expect(fixture.calls().map(({ action }) => action)).toEqual(['CreateAssetGroup'])
   })
 
   test('the response body is the upstream’s, byte for byte', async () => {
-    await using routes = await openRoutes({ kindOf })
+    await using fixture = await openFixture({ kindOf })
     const body = ' {"Result" : {"Id":"group-1", "Size":12345678901234567890},\n"More":1.0} '
-    routes.emulator.faults.add({ kind: 'status', status: 200, body })
-    expect(statusAndText(await routes.ann.ask('POST', path, { Name: 'a' }))).toEqual({ status: 200, text: body })
+    fixture.emulator.faults.add({ kind: 'status', status: 200, body })
+    expect(statusAndText(await fixture.ann.ask('POST', path, { Name: 'a' }))).toEqual({ status: 200, text: body })
   })
 })
 
 test('two users may use the same name', async () => {
-  await using routes = await openRoutes()
-  await newGroup(routes.ann, 'a')
-  await newGroup(routes.bob, 'a')
+  await using fixture = await openFixture()
+  await newGroup(fixture.ann, 'a')
+  await newGroup(fixture.bob, 'a')
 })
 
 test('names are compared exactly', async () => {
-  await using routes = await openRoutes()
-  for (const name of ['a', 'A', 'a ', ' a', 'á', 'a\u0301', '%', '_']) await newGroup(routes.ann, name)
+  await using fixture = await openFixture()
+  for (const name of ['a', 'A', 'a ', ' a', 'á', 'a\u0301', '%', '_']) await newGroup(fixture.ann, name)
 })
 
 test('an upstream error frees the name at once', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const status of [400, 403, 429, 500, 503]) {
-    routes.emulator.faults.add({ kind: 'status', status })
-    expect((await routes.ann.ask('POST', path, { Name: 'a' })).status).toBe(status)
+    fixture.emulator.faults.add({ kind: 'status', status })
+    expect((await fixture.ann.ask('POST', path, { Name: 'a' })).status).toBe(status)
   }
-  await newGroup(routes.ann, 'a')
+  await newGroup(fixture.ann, 'a')
 })
 
 test('a creation with an unknown result keeps its name reserved', async () => {
-  await using routes = await openRoutes()
-  routes.emulator.faults.add({ kind: 'reset-after' })
-  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  await using fixture = await openFixture()
+  fixture.emulator.faults.add({ kind: 'reset-after' })
+  const reply = await fixture.ann.ask('POST', path, { Name: 'a' })
   expect(statusAndText(reply)).toEqual(errorReply(502, 'Seedance upstream unavailable'))
-  expect((await routes.ann.ask('POST', path, { Name: 'a' })).status).toBe(400)
-  expect(routes.calls()).toHaveLength(1)
+  expect((await fixture.ann.ask('POST', path, { Name: 'a' })).status).toBe(400)
+  expect(fixture.calls()).toHaveLength(1)
 })
 
 test('a creation without an Id in the upstream response is 502', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const body of [
     '{}',
     '{"Result":{}}',
@@ -127,39 +127,39 @@ test('a creation without an Id in the upstream response is 502', async () => {
     '{"Result":{"Id":""}}',
     '{"Result":{"Id":"a/b"}}',
   ]) {
-    routes.emulator.faults.add({ kind: 'status', status: 200, body })
-    const reply = await routes.ann.ask('POST', path, { Name: body })
+    fixture.emulator.faults.add({ kind: 'status', status: 200, body })
+    const reply = await fixture.ann.ask('POST', path, { Name: body })
     expect(statusAndText(reply)).toEqual(errorReply(502, 'upstream returned an invalid response'))
   }
 })
 
 test('nothing is created when the store cannot be read', async () => {
   const store = openStore('sqlite::memory:')
-  await using routes = await openRoutes({
+  await using fixture = await openFixture({
     store: { ...store, claim: () => Promise.reject(new Error('SQLITE_BUSY: database is locked')) },
   })
-  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  const reply = await fixture.ann.ask('POST', path, { Name: 'a' })
   expect(statusAndText(reply)).toEqual(errorReply(500, 'failed to check asset group'))
-  expect(routes.calls()).toEqual([])
+  expect(fixture.calls()).toEqual([])
 })
 
 test('a failed write of the store is an error response', async () => {
   const store = openStore('sqlite::memory:')
-  await using routes = await openRoutes({
+  await using fixture = await openFixture({
     store: { ...store, confirm: () => Promise.reject(new Error('SQLITE_FULL: disk is full')) },
   })
-  const reply = await routes.ann.ask('POST', path, { Name: 'a' })
+  const reply = await fixture.ann.ask('POST', path, { Name: 'a' })
   expect(statusAndText(reply)).toEqual(errorReply(500, 'failed to record asset group'))
-  expect(routes.calls()).toHaveLength(1)
+  expect(fixture.calls()).toHaveLength(1)
 })
 
 test('a creation continues after the caller has disconnected', async () => {
-  await using routes = await openRoutes()
-  const hold = routes.emulator.faults.add({ kind: 'hold', when: 'after' })
+  await using fixture = await openFixture()
+  const hold = fixture.emulator.faults.add({ kind: 'hold', when: 'after' })
   const caller = new AbortController()
-  const asked = fetch(`${routes.url}/api/media/proxy${path}`, {
+  const asked = fetch(`${fixture.url}/api/media/proxy${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${routes.ann.token}` },
+    headers: { authorization: `Bearer ${fixture.ann.token}` },
     body: '{"Name":"a"}',
     signal: caller.signal,
   }).catch(() => 'gone')
@@ -169,9 +169,9 @@ test('a creation continues after the caller has disconnected', async () => {
   hold.release()
   let names: string[] = []
   while (names.length === 0) {
-    const reply = await routes.ann.ask('GET', path)
+    const reply = await fixture.ann.ask('GET', path)
     names = reply.json.Result.Items.map(({ Name }: { Name: string }) => Name)
   }
   expect(names).toEqual(['a'])
-  expect(routes.calls().find(({ action }) => action === 'CreateAssetGroup')?.aborted).toBeUndefined()
+  expect(fixture.calls().find(({ action }) => action === 'CreateAssetGroup')?.aborted).toBeUndefined()
 })

@@ -23,7 +23,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
         face: { upstream: createUpstream({ kind }) },
       }),
     )
-    .get('/neighbour', () => response)
+    .get('/sibling', () => response)
   await store.close()
-  expect(await app.handle(new Request('http://localhost/neighbour'))).toBe(response)
+  expect(await app.handle(new Request('http://localhost/sibling'))).toBe(response)
 })

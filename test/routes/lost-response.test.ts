@@ -5,7 +5,7 @@ import { startEmulator } from '../../src/emulator/index.ts'
 import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
-import { errorReply, newGroup, openRoutes, type Routes, statusAndText, until } from './fixture.ts'
+import { errorReply, type Fixture, newGroup, openFixture, statusAndText, until } from './fixture.ts'
 
 const path = '/assets/groups'
 const pending = errorReply(
@@ -14,23 +14,22 @@ const pending = errorReply(
 )
 const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
 
-interface Scene extends AsyncDisposable {
-  readonly routes: Routes
+interface LostResponseFixture extends Fixture {
   /** Advances the clock second by second and reconciles due claims after each. Stops when `condition` is true. Returns the seconds. */
   pass(seconds: number, condition?: () => Promise<boolean>): Promise<number>
 }
 
 const claimMs = 60_000
 
-const openScene = async (store: Store): Promise<Scene> => {
+const openLostResponseFixture = async (store: Store): Promise<LostResponseFixture> => {
   let time = Date.now()
   const now = () => time
   const emulator = await startEmulator({ limits: {}, processingMs: 0, clock: now })
-  const routes = await openRoutes({ emulator, store, now })
+  const fixture = await openFixture({ emulator, store, now })
   const upstream = createUpstream({ kind: rest(emulator.rest) })
   const settlement = reconcileOptionsOf({ upstream, claimMs, now }, store)
   return {
-    routes,
+    ...fixture,
     async pass(seconds, condition = async () => false) {
       for (let second = 1; second <= seconds; second++) {
         time += 1_000
@@ -44,7 +43,7 @@ const openScene = async (store: Store): Promise<Scene> => {
       for (const { id } of await store.listUsers()) {
         for (const group of await store.groupsOf(id)) await store.removeGroup(group)
       }
-      await routes[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       await emulator.stop()
     },
   }
@@ -56,12 +55,12 @@ eachDatabase('a creation without a received response', (database) => {
   const open = async () => {
     const store = await database.open()
     const named: Store = { ...store, addUser: (user) => store.addUser({ ...user, name: `${user.name} ${++users}` }) }
-    return openScene(named)
+    return openLostResponseFixture(named)
   }
 
   test('is reported as pending by the next request for the name, and is not listed', async () => {
     await using fixture = await open()
-    const { ann, bob, emulator, calls } = fixture.routes
+    const { ann, bob, emulator, calls } = fixture
     emulator.faults.add({ kind: 'refuse' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     calls()
@@ -73,7 +72,7 @@ eachDatabase('a creation without a received response', (database) => {
 
   test('that succeeded belongs to its creator within seconds', async () => {
     await using fixture = await open()
-    const { ann, bob, emulator } = fixture.routes
+    const { ann, bob, emulator } = fixture
     emulator.faults.add({ kind: 'reset-after' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     const [made] = emulator.library.groups()
@@ -86,12 +85,12 @@ eachDatabase('a creation without a received response', (database) => {
     expect(json.Result.Items).toMatchObject([{ Id: made?.id, Name: 'cats' }])
     expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
     expect((await bob.ask('GET', path)).json.Result.TotalCount).toBe(0)
-    expect(await fixture.routes.store.openClaims()).toEqual([])
+    expect(await fixture.store.openClaims()).toEqual([])
   })
 
   test('that the upstream still processes keeps its name until the deadline', async () => {
     await using fixture = await open()
-    const { ann, emulator, calls } = fixture.routes
+    const { ann, emulator, calls } = fixture
     emulator.faults.add({ kind: 'refuse' })
     await ann.ask('POST', path, { Name: 'cats' })
     calls()
@@ -106,7 +105,7 @@ eachDatabase('a creation without a received response', (database) => {
 
   test('that failed frees its name at the deadline', async () => {
     await using fixture = await open()
-    const { ann, emulator } = fixture.routes
+    const { ann, emulator } = fixture
     emulator.faults.add({ kind: 'refuse' })
     await ann.ask('POST', path, { Name: 'cats' })
     await fixture.pass(59)
@@ -117,18 +116,18 @@ eachDatabase('a creation without a received response', (database) => {
 
   test('is checked again soon after an upstream error', async () => {
     await using fixture = await open()
-    const { ann, emulator } = fixture.routes
+    const { ann, emulator } = fixture
     emulator.faults.add({ kind: 'reset-after' })
     await ann.ask('POST', path, { Name: 'cats' })
     emulator.faults.add({ kind: 'status', status: 503, action: /List|Find/, times: 2 })
-    const seconds = await fixture.pass(60, async () => (await fixture.routes.store.openClaims()).length === 0)
+    const seconds = await fixture.pass(60, async () => (await fixture.store.openClaims()).length === 0)
     expect(seconds).toBeLessThanOrEqual(5)
     expect((await ann.ask('GET', path)).json.Result.TotalCount).toBe(1)
   })
 
   test('of two users with the same name gives no user a group', async () => {
     await using fixture = await open()
-    const { ann, bob, emulator, store } = fixture.routes
+    const { ann, bob, emulator, store } = fixture
     emulator.faults.add({ kind: 'reset-after' })
     await ann.ask('POST', path, { Name: 'cats' })
     emulator.faults.add({ kind: 'refuse' })
@@ -145,7 +144,7 @@ eachDatabase('a creation without a received response', (database) => {
 
   test('of a renaming: the new name is pending, and the group has it within seconds', async () => {
     await using fixture = await open()
-    const { ann, emulator } = fixture.routes
+    const { ann, emulator } = fixture
     const id = await newGroup(ann, 'dogs')
     emulator.faults.add({ kind: 'reset-after' })
     expect((await ann.ask('PATCH', `${path}/${id}`, { Name: 'cats' })).status).toBe(502)
@@ -158,10 +157,10 @@ eachDatabase('a creation without a received response', (database) => {
 
 test('a gateway reconciles a lost response on its own, long before the deadline', async () => {
   const stop = new AbortController()
-  await using routes = await openRoutes({ reconcile: stop.signal, timeoutMs: 30_000 })
-  routes.emulator.faults.add({ kind: 'reset-after' })
-  expect((await routes.ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
-  await until(async () => (await routes.ann.ask('GET', path)).json.Result.TotalCount === 1)
-  expect(statusAndText(await routes.ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
+  await using fixture = await openFixture({ reconcile: stop.signal, timeoutMs: 30_000 })
+  fixture.emulator.faults.add({ kind: 'reset-after' })
+  expect((await fixture.ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
+  await until(async () => (await fixture.ann.ask('GET', path)).json.Result.TotalCount === 1)
+  expect(statusAndText(await fixture.ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
   stop.abort()
 })

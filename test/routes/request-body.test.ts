@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
-import { errorReply, messageOf, newAsset, newGroup, openRoutes, statusAndText } from './fixture.ts'
+import { errorReply, messageOf, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
 
 test.each([
   ...[
@@ -17,12 +17,12 @@ test.each([
   ],
   ...['/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
 ])('the path %s below the prefix is 404 with every method', async (path) => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
     const body = method[0] === 'P' && method !== 'PROPFIND' ? {} : undefined
-    expect(statusAndText(await routes.ann.ask(method, path, body))).toEqual(errorReply(404, 'not found'))
+    expect(statusAndText(await fixture.ann.ask(method, path, body))).toEqual(errorReply(404, 'not found'))
   }
-  expect(routes.calls()).toEqual([])
+  expect(fixture.calls()).toEqual([])
 })
 
 test.each([
@@ -31,14 +31,14 @@ test.each([
   ['/assets/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
   ['/assets/groups/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
 ])('%s with another method is 405 with Allow', async (path, allowed) => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH']) {
     if (allowed.includes(method)) continue
-    const reply = await routes.ann.ask(method, path)
+    const reply = await fixture.ann.ask(method, path)
     expect(statusAndText(reply)).toEqual(errorReply(405, 'method not allowed'))
     expect(reply.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed)
   }
-  expect(routes.calls()).toEqual([])
+  expect(fixture.calls()).toEqual([])
 })
 
 const bodied = [
@@ -51,14 +51,14 @@ const bodied = [
 
 describe.each(bodied)('%s', (route) => {
   const open = async (maxBodyBytes?: number) => {
-    const routes = await openRoutes({ maxBodyBytes })
-    const group = await newGroup(routes.ann, 'a')
-    const asset = await newAsset(routes.ann, group)
-    routes.calls()
+    const fixture = await openFixture({ maxBodyBytes })
+    const group = await newGroup(fixture.ann, 'a')
+    const asset = await newAsset(fixture.ann, group)
+    fixture.calls()
     const [method = '', path = ''] = route.replace('{asset}', asset).replace('{group}', group).split(' ')
     return {
-      ...{ routes, method, path },
-      ask: (body: string, headers?: Record<string, string>) => routes.ann.ask(method, path, body, headers),
+      ...{ fixture, method, path },
+      ask: (body: string, headers?: Record<string, string>) => fixture.ann.ask(method, path, body, headers),
     }
   }
 
@@ -89,38 +89,38 @@ describe.each(bodied)('%s', (route) => {
       `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
     ],
   ])('rejects the body %j with 400', async (body) => {
-    const { routes, ask } = await open()
-    await using _ = routes
+    const { fixture, ask } = await open()
+    await using _ = fixture
     const reply = await ask(body)
     expect(reply.status).toBe(400)
     expect(messageOf(reply)).toMatch(/^request body /)
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('rejects invalid UTF-8 with 400', async () => {
-    const { routes, method, path } = await open()
-    await using _ = routes
-    const response = await fetch(`${routes.url}/api/media/proxy${path}`, {
+    const { fixture, method, path } = await open()
+    await using _ = fixture
+    const response = await fetch(`${fixture.url}/api/media/proxy${path}`, {
       method,
-      headers: { authorization: `Bearer ${routes.ann.token}` },
+      headers: { authorization: `Bearer ${fixture.ann.token}` },
       body: new Uint8Array([...Buffer.from('{"Name":"'), 0xff, 0xc0, ...Buffer.from('"}')]),
     })
     const { error } = (await response.json()) as { error: { message: string } }
     expect([response.status, error.message]).toEqual([400, 'request body is not valid UTF-8'])
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('rejects a body above the size limit with 413, with and without Content-Length', async () => {
-    const { routes, ask } = await open(2_000)
-    await using _ = routes
+    const { fixture, ask } = await open(2_000)
+    await using _ = fixture
     const body = `{"Name":"${'x'.repeat(2_000)}"}`
     expect(statusAndText(await ask(body))).toEqual(errorReply(413, 'request body is too large'))
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('accepts any Content-Type', async () => {
-    const { routes, ask } = await open()
-    await using _ = routes
+    const { fixture, ask } = await open()
+    await using _ = fixture
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',

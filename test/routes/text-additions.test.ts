@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { openRoutes } from './fixture.ts'
+import { openFixture } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hello' }]
 
@@ -19,21 +19,21 @@ for (const [model, path, asked, first, later] of [
   ['emulated-2k', '/chat/completions', { messages }, [all, 'stream+stream_options'], 'stream+stream_options'],
 ] as const) {
   test(`${model} serves ${path}, streaming and non-streaming, with the parameters that it supports`, async () => {
-    await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
-    const { ann, url } = routes
+    await using fixture = await openFixture({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
+    const { ann, url } = fixture
     const post = (more: object) =>
       fetch(`${url}/v1${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model, ...asked, ...more }),
       })
-    routes.calls()
+    fixture.calls()
     const plain = await post({})
     expect([plain.status, await plain.text()]).toEqual([200, expect.stringContaining('hello')])
-    expect(additionsIn(routes.calls())).toEqual([...first])
+    expect(additionsIn(fixture.calls())).toEqual([...first])
     const stream = await post({ stream: true })
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
     expect(await stream.text()).toEndWith('data: [DONE]\n\n')
-    expect(additionsIn(routes.calls())).toEqual([later])
+    expect(additionsIn(fixture.calls())).toEqual([later])
   })
 }

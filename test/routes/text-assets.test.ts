@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
 import type { User } from '../support/gateway.ts'
-import { adoptFace, eachKind, newAsset, newGroup, openRoutes } from './fixture.ts'
+import { adoptFace, eachKind, newAsset, newGroup, openFixture } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 
@@ -39,19 +39,19 @@ const refused = (param: string) => ({
 
 describe.each(eachKind)('an asset URL in a text request, with an upstream of kind $kind', ({ kindOf }) => {
   test('passes when the asset is the caller’s, in groups of both types', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { ann, url } = routes
+    await using fixture = await openFixture({ kindOf })
+    const { ann, url } = fixture
     const own = await newAsset(ann, await newGroup(ann, 'a'))
-    const face = await newAsset(ann, await adoptFace(routes, ann, 'me'), { GroupType: 'LivenessFace' })
+    const face = await newAsset(ann, await adoptFace(fixture, ann, 'me'), { GroupType: 'LivenessFace' })
     for (const id of [own, face]) {
       for (const block of Object.values(blocks)) {
-        routes.calls()
+        fixture.calls()
         const address = `asset://${id}`
         expect([address, await post(url, ann, '/chat/completions', chatWith(block(address)))]).toMatchObject([
           address,
           { status: 200 },
         ])
-        const sent = routes.calls().find(({ action }) => action === 'CreateChatCompletion')
+        const sent = fixture.calls().find(({ action }) => action === 'CreateChatCompletion')
         expect(sent?.body).toContain(address)
       }
       expect(await post(url, ann, '/responses', responseWith(`asset://${id}`))).toMatchObject({ status: 200 })
@@ -59,11 +59,11 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
   })
 
   test('is rejected with the same error for a foreign and an unknown asset, without a text upstream call', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { ann, bob, emulator, url } = routes
+    await using fixture = await openFixture({ kindOf })
+    const { ann, bob, emulator, url } = fixture
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
     const nobodys = emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'a' }).id }).id
-    routes.calls()
+    fixture.calls()
     for (const id of [foreign, nobodys, 'asset-20260101000000-zzzzz']) {
       for (const [kind, block] of Object.entries(blocks)) {
         const param = { image: 'image_url.url', video: 'video_url.url', frames: 'video[1]' }[kind]
@@ -76,15 +76,15 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
         refused('input[0].content[0].image_url'),
       )
     }
-    expect(routes.calls().filter(({ action }) => action.startsWith('Create'))).toEqual([])
+    expect(fixture.calls().filter(({ action }) => action.startsWith('Create'))).toEqual([])
   })
 
   test('is 400 in any other spelling, for own and foreign assets', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const { ann, bob, url } = routes
+    await using fixture = await openFixture({ kindOf })
+    const { ann, bob, url } = fixture
     const foreign = await newAsset(bob, await newGroup(bob, 'a'))
     const own = await newAsset(ann, await newGroup(ann, 'a'))
-    routes.calls()
+    fixture.calls()
     const odd = [`${own}/../${foreign}`, `${own}?x`, `${own}%2f`, '', ' ', `${own}#${foreign}`, `/${own}`]
     const addresses = [
       ...odd.map((id) => `asset://${id}`),
@@ -107,29 +107,34 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
       }
       expect(await post(url, ann, '/responses', responseWith(address))).toMatchObject({ status: 400 })
     }
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('is rejected as unknown while the asset upstream is down', async () => {
-    await using routes = await openRoutes({ kindOf })
-    routes.emulator.faults.add({ kind: 'status', status: 503, action: 'GetAsset', times: Number.POSITIVE_INFINITY })
-    const response = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+    await using fixture = await openFixture({ kindOf })
+    fixture.emulator.faults.add({ kind: 'status', status: 503, action: 'GetAsset', times: Number.POSITIVE_INFINITY })
+    const response = await post(
+      fixture.url,
+      fixture.ann,
+      '/chat/completions',
+      chatWith(blocks.image('asset://asset-x')),
+    )
     expect(response).toEqual({
       status: 502,
       text: JSON.stringify({
         error: { message: 'Seedance upstream unavailable', type: 'server_error', param: null, code: null },
       }),
     })
-    expect(routes.calls().map(({ action }) => action)).not.toContain('CreateChatCompletion')
+    expect(fixture.calls().map(({ action }) => action)).not.toContain('CreateChatCompletion')
   })
 })
 
 test('without an asset library every asset URL is rejected', async () => {
-  await using routes = await openRoutes({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
-  const response = await post(routes.url, routes.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
+  await using fixture = await openFixture({ kindOf: ({ ark: settings }) => ark(settings), kind: undefined })
+  const response = await post(fixture.url, fixture.ann, '/chat/completions', chatWith(blocks.image('asset://asset-x')))
   expect([response.status, JSON.parse(response.text)]).toMatchObject([
     403,
     { error: { param: 'messages[0].content[1].image_url.url' } },
   ])
-  expect(routes.calls()).toEqual([])
+  expect(fixture.calls()).toEqual([])
 })

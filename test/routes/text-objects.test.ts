@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { startEmulator } from '../../src/emulator/index.ts'
-import { openRoutes, type Routes } from './fixture.ts'
+import { type Fixture, openFixture } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 
-const clientOf = ({ url }: Routes, { token }: Routes['ann']) =>
+const clientOf = ({ url }: Fixture, { token }: Fixture['ann']) =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
 
 /** The result of an attempt: the response or the error message. */
@@ -29,28 +29,28 @@ const previous = (id: string) =>
 
 describe('OpenAI’s client of one user with ids of another user', () => {
   test('cannot continue a response, streaming or non-streaming, but the owner can', async () => {
-    await using routes = await openRoutes()
-    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    await using fixture = await openFixture()
+    const [ann, bob] = [clientOf(fixture, fixture.ann), clientOf(fixture, fixture.bob)]
     const plain = await ann.responses.create({ model, input: 'my secret is mango' })
     const streamed = await ann.responses.stream({ model, input: 'my secret is kiwi' }).finalResponse()
     for (const { id } of [plain, streamed]) {
-      routes.calls()
+      fixture.calls()
       const request = { model, input: 'what is it?', previous_response_id: id }
       expect(await outcome(bob.responses.create(request))).toEqual(previous(id))
       expect(await outcome(bob.responses.create({ ...request, stream: true }))).toEqual(previous(id))
       const unknown = { ...request, previous_response_id: 'resp_none' }
       expect(await outcome(bob.responses.create(unknown))).toEqual(previous('resp_none'))
-      expect(routes.calls()).toEqual([])
+      expect(fixture.calls()).toEqual([])
       expect((await ann.responses.create(request)).previous_response_id).toBe(id)
     }
   })
 
   test('cannot read, delete, cancel or reference objects, but the owner can', async () => {
-    await using routes = await openRoutes()
-    const [ann, bob] = [clientOf(routes, routes.ann), clientOf(routes, routes.bob)]
+    await using fixture = await openFixture()
+    const [ann, bob] = [clientOf(fixture, fixture.ann), clientOf(fixture, fixture.bob)]
     const { id, output } = await ann.responses.create({ model, input: 'my secret is mango' })
     const item = output[0]?.id ?? ''
-    routes.calls()
+    fixture.calls()
     const missing = errorReply(404, `Response with id '${id}' not found.`)
     expect(await outcome(bob.responses.retrieve(id))).toEqual(missing)
     expect(await outcome(bob.responses.retrieve(id, { stream: true }))).toEqual(missing)
@@ -61,7 +61,7 @@ describe('OpenAI’s client of one user with ids of another user', () => {
     expect(await outcome(bob.responses.create(reference))).toEqual(
       errorReply(404, `Item with id '${item}' not found.`, 'input[0].id'),
     )
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
 
     expect(await ann.responses.retrieve(id)).toMatchObject({ id, status: 'completed', output })
     const items = (await ann.responses.inputItems.list(id, { limit: 5, order: 'asc' })).data
@@ -76,13 +76,13 @@ describe('OpenAI’s client of one user with ids of another user', () => {
     ])
     await ann.responses.delete(id)
     expect(await outcome(ann.responses.retrieve(id))).toEqual(missing)
-    expect(routes.emulator.text.objects.list().some((object) => object.id === id)).toBe(false)
+    expect(fixture.emulator.text.objects.list().some((object) => object.id === id)).toBe(false)
   })
 
   test('cannot use objects that were created in the account without the gateway', async () => {
-    await using routes = await openRoutes()
-    const ann = clientOf(routes, routes.ann)
-    const { objects, url, key } = routes.emulator.text
+    await using fixture = await openFixture()
+    const ann = clientOf(fixture, fixture.ann)
+    const { objects, url, key } = fixture.emulator.text
     const account = new OpenAI({ baseURL: url, apiKey: key })
     const { id: conversation } = await account.conversations.create({ items: [{ role: 'user', content: 'secret' }] })
     const { id: response } = await account.responses.create({ model, input: 'secret' })
@@ -101,7 +101,7 @@ describe('OpenAI’s client of one user with ids of another user', () => {
       'tools[0].vector_store_ids[0]': { tools: [{ type: 'file_search', vector_store_ids: [store] }] },
       'prompt.id': { prompt: { id: prompt } },
     }
-    routes.calls()
+    fixture.calls()
     for (const [param, use] of Object.entries(uses)) {
       expect(await outcome(ann.responses.create({ model, input: 'x', ...use }))).toMatchObject([
         expect.any(Number),
@@ -113,17 +113,17 @@ describe('OpenAI’s client of one user with ids of another user', () => {
       400,
       { param: 'messages[0].audio.id' },
     ])
-    expect(routes.calls()).toEqual([])
+    expect(fixture.calls()).toEqual([])
   })
 
   test('can use objects of a kind that the operator allows', async () => {
-    await using routes = await openRoutes({ text: { allowedFields: ['file_id', 'conversation'] } })
-    const { objects, url, key } = routes.emulator.text
+    await using fixture = await openFixture({ text: { allowedFields: ['file_id', 'conversation'] } })
+    const { objects, url, key } = fixture.emulator.text
     const file = objects.add({ kind: 'file', name: 'the-file' })
     const { id: conversation } = await new OpenAI({ baseURL: url, apiKey: key }).conversations.create()
     const input = [{ role: 'user' as const, content: [{ type: 'input_file' as const, file_id: file }] }]
-    for (const user of [routes.ann, routes.bob]) {
-      const { output_text } = await clientOf(routes, user).responses.create({ model, input, conversation })
+    for (const user of [fixture.ann, fixture.bob]) {
+      const { output_text } = await clientOf(fixture, user).responses.create({ model, input, conversation })
       expect(output_text).toContain('the-file')
     }
   })
@@ -131,21 +131,21 @@ describe('OpenAI’s client of one user with ids of another user', () => {
 
 describe('an id that a caller has received works', () => {
   test('also when the caller disconnected after the first event of the stream', async () => {
-    await using routes = await openRoutes({ emulator: { text: { msPerDelta: 20 } } })
-    const ann = clientOf(routes, routes.ann)
+    await using fixture = await openFixture({ emulator: { text: { msPerDelta: 20 } } })
+    const ann = clientOf(fixture, fixture.ann)
     const stream = await ann.responses.create({ model, input: '100 tokens', stream: true })
     let id = ''
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id
       break
     }
-    expect(await routes.store.textObject(routes.ann.id, 'response', id, Date.now())).toMatchObject({ id })
-    expect(await outcome(clientOf(routes, routes.bob).responses.retrieve(id))).toMatchObject([404, {}])
+    expect(await fixture.store.textObject(fixture.ann.id, 'response', id, Date.now())).toMatchObject({ id })
+    expect(await outcome(clientOf(fixture, fixture.bob).responses.retrieve(id))).toMatchObject([404, {}])
   })
 
   test('but a generated id for an upstream without storage has no owner', async () => {
     const emulator = await startEmulator({ limits: {} })
-    await using bridged = await openRoutes({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
+    await using bridged = await openFixture({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
     const ann = clientOf(bridged, bridged.ann)
     const { id } = await ann.responses.create({ model, input: 'hi' })
     expect(await outcome(ann.responses.retrieve(id))).toEqual(errorReply(404, `Response with id '${id}' not found.`))
@@ -160,8 +160,8 @@ describe('an id that a caller has received works', () => {
 })
 
 test('an unauthenticated caller receives no information', async () => {
-  await using routes = await openRoutes()
-  const { id } = await clientOf(routes, routes.ann).responses.create({ model, input: 'hi' })
+  await using fixture = await openFixture()
+  const { id } = await clientOf(fixture, fixture.ann).responses.create({ model, input: 'hi' })
   for (const [method, below] of [
     ['GET', ''],
     ['DELETE', ''],
@@ -170,7 +170,7 @@ test('an unauthenticated caller receives no information', async () => {
   ] as const) {
     const responses = await Promise.all(
       [id, 'resp_none'].map(async (each) => {
-        const response = await fetch(`${routes.url}/v1/responses/${each}${below}`, { method })
+        const response = await fetch(`${fixture.url}/v1/responses/${each}${below}`, { method })
         return [response.status, await response.text()]
       }),
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { newGroup, openRoutes, type Routes } from './fixture.ts'
+import { type Fixture, newGroup, openFixture } from './fixture.ts'
 
 /** An upstream that ignores some parameters of an asset list. */
 const ignoring =
@@ -23,9 +23,9 @@ const ignoring =
 const minute = 60_000
 
 /** Ann's assets (`a`) and foreign ones (`-`), one minute apart in the given order. */
-const fill = async ({ ann, emulator }: Routes, owners: string) => {
+const fill = async ({ ann, emulator }: Fixture, owners: string) => {
   const own = await newGroup(ann, 'a')
-  const foreign = emulator.library.addGroup({ name: 'strangers' }).id
+  const foreign = emulator.library.addGroup({ name: 'foreign' }).id
   const start = Date.UTC(2026, 0, 1)
   for (const [nth, owner] of [...owners].entries()) {
     const createTime = start + nth * minute
@@ -47,9 +47,9 @@ describe.each(Object.entries(library))('when the upstream ignores GroupIds and %
     'the empty page %s has the TotalCount of the caller’s assets',
     async (query) => {
       for (const order of ['Asc', 'Desc']) {
-        await using routes = await openRoutes({ kindOf: ignoring('GroupIds') })
-        const count = await fill(routes, owners)
-        const { json } = await routes.ann.ask('GET', `/assets?${query}&SortOrder=${order}`)
+        await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
+        const count = await fill(fixture, owners)
+        const { json } = await fixture.ann.ask('GET', `/assets?${query}&SortOrder=${order}`)
         expect(json.Result).toEqual({ Items: [], NextToken: '', TotalCount: count })
       }
     },
@@ -58,27 +58,27 @@ describe.each(Object.entries(library))('when the upstream ignores GroupIds and %
 
 test('a filter without matches has TotalCount 0, even if the upstream ignores the filter', async () => {
   for (const names of [['GroupIds'], ['Statuses'], ['GroupIds', 'Statuses'], []]) {
-    await using routes = await openRoutes({ kindOf: ignoring(...names) })
-    await fill(routes, 'aaa--')
+    await using fixture = await openFixture({ kindOf: ignoring(...names) })
+    await fill(fixture, 'aaa--')
     for (const query of ['Statuses=Failed', 'Statuses=Failed&PageNumber=50', 'Statuses=Failed&PageNumber=4000']) {
-      const { json } = await routes.ann.ask('GET', `/assets?${query}`)
+      const { json } = await fixture.ann.ask('GET', `/assets?${query}`)
       expect(json.Result).toMatchObject({ Items: [], NextToken: '', TotalCount: 0 })
     }
   }
 })
 
 test('an empty page of an upstream that honours the parameters needs one or two more calls', async () => {
-  await using routes = await openRoutes()
-  const count = await fill(routes, `${'a'.repeat(30)}--`)
-  routes.calls()
-  expect((await routes.ann.ask('GET', '/assets?PageNumber=50')).json.Result.TotalCount).toBe(count)
-  expect(routes.calls()).toHaveLength(2)
+  await using fixture = await openFixture()
+  const count = await fill(fixture, `${'a'.repeat(30)}--`)
+  fixture.calls()
+  expect((await fixture.ann.ask('GET', '/assets?PageNumber=50')).json.Result.TotalCount).toBe(count)
+  expect(fixture.calls()).toHaveLength(2)
 })
 
 test('a cached walk shows changes of the same second', async () => {
   let time = Date.UTC(2026, 0, 1)
-  await using routes = await openRoutes({ emulator: { clock: () => time } })
-  const { ann, emulator } = routes
+  await using fixture = await openFixture({ emulator: { clock: () => time } })
+  const { ann, emulator } = fixture
   const groupId = await newGroup(ann, 'a')
   for (let nth = 0; nth < 300; nth++) emulator.library.addAsset({ groupId, name: 'old', createTime: time })
   time += 60_000
@@ -94,7 +94,7 @@ test('a cached walk shows changes of the same second', async () => {
     expect((await ann.ask('PATCH', `/assets/${id}`, { Name })).status).toBe(200)
     expect((await list()).find(({ Id }) => Id === id)?.Name).toBe(Name)
   }
-  routes.calls()
+  fixture.calls()
   await list()
-  expect(routes.calls()).toHaveLength(1)
+  expect(fixture.calls()).toHaveLength(1)
 })

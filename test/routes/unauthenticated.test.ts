@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
-import { expectNothingFromInside, openRoutes, until } from './fixture.ts'
+import { expectNothingFromInside, openFixture, until } from './fixture.ts'
 
 const paths = [
   ...['GET', 'POST'].flatMap((method) => [[method, '/assets'] as const, [method, '/assets/groups'] as const]),
@@ -16,8 +16,8 @@ const seen = (response: Reply) =>
   Object.entries(Object.fromEntries(response.headers.entries())).filter(([name]) => name !== 'date')
 
 test('missing, malformed, unknown, revoked and expired tokens and disabled users have the same response', async () => {
-  await using routes = await openRoutes()
-  const { ann, bob, store } = routes
+  await using fixture = await openFixture()
+  const { ann, bob, store } = fixture
   const addToken = async (more: { expiresAt?: number } = {}) => {
     const token = createToken()
     const id = await store.addToken({ user: ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0, ...more })
@@ -42,12 +42,12 @@ test('missing, malformed, unknown, revoked and expired tokens and disabled users
     { 'x-api-key': ann.token },
     { authorization: `Token ${ann.token}` },
   ]
-  routes.calls()
+  fixture.calls()
   const responses: Reply[] = []
   for (const [method, path] of paths) {
     for (const given of headers) {
       const body = method[0] === 'P' ? 'not even json' : undefined
-      responses.push(await askRaw(routes.url, `/api/media/proxy${path}`, { method, headers: given, body }))
+      responses.push(await askRaw(fixture.url, `/api/media/proxy${path}`, { method, headers: given, body }))
     }
   }
   const first = responses[0] as Reply
@@ -60,29 +60,29 @@ test('missing, malformed, unknown, revoked and expired tokens and disabled users
     expect([response.status, response.text]).toEqual([first.status, first.text])
     expect(seen(response)).toEqual(seen(first))
   }
-  expect(routes.calls()).toEqual([])
+  expect(fixture.calls()).toEqual([])
 })
 
 test('a token in the query is ignored', async () => {
-  await using routes = await openRoutes()
-  const query = `access_token=${routes.ann.token}&token=${routes.ann.token}`
-  expect((await fetch(`${routes.url}/api/media/proxy/assets?${query}`)).status).toBe(401)
+  await using fixture = await openFixture()
+  const query = `access_token=${fixture.ann.token}&token=${fixture.ann.token}`
+  expect((await fetch(`${fixture.url}/api/media/proxy/assets?${query}`)).status).toBe(401)
 })
 
 test('the scheme Bearer is case-insensitive', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ']) {
-    const headers = { authorization: `${scheme} ${routes.ann.token}` }
-    expect((await fetch(`${routes.url}/api/media/proxy/assets`, { headers })).status).toBe(200)
+    const headers = { authorization: `${scheme} ${fixture.ann.token}` }
+    expect((await fetch(`${fixture.url}/api/media/proxy/assets`, { headers })).status).toBe(200)
   }
 })
 
 test('all tokens of a user have the same access', async () => {
-  await using routes = await openRoutes()
+  await using fixture = await openFixture()
   const token = createToken()
-  await routes.store.addToken({ user: routes.ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0 })
-  await routes.ann.ask('POST', '/assets/groups', { Name: 'a' })
+  await fixture.store.addToken({ user: fixture.ann.id, hash: hashToken(token), start: 'sk-', createdAt: 0 })
+  await fixture.ann.ask('POST', '/assets/groups', { Name: 'a' })
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(`${routes.url}/api/media/proxy/assets/groups`, { headers })
+  const response = await fetch(`${fixture.url}/api/media/proxy/assets/groups`, { headers })
   expect(await response.json()).toMatchObject({ Result: { TotalCount: 1, Items: [{ Name: 'a' }] } })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
-import { eachKind, errorReply, newAsset, newGroup, openRoutes, picture, statusAndText } from './fixture.ts'
+import { eachKind, errorReply, newAsset, newGroup, openFixture, picture, statusAndText } from './fixture.ts'
 
 interface Things {
   readonly group: string
@@ -26,12 +26,12 @@ const invalid = errorReply(502, 'upstream returned an invalid response')
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
     const open = async (fault: Fault) => {
-      const routes = await openRoutes({ kindOf, timeoutMs: 300 })
-      const group = await newGroup(routes.ann, 'a')
-      const asset = await newAsset(routes.ann, group)
-      routes.calls()
-      routes.emulator.faults.add({ ...fault, action })
-      return { routes, things: { group, asset } }
+      const fixture = await openFixture({ kindOf, timeoutMs: 300 })
+      const group = await newGroup(fixture.ann, 'a')
+      const asset = await newAsset(fixture.ann, group)
+      fixture.calls()
+      fixture.emulator.faults.add({ ...fault, action })
+      return { fixture, things: { group, asset } }
     }
 
     test.each([
@@ -49,9 +49,9 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
         ...{ 'content-type': type, 'retry-after': '7', 'x-request-id': 'abc', 'x-tt-logid': 'def' },
         ...{ 'set-cookie': 'session=1', 'www-authenticate': 'Bearer realm="up"', server: 'up', location: 'http://up' },
       }
-      const { routes, things } = await open({ kind: 'status', status, body, headers })
-      await using _ = routes
-      const reply = await ask(routes.ann, things)
+      const { fixture, things } = await open({ kind: 'status', status, body, headers })
+      await using _ = fixture
+      const reply = await ask(fixture.ann, things)
       expect(statusAndText(reply)).toEqual({ status, text: body })
       const shown = ['content-type', 'retry-after', 'x-request-id', 'x-tt-logid', 'set-cookie', 'server', 'location']
       expect([...shown, 'www-authenticate'].map((name) => reply.headers.get(name))).toEqual([
@@ -64,7 +64,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
         null,
         null,
       ])
-      expect(routes.calls()).toHaveLength(1)
+      expect(fixture.calls()).toHaveLength(1)
     })
 
     test.each<[string, Fault]>([
@@ -73,9 +73,9 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       ['silence', { kind: 'hang' }],
       ['a truncated response', { kind: 'truncate' }],
     ])('is 502 after %s', async (_what, fault) => {
-      const { routes, things } = await open(fault)
-      await using _ = routes
-      expect(statusAndText(await ask(routes.ann, things))).toEqual(unavailable)
+      const { fixture, things } = await open(fault)
+      await using _ = fixture
+      expect(statusAndText(await ask(fixture.ann, things))).toEqual(unavailable)
     })
 
     test.each<[string, Fault]>([
@@ -86,54 +86,54 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       ['a number', { kind: 'status', status: 201, body: '7' }],
       ['truncated JSON', { kind: 'not-json', body: '{"Result":{' }],
     ])('is 502 after %s', async (_what, fault) => {
-      const { routes, things } = await open(fault)
-      await using _ = routes
-      expect(statusAndText(await ask(routes.ann, things))).toEqual(invalid)
-      expect(routes.calls()).toHaveLength(1)
+      const { fixture, things } = await open(fault)
+      await using _ = fixture
+      expect(statusAndText(await ask(fixture.ann, things))).toEqual(invalid)
+      expect(fixture.calls()).toHaveLength(1)
     })
 
     test('is retried once if it is a read, never if it is a change', async () => {
-      const { routes, things } = await open({ kind: 'refuse' })
-      await using _ = routes
-      const reply = await ask(routes.ann, things)
+      const { fixture, things } = await open({ kind: 'refuse' })
+      await using _ = fixture
+      const reply = await ask(fixture.ann, things)
       const reads = /^(?:List|Get)/.test(action)
       expect(reply.status).toBe(reads ? 200 : 502)
-      expect(routes.calls()).toHaveLength(reads ? 2 : 1)
+      expect(fixture.calls()).toHaveLength(reads ? 2 : 1)
     })
   })
 
   test('accepts an empty response only for a change', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const group = await newGroup(routes.ann, 'a')
-    const asset = await newAsset(routes.ann, group)
+    await using fixture = await openFixture({ kindOf })
+    const group = await newGroup(fixture.ann, 'a')
+    const asset = await newAsset(fixture.ann, group)
     for (const [action, ask] of requests) {
-      routes.emulator.faults.add({ kind: 'status', status: 200, body: '', action })
+      fixture.emulator.faults.add({ kind: 'status', status: 200, body: '', action })
       const mayBeEmpty = /^(?:Update|Delete)/.test(action)
       // The 404 removes the record of the group, so this request is the last.
-      if (action === 'DeleteAssetGroup') routes.emulator.faults.clear()
+      if (action === 'DeleteAssetGroup') fixture.emulator.faults.clear()
       else
-        expect(statusAndText(await ask(routes.ann, { group, asset }))).toEqual(
+        expect(statusAndText(await ask(fixture.ann, { group, asset }))).toEqual(
           mayBeEmpty ? { status: 200, text: '' } : invalid,
         )
     }
   })
 
   test('does not forward an error that contains the account’s credential', async () => {
-    await using routes = await openRoutes({ kindOf })
-    const group = await newGroup(routes.ann, 'a')
-    const { rest, ark } = routes.emulator
+    await using fixture = await openFixture({ kindOf })
+    const group = await newGroup(fixture.ann, 'a')
+    const { rest, ark } = fixture.emulator
     const secret = kindOf === eachKind[0]?.kindOf ? rest.key : ark.secretKey
-    routes.emulator.faults.add({ kind: 'status', status: 401, body: `{"message":"bad key ${secret}"}` })
-    expect(statusAndText(await routes.ann.ask('GET', `/assets?GroupIds=${group}`))).toEqual(invalid)
+    fixture.emulator.faults.add({ kind: 'status', status: 401, body: `{"message":"bad key ${secret}"}` })
+    expect(statusAndText(await fixture.ann.ask('GET', `/assets?GroupIds=${group}`))).toEqual(invalid)
   })
 })
 
 test('without an upstream every route is 502 after authentication', async () => {
-  await using routes = await openRoutes({ kind: undefined })
+  await using fixture = await openFixture({ kind: undefined })
   for (const [, ask] of requests) {
-    expect(statusAndText(await ask(routes.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
+    expect(statusAndText(await ask(fixture.ann, { group: 'a', asset: 'b' }))).toEqual(unavailable)
   }
-  expect(statusAndText(await routes.ann.ask('GET', '/assets/groups'))).toEqual(unavailable)
-  const response = await fetch(`${routes.url}/api/media/proxy/assets`)
+  expect(statusAndText(await fixture.ann.ask('GET', '/assets/groups'))).toEqual(unavailable)
+  const response = await fetch(`${fixture.url}/api/media/proxy/assets`)
   expect(response.status).toBe(401)
 })

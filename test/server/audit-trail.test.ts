@@ -5,12 +5,12 @@ import { openStore } from '../../src/store/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, login, newToken, type Office, openOffice, password, send, until } from './fixture.ts'
+import { arkOf, browse, type Fixture, faces, login, newToken, openFixture, password, send, until } from './fixture.ts'
 
 type Entry = Readonly<Record<string, string | number>>
 
 /** The entries that `admin audit` prints. */
-const trailOf = async ({ store }: Pick<Office, 'store'>, ...args: readonly string[]): Promise<readonly Entry[]> => {
+const trailOf = async ({ store }: Pick<Fixture, 'store'>, ...args: readonly string[]): Promise<readonly Entry[]> => {
   const lines: string[] = []
   const words = ['audit', ...args]
   const out = (line: string) => lines.push(line)
@@ -22,29 +22,29 @@ const picture = { URL: 'https://files.example/a.png', AssetType: 'Image' }
 const secret = 'a session secret of the test'
 
 describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (%s)', (kind: TestDatabase['kind']) => {
-  let office: Office
+  let fixture: Fixture
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
-    office = await openOffice(kind)
-    for (const name of ['ann', 'bob', 'cyd', 'dan', 'fay']) await office.addPerson(name)
+    fixture = await openFixture(kind)
+    for (const name of ['ann', 'bob', 'cyd', 'dan', 'fay']) await fixture.addPerson(name)
     const environment = {
-      ...arkOf(office),
+      ...arkOf(fixture),
       SESSION_SECRET: secret,
       TRUSTED_PROXIES: '127.0.0.1',
       USER_MAX_TOKENS: '100',
-      TEXT_UPSTREAM_URL: office.emulator.text.url,
-      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+      TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+      TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     }
-    servers = [await office.start(environment), await office.start(environment)]
+    servers = [await fixture.start(environment), await fixture.start(environment)]
   }, 60_000)
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const forwardedFor = (address: string) => ({ 'x-forwarded-for': address })
   /** The entries of a user. Waits until there are at least `count`. */
   const entriesOf = async (name: string, count: number) => {
-    let entries = await trailOf(office, '--user', name)
+    let entries = await trailOf(fixture, '--user', name)
     await until(async () => {
-      entries = await trailOf(office, '--user', name)
+      entries = await trailOf(fixture, '--user', name)
       return entries.length >= count
     })
     return entries
@@ -81,7 +81,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     for (const { user, user_id } of entries) expect([user, user_id]).toEqual(['ann', id])
     let unknown: Entry | undefined
     await until(async () => {
-      unknown = (await trailOf(office)).find(({ address }) => address === '192.0.2.3')
+      unknown = (await trailOf(fixture)).find(({ address }) => address === '192.0.2.3')
       return unknown !== undefined
     })
     expect(unknown).toMatchObject({ action: 'session.fail', status: 401, times: 1 })
@@ -130,8 +130,8 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     await mine.ask('DELETE', `/assets/${asset}`)
     await mine.ask('DELETE', `/assets/groups/${group}`)
     const { verification_id: verification } = (await bob.ask('POST', faces, {})).json
-    const [session] = office.emulator.face.sessions()
-    const callback = new URL(office.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
+    const [session] = fixture.emulator.face.sessions()
+    const callback = new URL(fixture.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
     await send(servers[0].url, 'GET', callback.pathname + callback.search)
     let face = ''
     await until(async () => {
@@ -175,11 +175,16 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
 
   test('has the use of an expired token, and the limit of tokens when a user reaches it', async () => {
     const cyd = await browse(servers[0], 'cyd')
-    const user = (await office.store.userByName('cyd'))?.id ?? ''
+    const user = (await fixture.store.userByName('cyd'))?.id ?? ''
     const start = { start: 'sk-000000', createdAt: 1 }
     const old = 'sk-00000000000000000000000000000000000000000old'
-    const expired = await office.store.addToken({ user, hash: hashToken(old), ...start, expiresAt: Date.now() - 1_000 })
-    for (let nth = 0; nth < 100; nth++) await office.store.addToken({ user, hash: `hash ${nth}`, ...start })
+    const expired = await fixture.store.addToken({
+      user,
+      hash: hashToken(old),
+      ...start,
+      expiresAt: Date.now() - 1_000,
+    })
+    for (let nth = 0; nth < 100; nth++) await fixture.store.addToken({ user, hash: `hash ${nth}`, ...start })
     expect((await cyd.ask('POST', '/api/tokens', {})).status).toBe(409)
     expect((await userAt(servers[1].url, '', old).ask('GET', '/assets')).status).toBe(401)
     expect(brief(await entriesOf('cyd', 3)).sort()).toEqual([
@@ -193,21 +198,23 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     const dan = await browse(servers[0], 'dan')
     const { token } = await newToken(dan)
     const user = userAt(servers[0].url, '', token)
-    const before = (await trailOf(office, '--user', 'dan', '--action', 'access.refuse')).length
+    const before = (await trailOf(fixture, '--user', 'dan', '--action', 'access.refuse')).length
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 50 }, (_, nth) => user.ask('GET', `/assets?GroupIds=group-${round}-${nth}`)),
       )
     }
     await Bun.sleep(200)
-    expect((await trailOf(office, '--user', 'dan', '--action', 'access.refuse')).length - before).toBe(10)
+    expect((await trailOf(fixture, '--user', 'dan', '--action', 'access.refuse')).length - before).toBe(10)
   })
 
   test('has the actions of an administrator, marked as such', async () => {
     const admin = async (...args: readonly string[]) => {
       const lines: string[] = []
       const out = (line: string) => lines.push(line)
-      expect(await runAdmin(args, { store: office.store, out, err: out, stdin: async () => '', now: Date.now })).toBe(0)
+      expect(await runAdmin(args, { store: fixture.store, out, err: out, stdin: async () => '', now: Date.now })).toBe(
+        0,
+      )
       return lines[0] ?? ''
     }
     const user = await admin('user', 'add', 'eve', '--password', 'open sesame')
@@ -218,7 +225,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     await admin('user', 'password', 'eve', '--password', 'changed')
     await admin('user', 'disable', 'eve')
     await admin('user', 'enable', 'eve')
-    const entries = await trailOf(office, '--user', 'eve')
+    const entries = await trailOf(fixture, '--user', 'eve')
     expect(brief(entries).sort()).toEqual(
       [
         'user.create - - -',
@@ -246,8 +253,8 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     await login(servers[0].url, token, {}, token)
     await login(servers[0].url, password, {}, 'another secret')
     await Bun.sleep(200)
-    const rows = JSON.stringify(await trailOf(office))
-    const link = office.emulator.face.sessions()[0]
+    const rows = JSON.stringify(await trailOf(fixture))
+    const link = fixture.emulator.face.sessions()[0]
     const secrets = [
       ...[
         password,
@@ -260,7 +267,7 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
       ],
       ...[token, token.slice(3), hashToken(token), ann.cookie, ...ann.cookie.slice('session='.length).split('.')],
       ...[link?.bytedToken, link?.h5, link?.callbackUrl.split('/').at(-1)],
-      ...[office.emulator.ark.secretKey, office.emulator.text.key],
+      ...[fixture.emulator.ark.secretKey, fixture.emulator.text.key],
     ]
     expect(rows.length).toBeGreaterThan(5_000)
     for (const one of secrets) {
@@ -273,64 +280,64 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
 describe.each(['sqlite', 'postgres'] as const)(
   'the audit trail of a server that ends (%s)',
   (kind: TestDatabase['kind']) => {
-    const groupCreator = async (office: Office, server: ServerProcess) => {
-      const { id, token } = await office.addUser('ann')
+    const groupCreator = async (fixture: Fixture, server: ServerProcess) => {
+      const { id, token } = await fixture.addUser('ann')
       const user = userAt(server.url, id, token)
       return async (nth: number) => (await user.ask('POST', '/assets/groups', { Name: `group ${nth}` })).json.Result.Id
     }
 
     test('has every change that was confirmed before SIGTERM', async () => {
-      await using office = await openOffice(kind)
-      const server = await office.start()
-      const create = await groupCreator(office, server)
+      await using fixture = await openFixture(kind)
+      const server = await fixture.start()
+      const create = await groupCreator(fixture, server)
       const ids = await Promise.all(Array.from({ length: 40 }, (_, nth) => create(nth)))
       expect(await server.kill('SIGTERM')).toBe(0)
-      const created = await trailOf(office, '--action', 'group.create')
+      const created = await trailOf(fixture, '--action', 'group.create')
       expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
     }, 30_000)
 
     test('lacks after SIGKILL at most the latest changes, and no login and no change of a token', async () => {
-      await using office = await openOffice(kind)
-      await office.addPerson('bob')
-      const first = await office.start()
-      const create = await groupCreator(office, first)
+      await using fixture = await openFixture(kind)
+      await fixture.addPerson('bob')
+      const first = await fixture.start()
+      const create = await groupCreator(fixture, first)
       const early = await create(0)
       await Bun.sleep(500)
       const bob = await browse(first, 'bob')
       await first.kill('SIGKILL')
-      const second = await office.start()
+      const second = await fixture.start()
       const { id } = (await bob.ask('POST', '/api/tokens', {}, {}, second)).json.token
       await second.kill('SIGKILL')
-      const third = await office.start()
+      const third = await fixture.start()
       await bob.ask('DELETE', `/api/tokens/${id}`, undefined, {}, third)
       await third.kill('SIGKILL')
-      const entries = await trailOf(office)
+      const entries = await trailOf(fixture)
       expect(entries.map(({ action, id = '' }) => `${action} ${id}`).sort()).toEqual(
         [`group.create ${early}`, 'session.login ', `token.create ${id}`, `token.revoke ${id}`].sort(),
       )
     }, 30_000)
 
     test('has a group whose creation got no response and was recovered later', async () => {
-      await using office = await openOffice(kind)
-      const server = await office.start()
-      const create = await groupCreator(office, server)
-      office.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
+      await using fixture = await openFixture(kind)
+      const server = await fixture.start()
+      const create = await groupCreator(fixture, server)
+      fixture.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
       await create(0).catch(() => undefined)
       let entries: readonly Entry[] = []
       await until(async () => {
-        entries = await trailOf(office, '--user', 'ann')
+        entries = await trailOf(fixture, '--user', 'ann')
         return entries.length > 0
       })
       expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost answer' }])
     }, 30_000)
 
     test('does not exist with AUDIT_DAYS 0', async () => {
-      await using office = await openOffice(kind)
-      await office.addPerson('bob')
-      const server = await office.start({ AUDIT_DAYS: '0' })
+      await using fixture = await openFixture(kind)
+      await fixture.addPerson('bob')
+      const server = await fixture.start({ AUDIT_DAYS: '0' })
       await newToken(await browse(server, 'bob'))
       await server.kill('SIGTERM')
-      const store = openStore(office.environment.DATABASE_URL ?? '')
+      const store = openStore(fixture.environment.DATABASE_URL ?? '')
       expect(await store.listAudit()).toEqual([])
       await store.close()
     }, 30_000)

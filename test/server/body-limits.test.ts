@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, type Office, openOffice } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, openFixture } from './fixture.ts'
 
 const small = 10_000
 const large = 40_000
@@ -48,29 +48,29 @@ const routes = [
 ] as const
 
 describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let ann: Browser
   let token: string
   let group: string
 
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    server = await office.start({
-      ...arkOf(office),
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    server = await fixture.start({
+      ...arkOf(fixture),
       GET_BODIES: getBodies,
       MAX_BODY_BYTES: String(large),
       MAX_SMALL_BODY_BYTES: String(small),
-      TEXT_UPSTREAM_URL: office.emulator.text.url,
-      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+      TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+      TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     })
     ann = await browse(server, 'ann')
     token = (await ann.ask('POST', '/api/tokens', {})).json.token.token
     const made = await ann.ask('POST', `${library}/groups`, { Name: 'mine' }, { authorization: `Bearer ${token}` })
     group = made.json.Result.Id
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   /** Sends a head and a part of a body, and nothing more. So the response cannot depend on the rest of the body. */
   const ask = (method: string, path: string, who: string, framing: string, sent: string) =>

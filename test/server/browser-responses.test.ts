@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, browse, faces, type Office, openOffice, send } from './fixture.ts'
+import { arkOf, browse, type Fixture, faces, openFixture, send } from './fixture.ts'
 
 describe('the responses to a browser', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    server = await office.start({ ...arkOf(office), MEDIA_SEGMENT: 'studio' })
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    server = await fixture.start({ ...arkOf(fixture), MEDIA_SEGMENT: 'studio' })
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   test('contain only files of the console, whatever the path', async () => {
     expect((await send(server.url, 'GET', '/console/app.js')).status).toBe(200)
@@ -93,7 +93,7 @@ describe('the responses to a browser', () => {
     expect((await send(server.url, 'GET', '/api/usage')).json).toMatchObject(error)
     expect((await ann.ask('POST', faces, {})).status).toBe(404)
     expect((await send(server.url, 'GET', '/console')).text).toContain('data-segment="studio"')
-    const callbackUrl = office.emulator.face.sessions().at(-1)?.callbackUrl
+    const callbackUrl = fixture.emulator.face.sessions().at(-1)?.callbackUrl
     expect(callbackUrl).toStartWith(`${server.url}/api/studio/face-verifications/callback/`)
   })
 })

@@ -8,7 +8,7 @@ import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, type Office, openOffice, send } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, openFixture, send } from './fixture.ts'
 
 /** Method and path of every route of the server, also of those that only respond with an error. Each parameter is `x`. */
 const routes = async (): Promise<readonly (readonly [string, string])[]> => {
@@ -77,19 +77,19 @@ const open = [
 ]
 
 describe('the routes of the server', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let ann: Browser
   let token = ''
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    token = (await office.addUser('carl')).token
-    const { text } = office.emulator
-    server = await office.start({ ...arkOf(office), TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key })
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    token = (await fixture.addUser('carl')).token
+    const { text } = fixture.emulator
+    server = await fixture.start({ ...arkOf(fixture), TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key })
     ann = await browse(server, 'ann')
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
     send(server.url, method, path, ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined, {
@@ -124,7 +124,7 @@ describe('the routes of the server', () => {
         expect([path, withoutDate(withWrong)]).toEqual([path, withoutDate(withNone)])
       }
     }
-    expect(office.emulator.calls).toEqual([])
+    expect(fixture.emulator.calls).toEqual([])
   })
 
   test('respond 405 to every other method, standard or not', async () => {
@@ -144,7 +144,7 @@ describe('the routes of the server', () => {
     expect((await ask('GET', '/v1/models', { ...both, authorization: 'Bearer sk-none' })).status).toBe(401)
     expect((await ask('GET', '/api/session', { ...both, cookie: 'session=none' })).status).toBe(401)
     await ask('POST', '/api/media/proxy/assets/groups', { ...both, 'content-type': 'application/json' })
-    for (const { headers } of office.emulator.calls) {
+    for (const { headers } of fixture.emulator.calls) {
       expect(JSON.stringify(headers)).not.toContain(ann.cookie.slice(8))
       expect(JSON.stringify(headers)).not.toContain(token)
     }

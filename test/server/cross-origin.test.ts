@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, password, send } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, password, send } from './fixture.ts'
 
 /** All requests that change something and that a cookie authenticates. */
 const changes = [
@@ -11,16 +11,16 @@ const changes = [
 ] as const
 
 describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBodies) => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let ann: Browser
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    server = await office.start({ ...arkOf(office), GET_BODIES: getBodies })
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    server = await fixture.start({ ...arkOf(fixture), GET_BODIES: getBodies })
     ann = await browse(server, 'ann')
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const foreign = (): Record<string, Record<string, string>> => {
     const { port } = new URL(server.url)
@@ -71,7 +71,7 @@ describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBod
     }
     expect((await ann.ask('GET', '/api/tokens')).json.tokens).toHaveLength(1)
     expect((await ann.ask('GET', '/api/session')).status).toBe(200)
-    expect(office.emulator.calls).toEqual([])
+    expect(fixture.emulator.calls).toEqual([])
   })
 
   test('cannot log in, neither by a script nor by a form', async () => {

@@ -4,11 +4,11 @@ import type { ServerProcess } from '../support/server.ts'
 import {
   arkOf,
   browse,
+  type Fixture,
   faces,
   login,
   newToken,
-  type Office,
-  openOffice,
+  openFixture,
   password,
   said,
   send,
@@ -16,22 +16,22 @@ import {
 } from './fixture.ts'
 
 describe('users of a server on Deno', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   beforeAll(async () => {
-    office = await openOffice()
-    for (const name of ['ann', 'bob', 'cyd']) await office.addPerson(name)
-    server = await office.start({ ...arkOf(office), TRUSTED_PROXIES: '127.0.0.0/8, 2001:db8:ffff::/48' }, 'deno')
+    fixture = await openFixture()
+    for (const name of ['ann', 'bob', 'cyd']) await fixture.addPerson(name)
+    server = await fixture.start({ ...arkOf(fixture), TRUSTED_PROXIES: '127.0.0.0/8, 2001:db8:ffff::/48' }, 'deno')
   }, 30_000)
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   // The passwords were hashed on Bun, as the admin command does it.
   test('log in, verify a face, add a picture to its group, and log out', async () => {
     const ann = await browse(server, 'ann')
     const { id, token } = await newToken(ann)
     const started = (await ann.ask('POST', faces, {})).json
-    const session = office.emulator.face.sessions().at(-1)
-    const callback = new URL(office.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
+    const session = fixture.emulator.face.sessions().at(-1)
+    const callback = new URL(fixture.emulator.face.finish(session?.bytedToken ?? '', 'succeed') ?? '')
     const page = await send(server.url, 'GET', callback.pathname + callback.search, undefined, {
       'accept-language': 'zh-CN,zh;q=0.9',
     })
@@ -103,7 +103,7 @@ describe('users of a server on Deno', () => {
     expect((await login(server.url, 'cyd')).status).toBe(429)
     expect((await login(server.url, 'cyd', { cookie })).status).toBe(200)
     const trail = async () =>
-      (await office.store.listAudit({ user: id })).map(({ action, address }) => `${action} ${address}`).sort()
+      (await fixture.store.listAudit({ user: id })).map(({ action, address }) => `${action} ${address}`).sort()
     await until(async () => (await trail()).length === 10)
     expect(await trail()).toEqual([
       ...Array(5).fill('session.fail 2001:db8::5'),

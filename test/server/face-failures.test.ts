@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { DatabaseSync } from 'node:sqlite'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, type Office, openOffice, send, until } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, openFixture, send, until } from './fixture.ts'
 
-const startVerification = async (office: Office, by: Browser) => {
+const startVerification = async (fixture: Fixture, by: Browser) => {
   const { json } = await by.ask('POST', faces, {})
-  return { id: json.verification_id as string, token: office.emulator.face.sessions().at(-1)?.bytedToken ?? '' }
+  return { id: json.verification_id as string, token: fixture.emulator.face.sessions().at(-1)?.bytedToken ?? '' }
 }
 /** The person passes the check. Returns the callback address. */
-const succeed = (office: Office, token: string) => new URL(office.emulator.face.finish(token, 'succeed') ?? '')
+const succeed = (fixture: Fixture, token: string) => new URL(fixture.emulator.face.finish(token, 'succeed') ?? '')
 const visit = (url: URL, at = url.origin) => send(at, 'GET', url.pathname + url.search)
 const poll = (by: Browser, id: string, at?: ServerProcess) => by.ask('GET', `${faces}/${id}`, undefined, {}, at)
 const always = { action: 'GetVisualValidateResult', times: Number.POSITIVE_INFINITY }
-const stored = (office: Office, id: string) => office.store.verification(id)
+const stored = (fixture: Fixture, id: string) => fixture.store.verification(id)
 
 describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails during a poll', (kind) => {
   const faults: readonly (readonly [string, Fault, number])[] = [
@@ -29,28 +29,28 @@ describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails durin
   ]
 
   test('does not change the task; the poll reports the error, and a later poll verifies the task', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const server = await office.start({
-      ...(kind === 'ark' ? arkOf(office) : {}),
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const server = await fixture.start({
+      ...(kind === 'ark' ? arkOf(fixture) : {}),
       MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.6',
     })
     const ann = await browse(server, 'ann')
-    const { id, token } = await startVerification(office, ann)
-    const callback = succeed(office, token)
-    const first = office.emulator.faults.add({ kind: 'refuse', ...always })
+    const { id, token } = await startVerification(fixture, ann)
+    const callback = succeed(fixture, token)
+    const first = fixture.emulator.faults.add({ kind: 'refuse', ...always })
     const page = await visit(callback)
     expect(page.status).toBe(200)
     first.remove()
-    const before = (await stored(office, id))?.status ?? ''
+    const before = (await stored(fixture, id))?.status ?? ''
     expect(['waiting_user', 'resolving']).toContain(before)
     for (const [failure, fault, status] of faults) {
-      const added = office.emulator.faults.add(fault)
+      const added = fixture.emulator.faults.add(fault)
       const reply = await poll(ann, id)
       expect([failure, reply.status]).toEqual([failure, status])
       expect(reply.headers.get('cache-control')).toBe('no-store')
       expect(reply.headers.get('location')).toBeNull()
-      expect([failure, (await stored(office, id))?.status]).toEqual([failure, before])
+      expect([failure, (await stored(fixture, id))?.status]).toEqual([failure, before])
       added.remove()
     }
     expect((await poll(ann, id)).json).toMatchObject({ status: 'verified', group_id: expect.any(String) })
@@ -59,75 +59,75 @@ describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails durin
 
 describe('a verification that its creator no longer polls', () => {
   test.concurrent('is verified by the background polling, after the upstream was down', async () => {
-    await using office = await openOffice()
-    const id = await office.addPerson('ann')
-    const server = await office.start(arkOf(office))
+    await using fixture = await openFixture()
+    const id = await fixture.addPerson('ann')
+    const server = await fixture.start(arkOf(fixture))
     const ann = await browse(server, 'ann')
-    const task = await startVerification(office, ann)
-    const down = office.emulator.faults.add({ kind: 'refuse', ...always })
-    expect((await visit(succeed(office, task.token))).status).toBe(200)
+    const task = await startVerification(fixture, ann)
+    const down = fixture.emulator.faults.add({ kind: 'refuse', ...always })
+    expect((await visit(succeed(fixture, task.token))).status).toBe(200)
     await ann.ask('DELETE', '/api/session')
     await down.struck()
     down.remove()
-    await until(async () => (await stored(office, task.id))?.status === 'verified')
-    expect(await office.store.groupsOf(id)).toHaveLength(1)
+    await until(async () => (await stored(fixture, task.id))?.status === 'verified')
+    expect(await fixture.store.groupsOf(id)).toHaveLength(1)
   }, 15_000)
 
   test.concurrent('is verified by another server when its own was killed between the callback and the result', async () => {
-    await using office = await openOffice()
-    const user = await office.addPerson('ann')
-    const [server, next] = [await office.start(arkOf(office)), await office.start(arkOf(office))]
+    await using fixture = await openFixture()
+    const user = await fixture.addPerson('ann')
+    const [server, next] = [await fixture.start(arkOf(fixture)), await fixture.start(arkOf(fixture))]
     const ann = await browse(server, 'ann')
-    const { id, token } = await startVerification(office, ann)
-    const hold = office.emulator.faults.add({ kind: 'hold', when: 'after', action: 'GetVisualValidateResult' })
-    const callback = succeed(office, token)
+    const { id, token } = await startVerification(fixture, ann)
+    const hold = fixture.emulator.faults.add({ kind: 'hold', when: 'after', action: 'GetVisualValidateResult' })
+    const callback = succeed(fixture, token)
     const interrupted = visit(callback, server.url).catch(() => undefined)
     await hold.struck()
     await server.kill('SIGKILL')
     await interrupted
     expect((await poll(ann, id, next)).json).toEqual({ verification_id: id, status: 'resolving' })
     // The lease of the killed server ends after 45 s. End it now.
-    const file = new DatabaseSync(office.environment.DATABASE_URL?.replace('sqlite:', '') ?? '')
+    const file = new DatabaseSync(fixture.environment.DATABASE_URL?.replace('sqlite:', '') ?? '')
     file.exec('update face_verifications set lease_until = 0')
     file.close()
     hold.remove()
     // The background polling of the other server finds it.
-    await until(async () => (await stored(office, id))?.status === 'verified')
-    expect(await office.store.groupsOf(user)).toHaveLength(1)
+    await until(async () => (await stored(fixture, id))?.status === 'verified')
+    expect(await fixture.store.groupsOf(user)).toHaveLength(1)
     expect((await poll(ann, id, next)).json.status).toBe('verified')
     expect((await visit(callback, next.url)).status).toBe(200)
   }, 15_000)
 
   test('expires without a callback, for its creator and for a late callback', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const server = await office.start({ ...arkOf(office), FACE_TASK_SECONDS: '0.3' })
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const server = await fixture.start({ ...arkOf(fixture), FACE_TASK_SECONDS: '0.3' })
     const ann = await browse(server, 'ann')
-    const { id, token } = await startVerification(office, ann)
+    const { id, token } = await startVerification(fixture, ann)
     await Bun.sleep(350)
     expect((await poll(ann, id)).json).toEqual({ verification_id: id, status: 'expired' })
-    const late = await visit(succeed(office, token))
+    const late = await visit(succeed(fixture, token))
     expect(late.text).toContain('Check expired')
     expect((await poll(ann, id)).json.status).toBe('expired')
-    expect(await office.store.groupsOf((await office.store.userByName('ann'))?.id ?? '')).toEqual([])
+    expect(await fixture.store.groupsOf((await fixture.store.userByName('ann'))?.id ?? '')).toEqual([])
   })
 })
 
 describe('a server that is stopped', () => {
   test('during a poll releases the lease, so that the next server can poll at once', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const server = await office.start({ ...arkOf(office), DRAIN_SECONDS: '0.2' })
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const server = await fixture.start({ ...arkOf(fixture), DRAIN_SECONDS: '0.2' })
     const ann = await browse(server, 'ann')
-    const { id, token } = await startVerification(office, ann)
-    const hang = office.emulator.faults.add({ kind: 'hang', ...always })
-    const callback = visit(succeed(office, token), server.url).catch(() => undefined)
+    const { id, token } = await startVerification(fixture, ann)
+    const hang = fixture.emulator.faults.add({ kind: 'hang', ...always })
+    const callback = visit(succeed(fixture, token), server.url).catch(() => undefined)
     await hang.struck()
     expect(await server.kill('SIGTERM')).toBe(0)
     await callback
     expect(server.stderr()).not.toMatch(/unhandled|unexpected|panic/i)
     hang.remove()
-    const next = await office.start(arkOf(office))
+    const next = await fixture.start(arkOf(fixture))
     expect((await poll(ann, id, next)).json.status).toMatch(/resolving|verified/)
   }, 15_000)
 })

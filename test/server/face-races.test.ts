@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, send } from './fixture.ts'
 
 const rounds = 12
 
 describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upstream of kind %s', (kind) => {
-  let office: Office
+  let fixture: Fixture
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
-    office = await openOffice('postgres')
-    const environment = kind === 'ark' ? arkOf(office) : {}
-    servers = [await office.start(environment), await office.start(environment)]
+    fixture = await openFixture('postgres')
+    const environment = kind === 'ark' ? arkOf(fixture) : {}
+    servers = [await fixture.start(environment), await fixture.start(environment)]
   }, 60_000)
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const addPerson = async (name: string): Promise<Browser & { id: string }> => {
-    const id = await office.addPerson(name)
+    const id = await fixture.addPerson(name)
     return { ...(await browse(servers[0], name)), id }
   }
   const startVerification = async (by: Browser, at = servers[0]) => {
     const { json } = await by.ask('POST', faces, {}, {}, at)
-    return { id: json.verification_id as string, token: office.emulator.face.sessions().at(-1)?.bytedToken ?? '' }
+    return { id: json.verification_id as string, token: fixture.emulator.face.sessions().at(-1)?.bytedToken ?? '' }
   }
   const poll = (by: Browser, id: string, at: ServerProcess) => by.ask('GET', `${faces}/${id}`, undefined, {}, at)
   const visit = (url: URL, at: string) => send(at, 'GET', url.pathname + url.search)
@@ -30,8 +30,8 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
     const ann = await addPerson('ann')
     for (let round = 0; round < rounds; round++) {
       const { id, token } = await startVerification(ann, servers[round % 2])
-      const before = (await office.store.groupsOf(ann.id)).length
-      const callback = new URL(office.emulator.face.finish(token, 'succeed') ?? '')
+      const before = (await fixture.store.groupsOf(ann.id)).length
+      const callback = new URL(fixture.emulator.face.finish(token, 'succeed') ?? '')
       const calls = [
         () => poll(ann, id, servers[0]),
         () => visit(callback, kind === 'ark' ? (servers[round % 2]?.url ?? '') : callback.origin),
@@ -57,19 +57,19 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
         }),
       )
       expect(new Set(groups).size).toBe(1)
-      expect((await office.store.groupsOf(ann.id)).length).toBe(before + 1)
-      expect((await office.store.group(groups[0]))?.user).toBe(ann.id)
+      expect((await fixture.store.groupsOf(ann.id)).length).toBe(before + 1)
+      expect((await fixture.store.group(groups[0]))?.user).toBe(ann.id)
     }
   }, 20_000)
 
   test('record a group that the upstream reports to two users for one of them, permanently', async () => {
     const [bob, eve] = [await addPerson('bob'), await addPerson('eve')]
     for (let round = 0; round < rounds / 2; round++) {
-      const group = office.emulator.library.addGroup({ name: `shared ${round}`, type: 'LivenessFace' }).id
+      const group = fixture.emulator.library.addGroup({ name: `shared ${round}`, type: 'LivenessFace' }).id
       const tasks = [await startVerification(bob), await startVerification(eve, servers[1])]
-      const callbacks = tasks.map(({ token }) => new URL(office.emulator.face.finish(token, 'succeed') ?? ''))
+      const callbacks = tasks.map(({ token }) => new URL(fixture.emulator.face.finish(token, 'succeed') ?? ''))
       const result = kind === 'ark' ? { Result: { GroupId: group } } : { status: 'verified', group_id: group }
-      const fault = office.emulator.faults.add({
+      const fault = fixture.emulator.faults.add({
         kind: 'status',
         status: 200,
         body: JSON.stringify(result),
@@ -83,13 +83,13 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
       const responsesWithGroup = (nth: number) =>
         polls.slice(nth * 2, nth * 2 + 2).filter(({ text }) => text.includes(group)).length
       expect([responsesWithGroup(0), responsesWithGroup(1)].filter((count) => count > 0)).toHaveLength(1)
-      const owner = (await office.store.group(group))?.user
+      const owner = (await fixture.store.group(group))?.user
       expect(owner).toBe(responsesWithGroup(0) > 0 ? bob.id : eve.id)
       await Promise.all(
         [0, 1].flatMap((nth) => servers.map((server) => poll([bob, eve][nth] ?? bob, tasks[nth]?.id ?? '', server))),
       )
       fault.remove()
-      expect((await office.store.group(group))?.user).toBe(owner ?? '')
+      expect((await fixture.store.group(group))?.user).toBe(owner ?? '')
     }
   }, 20_000)
 
@@ -101,7 +101,7 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
       const before = await second?.ask('GET', '/assets/groups?GroupType=LivenessFace')
       expect(before?.json.Result.TotalCount).toBe(round)
       const task = await startVerification(kim)
-      const callback = new URL(office.emulator.face.finish(task.token, 'succeed') ?? '')
+      const callback = new URL(fixture.emulator.face.finish(task.token, 'succeed') ?? '')
       await visit(callback, kind === 'ark' ? servers[0].url : callback.origin)
       let group: string | undefined
       while (group === undefined) group = (await poll(kim, task.id, servers[0])).json.group_id

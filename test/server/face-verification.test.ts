@@ -3,7 +3,7 @@ import type { Emulator } from '../../src/emulator/index.ts'
 import type { Reply, User } from '../support/gateway.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, newToken, type Office, openOffice, send } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, send } from './fixture.ts'
 
 interface Person extends Browser {
   readonly id: string
@@ -12,20 +12,20 @@ interface Person extends Browser {
 }
 
 describe.each(['rest', 'ark'] as const)('face verification with an upstream of kind %s', (kind) => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let emulator: Emulator
   let number = 0
   beforeAll(async () => {
-    office = await openOffice()
-    emulator = office.emulator
-    server = await office.start(kind === 'ark' ? arkOf(office) : {})
+    fixture = await openFixture()
+    emulator = fixture.emulator
+    server = await fixture.start(kind === 'ark' ? arkOf(fixture) : {})
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const addPerson = async (): Promise<Person> => {
     const name = `person ${number++}`
-    const id = await office.addPerson(name)
+    const id = await fixture.addPerson(name)
     const browser = await browse(server, name)
     return { ...browser, id, name, caller: userAt(server.url, id, (await newToken(browser)).token) }
   }
@@ -139,8 +139,8 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
         expect(reply.text).not.toContain(group)
       }
       fault.remove()
-      expect((await office.store.group(group))?.user).toBe(ann.id)
-      expect((await office.store.groupsOf(bob.id)).map(({ id }) => id)).not.toContain(group)
+      expect((await fixture.store.group(group))?.user).toBe(ann.id)
+      expect((await fixture.store.groupsOf(bob.id)).map(({ id }) => id)).not.toContain(group)
       // Once the upstream reports the right group, so does the gateway.
       const { group_id: own } = await untilEnded(bob, id)
       expect([face, plain]).not.toContain(own)
@@ -163,7 +163,7 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
       expect([invalid, polled.status]).toEqual([invalid, 502])
       fault.remove()
     }
-    expect(await office.store.groupsOf(ann.id)).toEqual([])
+    expect(await fixture.store.groupsOf(ann.id)).toEqual([])
     const empty = reportGroup('')
     const reply = await poll(ann, other.id)
     expect([reply.status, reply.json.status]).toEqual(kind === 'ark' ? [200, 'resolving'] : [502, undefined])
@@ -249,7 +249,7 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
       await visit(forged(({ searchParams }) => searchParams.set('resultCode', '20001')))
       expect(await untilEnded(bob, his.id)).toMatchObject({ status: 'verified', group_id: group })
       expect((await poll(ann, hers.id)).json.status).toBe('waiting_user')
-      expect(await office.store.groupsOf(ann.id)).toEqual([])
+      expect(await fixture.store.groupsOf(ann.id)).toEqual([])
     })
 
     test('polls the upstream after a callback that reports a success, and does not trust the callback', async () => {
@@ -261,7 +261,7 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
       expect(page.status).toBe(200)
       expect(page.text).not.toContain('verified')
       for (let polls = 0; polls < 3; polls++) expect((await poll(ann, id)).json.status).toBe('resolving')
-      expect(await office.store.groupsOf(ann.id)).toEqual([])
+      expect(await fixture.store.groupsOf(ann.id)).toEqual([])
     })
 
     test('shows a page without any text of its address', async () => {

@@ -13,17 +13,20 @@ const hash = (): Promise<string> => {
   return hashed
 }
 
-/** A workplace with users who have a password. */
-export interface Office extends ServerFixture {
+/** Default servers, and users who have a password. */
+export interface Fixture extends ServerFixture {
   addPerson(name: string): Promise<string>
 }
 
-export const openOffice = async (kind: TestDatabase['kind'] = 'sqlite', options?: EmulatorOptions): Promise<Office> => {
-  const workplace = await openServerFixture(kind, options)
+export const openFixture = async (
+  kind: TestDatabase['kind'] = 'sqlite',
+  options?: EmulatorOptions,
+): Promise<Fixture> => {
+  const servers = await openServerFixture(kind, options)
   return {
-    ...workplace,
+    ...servers,
     async addPerson(name) {
-      const id = await workplace.store.addUser({ name, password: await hash(), createdAt: Date.now() })
+      const id = await servers.store.addUser({ name, password: await hash(), createdAt: Date.now() })
       if (id === undefined) throw new Error(`${name} exists already`)
       return id
     },

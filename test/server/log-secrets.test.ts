@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import { arkOf, browse, faces, login, newToken, openOffice, password, send } from './fixture.ts'
+import { arkOf, browse, faces, login, newToken, openFixture, password, send } from './fixture.ts'
 
 describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstream of kind %s', (kind) => {
   test('contains no password, cookie, token, link or callback state, also after errors', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
     const secret = 'a session secret of the test'
-    const server = await office.start({
-      ...(kind === 'ark' ? arkOf(office) : {}),
+    const server = await fixture.start({
+      ...(kind === 'ark' ? arkOf(fixture) : {}),
       LOG_LEVEL: 'trace',
       SESSION_SECRET: secret,
-      TEXT_UPSTREAM_URL: office.emulator.text.url,
-      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+      TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+      TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     })
     const { url } = server
     const ann = await browse(server, 'ann')
@@ -23,23 +23,23 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     await send(url, 'GET', `/v1/models?key=${token}`, undefined, { authorization: `Bearer ${token}` })
     await ann.ask('DELETE', `/api/tokens/${id}`)
     const started = (await ann.ask('POST', faces, {})).json
-    const [session] = office.emulator.face.sessions()
+    const [session] = fixture.emulator.face.sessions()
     const { bytedToken = '', h5 = '', callbackUrl = '' } = session ?? {}
     const at = `${faces}/${started.verification_id}`
     const body = JSON.stringify({ error: { message: `${bytedToken} ${started.h5_url} ${callbackUrl}` } })
     const failing = { action: /VisualValidate/, times: 1 }
-    const callback = new URL(office.emulator.face.finish(bytedToken, 'succeed') ?? '')
-    office.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
+    const callback = new URL(fixture.emulator.face.finish(bytedToken, 'succeed') ?? '')
+    fixture.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await send(kind === 'ark' ? url : callback.origin, 'GET', callback.pathname + callback.search)
     if (kind === 'ark') {
       await send(url, 'GET', `${callback.pathname}/more${callback.search}`)
       await send(url, 'POST', callback.pathname + callback.search)
     }
-    office.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
+    fixture.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await ann.ask('GET', at)
-    office.emulator.faults.add({ kind: 'refuse', ...failing })
+    fixture.emulator.faults.add({ kind: 'refuse', ...failing })
     await ann.ask('GET', at)
-    office.emulator.faults.add({ kind: 'not-json', body, ...failing })
+    fixture.emulator.faults.add({ kind: 'not-json', body, ...failing })
     await ann.ask('GET', at)
     await ann.ask('GET', at)
     await ann.ask('DELETE', '/api/session')
@@ -53,7 +53,7 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
       ...ann.cookie.slice('session='.length).split('.'),
       ...[token, token.slice(3), secret, bytedToken, h5, callbackUrl.split('/').at(-1) ?? ''],
       ...[...link.searchParams].filter(([, value]) => value.length > 8).map(([, value]) => value),
-      ...(kind === 'ark' ? [office.emulator.ark.secretKey] : [office.emulator.rest.key]),
+      ...(kind === 'ark' ? [fixture.emulator.ark.secretKey] : [fixture.emulator.rest.key]),
     ]
     expect(secrets.length).toBeGreaterThan(12)
     for (const one of secrets) {

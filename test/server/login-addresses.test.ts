@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import type { ServerProcess } from '../support/server.ts'
-import { type Office, openOffice, password } from './fixture.ts'
+import { type Fixture, openFixture, password } from './fixture.ts'
 
 interface LoginReply {
   readonly status: number
@@ -34,14 +34,14 @@ const deviceOf = ({ cookies }: LoginReply): string => cookies[1]?.split(';', 1)[
 const statusesOf = (replies: readonly LoginReply[]) => replies.map(({ status }) => status)
 
 describe.each(['on', 'off'])('a server without a proxy (GET_BODIES %s)', (getBodies) => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    server = await office.start({ GET_BODIES: getBodies })
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    server = await fixture.start({ GET_BODIES: getBodies })
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   test('ignores x-forwarded-for: it blocks the peer address after twenty failures, and no other address', async () => {
     const localAddress = '127.0.0.5'
@@ -58,14 +58,14 @@ describe.each(['on', 'off'])('a server without a proxy (GET_BODIES %s)', (getBod
 })
 
 describe('a server behind two proxies', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   beforeAll(async () => {
-    office = await openOffice()
-    for (const name of ['ann', 'bob', 'kim']) await office.addPerson(name)
-    server = await office.start({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8, 2001:db8:ffff::/48' })
+    fixture = await openFixture()
+    for (const name of ['ann', 'bob', 'kim']) await fixture.addPerson(name)
+    server = await fixture.start({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8, 2001:db8:ffff::/48' })
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   /** The header that the server gets from the proxies for a client with that address, which sends a header of its own. */
   const through = (address: string, own = '192.0.2.1, 10.7.7.7') => forwardedFor(`${own}, ${address}, 10.0.0.8`)

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { login, type Office, openOffice, send, until } from './fixture.ts'
+import { type Fixture, login, openFixture, send, until } from './fixture.ts'
 
 /** The client address that a proxy on this machine reports. */
 const forwardedFor = (address: string) => ({ 'x-forwarded-for': address })
 
 describe('a caller who guesses passwords', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   beforeAll(async () => {
-    office = await openOffice()
+    fixture = await openFixture()
     for (const name of ['ann', 'bob', 'eve', 'gone', 'bare']) {
-      if (name === 'bare') await office.store.addUser({ name, createdAt: 1 })
-      else await office.addPerson(name)
+      if (name === 'bare') await fixture.store.addUser({ name, createdAt: 1 })
+      else await fixture.addPerson(name)
     }
-    await office.store.disableUser('gone', 1)
-    server = await office.start({ TRUSTED_PROXIES: '127.0.0.1' })
+    await fixture.store.disableUser('gone', 1)
+    server = await fixture.start({ TRUSTED_PROXIES: '127.0.0.1' })
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const guess = (name: string, headers: Record<string, string>, entered = 'wrong') =>
     login(server.url, name, headers, entered)

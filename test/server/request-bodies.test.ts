@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { inside } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { arkOf, type Browser, browse, faces, login, type Office, openOffice, password, send } from './fixture.ts'
+import { arkOf, type Browser, browse, type Fixture, faces, login, openFixture, password, send } from './fixture.ts'
 
 describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let ann: Browser
   beforeAll(async () => {
-    office = await openOffice()
-    await office.addPerson('ann')
-    await office.addPerson('Zoë')
-    server = await office.start({ ...arkOf(office), GET_BODIES: getBodies })
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    await fixture.addPerson('Zoë')
+    server = await fixture.start({ ...arkOf(fixture), GET_BODIES: getBodies })
     ann = await browse(server, 'ann')
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     ann.ask('POST', path, body, headers)
@@ -143,7 +143,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
 
   test('of a face verification may be any JSON object, and nothing else', async () => {
     for (const body of ['[]', '"x"', '1', 'null', '{', '{"a":1}x']) expect((await post(faces, body)).status).toBe(400)
-    expect(office.emulator.calls).toEqual([])
+    expect(fixture.emulator.calls).toEqual([])
     for (const body of ['', '{}', '{"a":[1e400,"\\ud83d\\ude00",12345678901234567890]}']) {
       expect([body, (await post(faces, body)).status]).toEqual([body, 200])
     }

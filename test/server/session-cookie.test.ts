@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { browse, cookieOf, login, openOffice, send } from './fixture.ts'
+import { browse, cookieOf, login, openFixture, send } from './fixture.ts'
 
 /** The status of a request for the session. */
 const sessionStatus = async (url: string, cookie: string, headers: Record<string, string> = {}) =>
@@ -7,9 +7,9 @@ const sessionStatus = async (url: string, cookie: string, headers: Record<string
 
 describe('the session cookie', () => {
   test('gets 401 when it is modified in any way', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const server = await office.start()
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const server = await fixture.start()
     const { cookie } = await browse(server, 'ann')
     const [id = '', signature = ''] = cookie.slice('session='.length).split('.')
     const flipped = (text: string, at: number) =>
@@ -41,9 +41,9 @@ describe('the session cookie', () => {
   })
 
   test('is not accepted as another credential, nor another credential as a session cookie', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const server = await office.start()
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const server = await fixture.start()
     const { cookie } = await browse(server, 'ann')
     const value = cookie.slice('session='.length)
     for (const [name, text] of [
@@ -59,10 +59,10 @@ describe('the session cookie', () => {
   })
 
   test('with a public address of https is Secure, has the prefix __Host-, and needs that origin', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
     const publicUrl = 'https://sluice.example'
-    const server = await office.start({ PUBLIC_URL: publicUrl })
+    const server = await fixture.start({ PUBLIC_URL: publicUrl })
     const reply = await login(server.url, 'ann', { origin: publicUrl })
     expect(reply.headers.get('set-cookie')?.split(',')[0]).toMatch(
       /^__Host-session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
@@ -83,28 +83,28 @@ describe('the session cookie', () => {
   })
 
   test('survives a restart and a new first secret, until its own secret is removed', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
     const [oldSecret, newSecret] = ['the first secret of all', 'the second secret of all']
-    const first = await office.start({ SESSION_SECRET: oldSecret })
+    const first = await fixture.start({ SESSION_SECRET: oldSecret })
     const before = (await browse(first, 'ann')).cookie
     await first.kill('SIGTERM')
-    const both = await office.start({ SESSION_SECRET: `${newSecret},${oldSecret}` })
+    const both = await fixture.start({ SESSION_SECRET: `${newSecret},${oldSecret}` })
     expect(await sessionStatus(both.url, before)).toBe(200)
     const after = (await browse(both, 'ann')).cookie
     await both.kill('SIGKILL')
-    const last = await office.start({ SESSION_SECRET: newSecret })
+    const last = await fixture.start({ SESSION_SECRET: newSecret })
     expect(await sessionStatus(last.url, before)).toBe(401)
     expect(await sessionStatus(last.url, after)).toBe(200)
   })
 
   test('works in every process without a configured secret, also after a restart', async () => {
-    await using office = await openOffice()
-    await office.addPerson('ann')
-    const [one, other] = await Promise.all([office.start(), office.start()])
+    await using fixture = await openFixture()
+    await fixture.addPerson('ann')
+    const [one, other] = await Promise.all([fixture.start(), fixture.start()])
     const { cookie } = await browse(one, 'ann')
     expect(await sessionStatus(other.url, cookie)).toBe(200)
     await one.kill('SIGKILL')
-    expect(await sessionStatus((await office.start()).url, cookie)).toBe(200)
+    expect(await sessionStatus((await fixture.start()).url, cookie)).toBe(200)
   })
 })

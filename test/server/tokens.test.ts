@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Reply } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { type Browser, browse, newToken, type Office, openOffice, send, until } from './fixture.ts'
+import { type Browser, browse, type Fixture, newToken, openFixture, send, until } from './fixture.ts'
 
 describe('tokens over HTTP', () => {
-  let office: Office
+  let fixture: Fixture
   let server: ServerProcess
   let ann: Browser
   let bob: Browser
   beforeAll(async () => {
-    office = await openOffice()
-    for (const name of ['ann', 'bob']) await office.addPerson(name)
-    server = await office.start({
-      TEXT_UPSTREAM_URL: office.emulator.text.url,
-      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+    fixture = await openFixture()
+    for (const name of ['ann', 'bob']) await fixture.addPerson(name)
+    server = await fixture.start({
+      TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+      TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     })
     ;[ann, bob] = [await browse(server, 'ann'), await browse(server, 'bob')]
   })
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const models = async (token: string) =>
     (await send(server.url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status

@@ -3,27 +3,27 @@ import { hashToken } from '../../plugins/api-token/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { type Browser, browse, cookieOf, login, newToken, type Office, openOffice, said, send } from './fixture.ts'
+import { type Browser, browse, cookieOf, type Fixture, login, newToken, openFixture, said, send } from './fixture.ts'
 
 /** A revocation takes effect in every process within this time. */
 const revocationMs = 1_000
 
 describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)', (kind) => {
-  let office: Office
+  let fixture: Fixture
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
-    office = await openOffice(kind)
+    fixture = await openFixture(kind)
     const environment = {
-      TEXT_UPSTREAM_URL: office.emulator.text.url,
-      TEXT_UPSTREAM_KEY: office.emulator.text.key,
+      TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+      TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
       TRUSTED_PROXIES: '127.0.0.1',
     }
-    servers = [await office.start(environment), await office.start(environment)]
+    servers = [await fixture.start(environment), await fixture.start(environment)]
   }, 60_000)
-  afterAll(() => office[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const person = async (name: string): Promise<Browser> => {
-    await office.addPerson(name)
+    await fixture.addPerson(name)
     return browse(servers[0], name)
   }
   const who = async (browser: Browser, at: ServerProcess) =>
@@ -62,20 +62,20 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
   test('a disabled user has no session at either, also after being enabled again', async () => {
     const dan = await person('dan')
     const { token } = await newToken(dan)
-    await office.store.disableUser('dan', Date.now())
+    await fixture.store.disableUser('dan', Date.now())
     for (const server of servers) expect(await who(dan, server)).toBe(401)
     expect((await login(servers[1].url, 'dan')).status).toBe(401)
     await Bun.sleep(revocationMs)
     for (const { url } of servers) {
       expect((await send(url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status).toBe(401)
     }
-    await office.store.enableUser('dan')
+    await fixture.store.enableUser('dan')
     for (const server of servers) expect(await who(dan, server)).toBe(401)
   })
 
   test('a new password ends the earlier sessions at both', async () => {
     const eve = await person('eve')
-    await office.store.setPassword('eve', await hashPassword('another one'))
+    await fixture.store.setPassword('eve', await hashPassword('another one'))
     for (const server of servers) expect(await who(eve, server)).toBe(401)
     expect((await login(servers[1].url, 'eve')).status).toBe(401)
     expect((await login(servers[1].url, 'eve', {}, 'another one')).status).toBe(200)
@@ -83,7 +83,7 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
 
   test('a login starts no session when its user is disabled or gets another password meanwhile', async () => {
     const [server] = servers
-    for (const name of ['ida', 'jon']) await office.addPerson(name)
+    for (const name of ['ida', 'jon']) await fixture.addPerson(name)
     // Other logins fill the queue of password checks. So the two users are read before the change, and their passwords are checked after it.
     const others = Array.from({ length: 30 }, (_, nth) =>
       login(server.url, `nobody ${nth}`, { 'x-forwarded-for': `192.0.2.${nth}` }),
@@ -91,8 +91,8 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
     await Bun.sleep(100)
     const logins = ['ida', 'jon'].map((name) => login(server.url, name))
     await Bun.sleep(100)
-    await office.store.disableUser('ida', Date.now())
-    await office.store.setPassword('jon', 'the hash of another password')
+    await fixture.store.disableUser('ida', Date.now())
+    await fixture.store.setPassword('jon', 'the hash of another password')
     const replies = await Promise.all(logins)
     const expectNoSession = async () => {
       for (const reply of replies) {
@@ -101,7 +101,7 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
       }
     }
     await expectNoSession()
-    await office.store.enableUser('ida')
+    await fixture.store.enableUser('ida')
     await expectNoSession()
     await Promise.all(others)
   })
@@ -118,7 +118,7 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
     expect(new Set(listed.map(({ id }: { id: string }) => id))).toEqual(
       new Set(created.map(({ json }) => json.token.id)),
     )
-    for (const { json } of created) expect(await office.store.ownerOf(hashToken(json.token.token))).toBeDefined()
+    for (const { json } of created) expect(await fixture.store.ownerOf(hashToken(json.token.token))).toBeDefined()
     for (let more = created.length; more < 100; more++)
       expect((await max.ask('POST', '/api/tokens', {})).status).toBe(200)
     expect(said(await max.ask('POST', '/api/tokens', {}))).toMatchObject({ status: 409 })
@@ -127,7 +127,7 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
   })
 
   test('of 100 concurrent guesses at one name five are checked; then the right password is rejected too', async () => {
-    await office.addPerson('nat')
+    await fixture.addPerson('nat')
     const guess = (nth: number) =>
       login(servers[nth % 2]?.url ?? '', 'nat', { 'x-forwarded-for': `198.51.100.${nth}` }, `guess ${nth}`)
     const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => guess(nth)))
@@ -139,8 +139,8 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
   })
 
   test('no session survives the disabling of its user, in any order of a concurrent login', async () => {
-    const other = openStore(office.environment.DATABASE_URL ?? '')
-    const id = await office.addPerson('zoe')
+    const other = openStore(fixture.environment.DATABASE_URL ?? '')
+    const id = await fixture.addPerson('zoe')
     const password = (await other.userByName('zoe'))?.password ?? ''
     const survivors: number[] = []
     for (let round = 0; round < 40; round++) {
@@ -148,9 +148,9 @@ describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)
       const ends = { idleUntil: createdAt + 60_000, endsAt: createdAt + 60_000 }
       await Promise.all([
         Bun.sleep(round % 3).then(() => other.addSession({ hash, user: id, password, createdAt, ...ends })),
-        Bun.sleep(round % 2).then(() => office.store.disableUser('zoe', createdAt)),
+        Bun.sleep(round % 2).then(() => fixture.store.disableUser('zoe', createdAt)),
       ])
-      await office.store.enableUser('zoe')
+      await fixture.store.enableUser('zoe')
       if (await other.session(hash)) survivors.push(round)
     }
     await other.close()

@@ -5,7 +5,7 @@ import { type Database, sql } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { eachDatabase, type TestDatabase } from '../support/database.ts'
-import { makeTables, openSessionFixture, storeOn } from '../web-session/fixture.ts'
+import { makeTables, openFixture, storeOn } from '../web-session/fixture.ts'
 
 const opened: Database[] = []
 const open = ({ kind, url }: TestDatabase): Database => {
@@ -333,7 +333,7 @@ eachDatabase('sessions and login attempts', (tested) => {
   test('fifty parallel logins with a wrong password compute five hashes, with the plugins of two processes', async () => {
     const name = randomUUID()
     await store.addUser({ name, password: '#right', createdAt: 1 })
-    const fixtures = [await openSessionFixture({ store }), await openSessionFixture({ store: other })]
+    const fixtures = [await openFixture({ store }), await openFixture({ store: other })]
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, nth) => fixtures[nth % 2]?.login(name, 'wrong').then(({ status }) => status)),
     )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { failure, json, key, scripted } from './scripted-upstream.ts'
+import { failure, json, key, startScriptedUpstream } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 const invalid = { status: 502, message: 'upstream returned an invalid response' }
@@ -18,7 +18,7 @@ describe('the account’s credential never reaches a caller', () => {
         json(`{"Result":{"Id":"a","Name":"${form}"}}`),
         json('{"Result":{}}', 200, { 'x-request-id': form }),
       ]) {
-        await using upstream = await scripted(step)
+        await using upstream = await startScriptedUpstream(step)
         expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
       }
     })
@@ -27,7 +27,7 @@ describe('the account’s credential never reaches a caller', () => {
   test('the secret key of the kind ark never; its access key only in signed URLs, not in errors', async () => {
     const credentials = { accessKey: 'AKLT-access-key', secretKey: 'secret/key+0123456789==', region: 'cn-beijing' }
     const ask = async (status: number, text: string) => {
-      await using upstream = await scripted(json(`{"Result":{"Id":"a","Name":"${text}"}}`, status))
+      await using upstream = await startScriptedUpstream(json(`{"Result":{"Id":"a","Name":"${text}"}}`, status))
       return await upstream.upstream({ kind: ark({ url: upstream.url, ...credentials }) }).send(read)
     }
     for (const form of [credentials.secretKey, credentials.secretKey.replaceAll('/', '\\/')]) {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { failure, json, scripted } from './scripted-upstream.ts'
+import { failure, json, startScriptedUpstream } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 
 describe('the disconnect of the caller aborts the call', () => {
   test('before the response', async () => {
     const leaving = new AbortController()
-    await using upstream = await scripted(() => leaving.abort())
+    await using upstream = await startScriptedUpstream(() => leaving.abort())
     await failure(upstream.upstream().send(read, { signal: leaving.signal }))
     await upstream.closed
     expect(upstream.seen).toHaveLength(1)
@@ -15,7 +15,7 @@ describe('the disconnect of the caller aborts the call', () => {
 
   test('during the response', async () => {
     const leaving = new AbortController()
-    await using upstream = await scripted((response) => {
+    await using upstream = await startScriptedUpstream((response) => {
       response.writeHead(200).write('{')
       setImmediate(() => leaving.abort())
     })
@@ -24,14 +24,14 @@ describe('the disconnect of the caller aborts the call', () => {
   })
 
   test('before the call: nothing is sent', async () => {
-    await using upstream = await scripted(json('{}'))
+    await using upstream = await startScriptedUpstream(json('{}'))
     await failure(upstream.upstream().send(read, { signal: AbortSignal.abort() }))
     expect(upstream.seen).toEqual([])
   })
 
   test('after a completed call the signal keeps no listener', async () => {
     const staying = new AbortController()
-    await using upstream = await scripted(json('{}'), json('{}', 500), json('[]'))
+    await using upstream = await startScriptedUpstream(json('{}'), json('{}', 500), json('[]'))
     for (let call = 0; call < 3; call++) {
       await upstream
         .upstream()
@@ -44,7 +44,7 @@ describe('the disconnect of the caller aborts the call', () => {
 
 describe('every finished call is reported once', () => {
   test('with its status, or 0', async () => {
-    await using upstream = await scripted(json('{}'), json('{}', 404), json('nonsense'), () => {})
+    await using upstream = await startScriptedUpstream(json('{}'), json('{}', 404), json('nonsense'), () => {})
     const calls: unknown[] = []
     const { send } = upstream.upstream({
       timeoutMs: 100,

@@ -11,7 +11,7 @@ import {
   UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, key, own, scripted } from './scripted-upstream.ts'
+import { bodyOf, failure, json, key, own, startScriptedUpstream } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 const unavailable = { status: 502, message: 'Seedance upstream unavailable' }
@@ -48,8 +48,8 @@ describe('an upstream without a complete response is unavailable', () => {
   })
 
   test('timeout before or during the response: possibly sent', async () => {
-    await using silent = await scripted(() => {})
-    await using slow = await scripted((response) => response.writeHead(200).write('{"Result":'))
+    await using silent = await startScriptedUpstream(() => {})
+    await using slow = await startScriptedUpstream((response) => response.writeHead(200).write('{"Result":'))
     for (const upstream of [silent, slow]) {
       const { send } = upstream.upstream({ timeoutMs: 50 })
       expect(await failure(send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject({
@@ -92,9 +92,9 @@ describe('an upstream without a complete response is unavailable', () => {
 
 describe('a response that cannot be forwarded is invalid', () => {
   test('a redirect is not followed', async () => {
-    await using elsewhere = await scripted(json('{"Result":{"Id":"stolen"}}'))
+    await using elsewhere = await startScriptedUpstream(json('{"Result":{"Id":"stolen"}}'))
     for (const status of [301, 302, 303, 307, 308]) {
-      await using upstream = await scripted((response) => {
+      await using upstream = await startScriptedUpstream((response) => {
         response.writeHead(status, { location: `${elsewhere.url}/base/assets/a` }).end()
       })
       expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
@@ -103,7 +103,7 @@ describe('a response that cannot be forwarded is invalid', () => {
   })
 
   test('a redirect with a JSON body is no success', async () => {
-    await using upstream = await scripted((response) => {
+    await using upstream = await startScriptedUpstream((response) => {
       response.writeHead(300, { 'content-type': 'application/json' }).end('{"Result":{"Id":"a"}}')
     })
     expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
@@ -120,7 +120,7 @@ describe('a response that cannot be forwarded is invalid', () => {
     ['too deep', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`],
   ] as const) {
     test(`a success whose body is ${what}`, async () => {
-      await using upstream = await scripted(json(text))
+      await using upstream = await startScriptedUpstream(json(text))
       expect(await failure(upstream.upstream().send(read))).toBeInstanceOf(UpstreamInvalidError)
       expect(await failure(upstream.upstream().send({ action: 'CreateAssetGroup', body: bodyOf('{}') }))).toMatchObject(
         invalid,
@@ -129,7 +129,7 @@ describe('a response that cannot be forwarded is invalid', () => {
   }
 
   test('a success whose body is not UTF-8', async () => {
-    await using upstream = await scripted((response) =>
+    await using upstream = await startScriptedUpstream((response) =>
       response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
     )
     expect(await failure(upstream.upstream().send(read))).toMatchObject(invalid)
@@ -138,8 +138,8 @@ describe('a response that cannot be forwarded is invalid', () => {
   test('a response above the size limit, with and without Content-Length, success and error', async () => {
     const text = JSON.stringify({ Result: { a: 'x'.repeat(2000) } })
     for (const status of [200, 400]) {
-      await using announced = await scripted(json(text, status, { 'content-length': String(text.length) }))
-      await using chunked = await scripted((response) => {
+      await using announced = await startScriptedUpstream(json(text, status, { 'content-length': String(text.length) }))
+      await using chunked = await startScriptedUpstream((response) => {
         response.writeHead(status).write(text.slice(0, 1000))
         response.end(text.slice(1000))
       })
@@ -167,7 +167,7 @@ describe('a response that cannot be forwarded is invalid', () => {
 describe('a response is forwarded unchanged', () => {
   test('an empty success, for operations without a result', async () => {
     for (const status of [200, 204]) {
-      await using upstream = await scripted((response) => response.writeHead(status).end())
+      await using upstream = await startScriptedUpstream((response) => response.writeHead(status).end())
       const changes: readonly Operation[] = [
         { action: 'DeleteAsset', asset: own('a') },
         { action: 'DeleteAssetGroup', group: own('g') },
@@ -183,7 +183,7 @@ describe('a response is forwarded unchanged', () => {
 
   test('byte for byte, with numbers, key order, duplicate keys and white space', async () => {
     const text = '\t{ "Result" : {"b":1.0,"a":12345678901234567890, "a":1e400,"\\u0041":"\\/"} }\n'
-    await using upstream = await scripted(json(text, 201))
+    await using upstream = await startScriptedUpstream(json(text, 201))
     const response = await upstream.upstream().send(read)
     expect(response.status).toBe(201)
     expect(await toResponse(response).text()).toBe(text)
@@ -191,7 +191,7 @@ describe('a response is forwarded unchanged', () => {
 
   test('a compressed one is decompressed, without Content-Encoding', async () => {
     const text = JSON.stringify({ Result: { a: 'ä'.repeat(5000) } })
-    await using upstream = await scripted((response) => {
+    await using upstream = await startScriptedUpstream((response) => {
       const bytes = gzipSync(text)
       response.writeHead(200, {
         'content-type': 'application/json',
@@ -206,7 +206,7 @@ describe('a response is forwarded unchanged', () => {
   })
 
   test('a compressed response cannot exceed the size limit', async () => {
-    await using upstream = await scripted((response) => {
+    await using upstream = await startScriptedUpstream((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`{"a":"${'x'.repeat(5_000_000)}"}`))
     })
     expect(await failure(upstream.upstream({ maxResponseBytes: 100_000 }).send(read))).toMatchObject(invalid)
@@ -226,7 +226,7 @@ describe('an upstream error is forwarded', () => {
   ] as const) {
     test(`${status} ${type} keeps status, content type and bytes`, async () => {
       const bytes = Buffer.from(body, 'latin1')
-      await using upstream = await scripted((response) => {
+      await using upstream = await startScriptedUpstream((response) => {
         response.writeHead(status, { 'content-type': type, 'retry-after': '3', 'x-request-id': 'r' }).end(bytes)
       })
       const error = await failure(upstream.upstream().send(read))
@@ -243,7 +243,7 @@ describe('an upstream error is forwarded', () => {
       json(`{"message":"bad key Bearer ${key}"}`, 401),
       json('{}', 403, { 'x-request-id': `authorization=${key}` }),
     ]) {
-      await using upstream = await scripted(step)
+      await using upstream = await startScriptedUpstream(step)
       const error = await failure(upstream.upstream().send(read))
       expect(error).toMatchObject(invalid)
       const response = (error as UpstreamInvalidError).toResponse()

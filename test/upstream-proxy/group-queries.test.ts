@@ -39,7 +39,7 @@ const ids = ({ items }: { items: readonly { get(key: string): { string(): string
 
 describe('reading groups from the upstream', () => {
   test('without ids makes no call, because the upstream would list all groups', async () => {
-    const upstream = upstreamWith(() => page(['stranger']))
+    const upstream = upstreamWith(() => page(['unknown']))
     expect(await describeGroups(upstream, 'AIGC', [])).toEqual({ items: [], responses: [] })
     expect(upstream.calls).toEqual([])
   })

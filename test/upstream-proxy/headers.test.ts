@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { requestHeaders, responseHeaders } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, json, key, scripted } from './scripted-upstream.ts'
+import { bodyOf, json, key, startScriptedUpstream } from './scripted-upstream.ts'
 
 const callers = {
   authorization: 'Bearer sk-callers-own',
@@ -35,7 +35,7 @@ describe('request headers to the upstream', () => {
   })
 
   test('on the wire: the account’s credential, one Host, Content-Length, and no credential of the caller', async () => {
-    await using upstream = await scripted(json('{"Result":{"Id":"g"}}'))
+    await using upstream = await startScriptedUpstream(json('{"Result":{"Id":"g"}}'))
     const body = bodyOf('{ "Name": "é" }')
     await upstream.upstream().send({ action: 'CreateAssetGroup', body }, { headers: new Headers(callers) })
     const [seen] = upstream.seen
@@ -51,7 +51,7 @@ describe('request headers to the upstream', () => {
   })
 
   test('contain the account’s credential even if the host app forwards authorization', async () => {
-    await using upstream = await scripted(json('{"Result":{}}'))
+    await using upstream = await startScriptedUpstream(json('{"Result":{}}'))
     const headers = new Headers(callers)
     await upstream.upstream({ forwardHeaders: ['authorization'] }).send({ action: 'GetAsset', id: 'a' }, { headers })
     expect(upstream.seen[0]?.headers.authorization).toBe(`Bearer ${key}`)
@@ -131,7 +131,7 @@ describe('response headers to the caller', () => {
   })
 
   test('from the wire: repeated fields are joined, and fields named by Connection are removed', async () => {
-    await using upstream = await scripted((response) => {
+    await using upstream = await startScriptedUpstream((response) => {
       response.setHeader('set-cookie', ['a=1', 'b=2'])
       response.setHeader('x-request-id', ['1', '2'])
       response.setHeader('connection', 'x-tt-logid')

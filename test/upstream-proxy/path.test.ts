@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { rest, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, scripted } from './scripted-upstream.ts'
+import { bodyOf, failure, json, own, startScriptedUpstream } from './scripted-upstream.ts'
 
 const kind = rest({ url: 'http://upstream.test/api/media/proxy', key: 'k' })
 
@@ -62,7 +62,7 @@ describe('an id in a path', () => {
 
   for (const id of ['', '.', '..', 'groups', 'GROUPS', '\ud800']) {
     test(`${JSON.stringify(id)} would be another path: 404 without an upstream call`, async () => {
-      await using upstream = await scripted(json('{"Result":{}}'))
+      await using upstream = await startScriptedUpstream(json('{"Result":{}}'))
       for (const operation of [
         { action: 'GetAsset', id },
         { action: 'DeleteAsset', asset: own<'asset'>(id) },
@@ -77,7 +77,7 @@ describe('an id in a path', () => {
   }
 
   test('the path on the wire equals the built path', async () => {
-    await using upstream = await scripted(json('{"Result":{}}'))
+    await using upstream = await startScriptedUpstream(json('{"Result":{}}'))
     for (const id of hostile) await upstream.upstream().send({ action: 'GetAsset', id })
     expect(upstream.seen.map(({ target }) => decodeURIComponent(target.slice('/base/assets/'.length)))).toEqual(hostile)
   })

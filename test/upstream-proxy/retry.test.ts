@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Operation, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, reset, scripted } from './scripted-upstream.ts'
+import { bodyOf, failure, json, own, reset, startScriptedUpstream } from './scripted-upstream.ts'
 
 const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', paging: { maxResults: 100 } } as const
 const reads: readonly Operation[] = [
@@ -21,14 +21,14 @@ const changes: readonly Operation[] = [
 describe('a read operation is retried once', () => {
   for (const operation of reads) {
     test(`${operation.action} is retried when the connection breaks before the response`, async () => {
-      await using upstream = await scripted(reset, json('{"Result":{}}'))
+      await using upstream = await startScriptedUpstream(reset, json('{"Result":{}}'))
       expect((await upstream.upstream().send(operation)).status).toBe(200)
       expect(upstream.seen).toHaveLength(2)
     })
   }
 
   test('but not twice', async () => {
-    await using upstream = await scripted(reset)
+    await using upstream = await startScriptedUpstream(reset)
     const error = await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
     expect(error).toMatchObject({ status: 502, message: 'Seedance upstream unavailable', sent: true })
     // A runtime may add a retry for a reused connection. Here every connection is new.
@@ -37,11 +37,11 @@ describe('a read operation is retried once', () => {
 
   test('and not after the start of a response or after an error response', async () => {
     for (const step of [json('{}', 500), json('{}', 429)]) {
-      await using upstream = await scripted(step)
+      await using upstream = await startScriptedUpstream(step)
       await failure(upstream.upstream().send({ action: 'GetAsset', id: 'a' }))
       expect(upstream.seen).toHaveLength(1)
     }
-    await using cut = await scripted((response, _, socket) => {
+    await using cut = await startScriptedUpstream((response, _, socket) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"Result"')
       response.once('drain', () => {})
       setImmediate(() => socket.destroy())
@@ -54,14 +54,14 @@ describe('a read operation is retried once', () => {
 describe('a write operation is sent once', () => {
   for (const operation of changes) {
     test(`${operation.action} is not retried after a broken connection`, async () => {
-      await using upstream = await scripted(reset, json('{"Result":{}}'))
+      await using upstream = await startScriptedUpstream(reset, json('{"Result":{}}'))
       expect(await failure(upstream.upstream().send(operation))).toMatchObject({ status: 502, sent: true })
       expect(upstream.seen).toHaveLength(1)
     })
 
     test(`${operation.action} is not retried when a reused connection is dead`, async () => {
       let requests = 0
-      await using upstream = await scripted((response, seen, socket) => {
+      await using upstream = await startScriptedUpstream((response, seen, socket) => {
         if (requests++ > 2) return reset(response, seen, socket)
         json('{"Result":{"Id":"x"}}')(response)
       })

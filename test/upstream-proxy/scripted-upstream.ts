@@ -12,7 +12,7 @@ import {
 } from '../../plugins/upstream-proxy/index.ts'
 
 /** A request as received on the wire. */
-export interface Seen {
+export interface ReceivedRequest {
   readonly method: string
   readonly target: string
   readonly headers: IncomingMessage['headers']
@@ -20,9 +20,9 @@ export interface Seen {
   readonly body: string
 }
 
-export interface Scripted extends AsyncDisposable {
+export interface ScriptedUpstream extends AsyncDisposable {
   readonly url: string
-  readonly seen: Seen[]
+  readonly seen: ReceivedRequest[]
   /** Resolves when the first connection has closed. */
   readonly closed: Promise<void>
   upstream(options?: Partial<UpstreamOptions>): Upstream
@@ -31,10 +31,10 @@ export interface Scripted extends AsyncDisposable {
 export const key = 'upstream-key-5f1c'
 
 /** An upstream on a real socket: the n-th step responds to the n-th request, and the last step to all further ones. */
-export const scripted = async (
-  ...steps: readonly ((response: ServerResponse, seen: Seen, socket: Socket) => void)[]
-): Promise<Scripted> => {
-  const seen: Seen[] = []
+export const startScriptedUpstream = async (
+  ...steps: readonly ((response: ServerResponse, seen: ReceivedRequest, socket: Socket) => void)[]
+): Promise<ScriptedUpstream> => {
+  const seen: ReceivedRequest[] = []
   let left = () => {}
   const closed = new Promise<void>((resolve) => {
     left = resolve
@@ -73,7 +73,7 @@ export const json =
   }
 
 /** Breaks the connection without a response. */
-export const reset = (_: ServerResponse, __: Seen, socket: Socket): void => {
+export const reset = (_: ServerResponse, __: ReceivedRequest, socket: Socket): void => {
   socket.destroy()
 }
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { cookie as cookiePlugin } from '@elysiajs/cookie'
 import fc from 'fast-check'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { openSessionFixture } from './fixture.ts'
+import { openFixture } from './fixture.ts'
 
 describe('the cookie', () => {
   test('has HttpOnly, SameSite and Secure, and the lifetime of the session', async () => {
-    const { login } = await openSessionFixture()
+    const { login } = await openFixture()
     expect((await login()).headers.getSetCookie()[0]).toMatch(
       /^session=[\w-]{43}\.[A-Za-z0-9+/]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
@@ -14,14 +14,14 @@ describe('the cookie', () => {
 
   test('is not Secure when the public address is http; publicUrl may be a function', async () => {
     let url = 'http://127.0.0.1:3000'
-    const { login } = await openSessionFixture({ publicUrl: () => url, absoluteMs: 60_000 })
+    const { login } = await openFixture({ publicUrl: () => url, absoluteMs: 60_000 })
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Max-Age=60; Path=/; HttpOnly; SameSite=Lax')
     url = 'https://sluice.test'
     expect((await login()).headers.getSetCookie()[0]).toEndWith('; Secure')
   })
 
   test('has the configured name', async () => {
-    const { login, whoIs } = await openSessionFixture({ cookieName: '__Host-other' })
+    const { login, whoIs } = await openFixture({ cookieName: '__Host-other' })
     const { cookie } = await login()
     expect(cookie).toStartWith('__Host-other=')
     expect((await whoIs(cookie)).status).toBe(200)
@@ -29,14 +29,14 @@ describe('the cookie', () => {
   })
 
   test('is found among other cookies', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const { cookie } = await login()
     expect((await whoIs(`a=b; ${cookie};c="d;=;;"`)).status).toBe(200)
     expect((await whoIs(`xsession=1; ${cookie}; sessions=2; session; =session`)).status).toBe(200)
   })
 
   test('is rejected when the request has two cookies of its name, in any order', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const [one, two] = [(await login()).cookie, (await login()).cookie]
     for (const cookies of [`${one}; ${two}`, `${one}; ${one}`, `${one}; session=x`, `session=; ${one}`]) {
       expect((await whoIs(cookies)).status).toBe(401)
@@ -44,7 +44,7 @@ describe('the cookie', () => {
   })
 
   test('is rejected in any other form', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
     for (const form of [
@@ -59,7 +59,7 @@ describe('the cookie', () => {
 })
 
 test('@elysiajs/cookie verifies a cookie of this plugin with the same secret, and only with that', async () => {
-  const { login } = await openSessionFixture({ secrets: ['first', 'second'] })
+  const { login } = await openFixture({ secrets: ['first', 'second'] })
   const signed = (await login()).cookie.slice('session='.length)
   const [value = ''] = signed.split('.')
   const verify = (secret: string) => {
@@ -73,7 +73,7 @@ test('@elysiajs/cookie verifies a cookie of this plugin with the same secret, an
 
 describe('secrets rotate', () => {
   test('the first secret signs, and every secret verifies', async () => {
-    const old = await openSessionFixture({ secrets: ['old'] })
+    const old = await openFixture({ secrets: ['old'] })
     const { cookie } = await old.login()
     const both = webSession({ ...old.options, secrets: ['new', 'middle', 'old'] })
     const fresh = webSession({ ...old.options, secrets: ['new'] })
@@ -96,7 +96,7 @@ describe('secrets rotate', () => {
 
 describe('a forged cookie', () => {
   test('gets 401 without a query to the store', async () => {
-    const { login, options } = await openSessionFixture()
+    const { login, options } = await openFixture()
     const { cookie } = await login()
     const value = cookie.slice('session='.length)
     let queries = 0
@@ -136,7 +136,7 @@ describe('a forged cookie', () => {
   })
 
   test('with an empty signature, or its id as signature, gets 401', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
     for (const forged of [id, `${id}.`, `${id}.${id}`, `.${cookie.split('.')[1]}`, '.', '']) {
@@ -145,7 +145,7 @@ describe('a forged cookie', () => {
   })
 
   test('repeated a hundred times, or of a megabyte, gets 401', async () => {
-    const { whoIs } = await openSessionFixture()
+    const { whoIs } = await openFixture()
     for (const cookie of [
       'session=x;'.repeat(100),
       `session=${'x'.repeat(1_000_000)}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createDevices } from '../../plugins/web-session/devices.ts'
 import { hashPassword, verifyPassword } from '../../plugins/web-session/index.ts'
-import { openSessionFixture, publicUrl, type Shown } from './fixture.ts'
+import { openFixture, publicUrl, type Shown } from './fixture.ts'
 
 const deviceOf = ({ headers }: Shown): string => headers.getSetCookie()[1]?.split(';', 1)[0] ?? ''
 const contentOf = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1)
@@ -17,7 +17,7 @@ describe('a browser from which a user has logged in', () => {
   const addressOf = (request: Request) => request.headers.get('x-from') ?? undefined
 
   test('can log in while failed logins of others block the name; the others stay blocked', async () => {
-    const { login, checked } = await openSessionFixture()
+    const { login, checked } = await openFixture()
     const cookie = deviceOf(await login())
     await times(50, () => login('ann', 'wrong'))
     expect((await login()).status).toBe(429)
@@ -29,7 +29,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('can log in from a network whose free failures are used up', async () => {
-    const { login } = await openSessionFixture({ addressOf, throttle: { freePerAddress: 1 } })
+    const { login } = await openFixture({ addressOf, throttle: { freePerAddress: 1 } })
     const headers = { 'x-from': '192.0.2.1' }
     const cookie = deviceOf(await login('ann', 'right', headers))
     await times(9, () => login('nobody', 'wrong', headers))
@@ -38,7 +38,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('can log in while logins from sixty other networks fill the queue of password checks', async () => {
-    const { login, store } = await openSessionFixture({ addressOf, verify: verifyPassword })
+    const { login, store } = await openFixture({ addressOf, verify: verifyPassword })
     await store.addUser({ name: 'eve', password: await hashPassword('right'), createdAt: 1 })
     const cookie = deviceOf(await login('eve'))
     const others = Array.from({ length: 60 }, (_, nth) => login(`n${nth}`, 'wrong', { 'x-from': `10.0.${nth}.1` }))
@@ -49,7 +49,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('has its own counter, and counts as unknown when that is used up', async () => {
-    const { login, checked, clock } = await openSessionFixture()
+    const { login, checked, clock } = await openFixture()
     const cookie = deviceOf(await login())
     checked.length = 0
     const statuses = await times(12, () => login('ann', 'wrong', { cookie }))
@@ -63,7 +63,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('gets a new id at each login: a copy of the old cookie does not use up the counter of the new one', async () => {
-    const { login } = await openSessionFixture()
+    const { login } = await openFixture()
     const stolen = deviceOf(await login())
     const cookie = deviceOf(await login('ann', 'right', { cookie: stolen }))
     expect(cookie).not.toBe(stolen)
@@ -73,7 +73,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('is known for the last eight names that logged in from it, and for no other name', async () => {
-    const { login, addUser } = await openSessionFixture()
+    const { login, addUser } = await openFixture()
     const names = Array.from({ length: 9 }, (_, nth) => `person ${nth}`)
     for (const name of [...names, 'bob']) await addUser(name, 'right')
     let cookie = ''
@@ -85,7 +85,7 @@ describe('a browser from which a user has logged in', () => {
   })
 
   test('gets no device cookie from a failed login', async () => {
-    const { login } = await openSessionFixture()
+    const { login } = await openFixture()
     expect((await login('ann', 'wrong')).headers.getSetCookie()).toEqual([])
   })
 })
@@ -95,7 +95,7 @@ describe('the device cookie', () => {
   const requestWith = (cookie: string) => new Request('http://localhost/', { headers: { cookie } })
 
   test('lasts a year, is HttpOnly, and contains no name', async () => {
-    const { login, addUser } = await openSessionFixture()
+    const { login, addUser } = await openFixture()
     await addUser('a name like no other', 'right')
     const [, cookie = ''] = (await login('a name like no other')).headers.getSetCookie()
     expect(cookie).toMatch(
@@ -118,7 +118,7 @@ describe('the device cookie', () => {
   })
 
   test('is not valid as a session cookie, nor a session cookie as a device cookie, nor a modified value', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const reply = await login()
     const device = deviceOf(reply)
     expect((await whoIs(`session=${contentOf(device)}`)).status).toBe(401)
@@ -144,7 +144,7 @@ describe('the device cookie', () => {
 
 test('an existing and an unknown name cause the same store calls and hashes, until they are blocked', async () => {
   const calls: string[] = []
-  const { options } = await openSessionFixture()
+  const { options } = await openFixture()
   const recorded = Object.entries(options.store).map(([name, method]) => {
     const record = (...parameters: unknown[]) => {
       calls.push(name)
@@ -153,7 +153,7 @@ test('an existing and an unknown name cause the same store calls and hashes, unt
     return [name, record]
   })
   const store: typeof options.store = Object.fromEntries(recorded)
-  const { login, checked } = await openSessionFixture({
+  const { login, checked } = await openFixture({
     store,
     addressOf: (request) => request.headers.get('x-from') ?? undefined,
   })

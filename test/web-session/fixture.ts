@@ -74,7 +74,7 @@ export const quickVerify = () => {
 }
 
 /** The plugin on SQLite in memory, with a clock that the test sets and one user, ann, with the password `right`. */
-export const openSessionFixture = async (options: Partial<WebSessionOptions> = {}) => {
+export const openFixture = async (options: Partial<WebSessionOptions> = {}) => {
   const database = openSqlite(':memory:')
   await makeTables(database)
   const store = storeOn(database)
@@ -102,7 +102,7 @@ export const openSessionFixture = async (options: Partial<WebSessionOptions> = {
   return { database, store, options: full, clock, checked, app, ann, addUser, login, whoIs }
 }
 
-export const refusal = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
+export const rejection = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
 
 export const sameOrigin = { origin: publicUrl }
 

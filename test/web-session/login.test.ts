@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { sql } from '../../src/store/database.ts'
-import { ask, nobody, openSessionFixture, refusal } from './fixture.ts'
+import { ask, nobody, openFixture, rejection } from './fixture.ts'
 
-const wrong = refusal('wrong name or password')
+const wrong = rejection('wrong name or password')
 
 describe('a login', () => {
   test('with the right password returns the user and sets two cookies: the session and the device', async () => {
-    const { login, ann } = await openSessionFixture()
+    const { login, ann } = await openFixture()
     const reply = await login()
     expect([reply.status, reply.json]).toEqual([200, { success: true, user: { id: ann, name: 'ann' } }])
     expect(reply.headers.getSetCookie().map((cookie) => cookie.split('=', 1)[0])).toEqual(['session', 'session-device'])
@@ -17,7 +17,7 @@ describe('a login', () => {
   })
 
   test('gets the same response for a wrong password, an unknown name, a disabled user and a user without a password', async () => {
-    const { login, addUser, store } = await openSessionFixture()
+    const { login, addUser, store } = await openFixture()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
     await addUser('robot')
@@ -28,7 +28,7 @@ describe('a login', () => {
   })
 
   test('computes exactly one hash in each of these cases', async () => {
-    const { login, addUser, store, checked } = await openSessionFixture()
+    const { login, addUser, store, checked } = await openFixture()
     await addUser('gone', 'right')
     await store.disableUser('gone', 5)
     await addUser('robot')
@@ -40,7 +40,7 @@ describe('a login', () => {
   })
 
   test('works with a hash of hashPassword', async () => {
-    const { login, store } = await openSessionFixture({ verify: undefined })
+    const { login, store } = await openFixture({ verify: undefined })
     await store.addUser({ name: 'bob', password: await hashPassword('correct horse'), createdAt: 1 })
     expect((await login('bob', 'correct horse')).status).toBe(200)
     expect((await login('bob', 'correct hors')).status).toBe(401)
@@ -48,7 +48,7 @@ describe('a login', () => {
   })
 
   test('stores only the hash of the session id', async () => {
-    const { login, database } = await openSessionFixture()
+    const { login, database } = await openFixture()
     const { cookie } = await login()
     const [id = ''] = cookie.slice('session='.length).split('.')
     expect(Buffer.from(id, 'base64url')).toHaveLength(32)
@@ -59,7 +59,7 @@ describe('a login', () => {
   })
 
   test('starts a new session each time, and ends the previous session of the browser', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const first = await login()
     const elsewhere = await login()
     const second = await login('ann', 'right', { cookie: first.cookie })
@@ -70,7 +70,7 @@ describe('a login', () => {
   })
 
   test('that fails does not end the session', async () => {
-    const { login, whoIs } = await openSessionFixture()
+    const { login, whoIs } = await openFixture()
     const { cookie } = await login()
     const failed = await login('ann', 'wrong', { cookie })
     expect(failed.headers.get('set-cookie')).toBeNull()
@@ -78,39 +78,39 @@ describe('a login', () => {
   })
 
   test('starts no usable session when the password changes meanwhile', async () => {
-    const house = await openSessionFixture({
+    const fixture = await openFixture({
       verify: async (password, hash) => {
         const matches = hash === `#${password}`
-        await house.store.setPassword('ann', '#other')
+        await fixture.store.setPassword('ann', '#other')
         return matches
       },
     })
-    const { status, cookie } = await house.login()
+    const { status, cookie } = await fixture.login()
     expect(status).toBe(200)
-    expect((await house.whoIs(cookie)).status).toBe(401)
+    expect((await fixture.whoIs(cookie)).status).toBe(401)
   })
 
   test('gets 503 and is not counted while too many passwords are being checked', async () => {
     let busy = true
-    const house = await openSessionFixture({
+    const fixture = await openFixture({
       addressOf: () => '192.0.2.1',
       verify: async () => {
         if (busy) throw new Problem(503, 'too many passwords are being checked', { headers: { 'retry-after': '1' } })
         return true
       },
     })
-    for (let attempt = 0; attempt < 30; attempt++) expect((await house.login()).status).toBe(503)
+    for (let attempt = 0; attempt < 30; attempt++) expect((await fixture.login()).status).toBe(503)
     busy = false
-    expect((await house.login()).status).toBe(200)
+    expect((await fixture.login()).status).toBe(200)
   })
 
   test('gets 500 without details when the store fails', async () => {
-    const { options } = await openSessionFixture()
+    const { options } = await openFixture()
     for (const broken of ['takeAttempt', 'userByName', 'addSession', 'revertAttempt'] as const) {
       const down = () => Promise.reject(new Error('secret database'))
-      const house = await openSessionFixture({ store: { ...options.store, [broken]: down } })
-      const reply = await house.login()
-      expect([broken, reply.status, reply.json]).toEqual([broken, 500, refusal('session could not be checked')])
+      const fixture = await openFixture({ store: { ...options.store, [broken]: down } })
+      const reply = await fixture.login()
+      expect([broken, reply.status, reply.json]).toEqual([broken, 500, rejection('session could not be checked')])
       expect(reply.headers.get('set-cookie')).toBeNull()
     }
   })
@@ -118,7 +118,7 @@ describe('a login', () => {
 
 describe('the body of a login', () => {
   const send = async (body: unknown, headers: Record<string, string> = {}) => {
-    const { app, checked } = await openSessionFixture()
+    const { app, checked } = await openFixture()
     const { status, json } = await ask(app, 'POST', '/api/session', headers, body)
     return { reply: [status, json], checked }
   }
@@ -140,7 +140,7 @@ describe('the body of a login', () => {
   ] as const) {
     test(`with ${title} is rejected before the password is checked`, async () => {
       const { reply, checked } = await send(body)
-      expect(reply).toEqual([status, refusal(message)])
+      expect(reply).toEqual([status, rejection(message)])
       expect(checked).toEqual([])
     })
   }
@@ -148,7 +148,7 @@ describe('the body of a login', () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
     test(`of ${type || 'no content type'} is rejected, because a form on a foreign page can send it`, async () => {
       const { reply, checked } = await send('{"name":"ann","password":"right"}', { 'content-type': type })
-      expect(reply).toEqual([415, refusal('content type must be application/json')])
+      expect(reply).toEqual([415, rejection('content type must be application/json')])
       expect(checked).toEqual([])
     })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { type PublicUrl, requireSameOrigin, webSession } from '../../plugins/web-session/index.ts'
-import { ask, openSessionFixture, publicUrl, refusal } from './fixture.ts'
+import { ask, openFixture, publicUrl, rejection } from './fixture.ts'
 
 /** Headers of requests from a page of the public address, from another page, and without a statement of their origin. */
 const sameOrigin: readonly Record<string, string>[] = [
@@ -25,7 +25,7 @@ const foreign: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'anything' },
 ]
 const unstated: readonly Record<string, string>[] = [{}, { 'sec-fetch-site': 'none' }]
-const foreignOrigin = refusal('request comes from a foreign origin')
+const foreignOrigin = rejection('request comes from a foreign origin')
 const show = (headers: Record<string, string>) => JSON.stringify(headers)
 
 const accepts = (headers: Record<string, string>, address: PublicUrl) => {
@@ -55,7 +55,7 @@ describe('a request with a cookie that changes something', () => {
   })
 
   test('such as a logout needs the session, then the origin; without it the session stays', async () => {
-    const { app, login, whoIs } = await openSessionFixture()
+    const { app, login, whoIs } = await openFixture()
     const { cookie } = await login()
     for (const headers of [...foreign, ...unstated]) {
       expect((await ask(app, 'DELETE', '/api/session', headers)).status).toBe(401)
@@ -66,7 +66,7 @@ describe('a request with a cookie that changes something', () => {
   })
 
   test('needs the origin on every route with the macro, except for safe methods', async () => {
-    const { options, login } = await openSessionFixture()
+    const { options, login } = await openFixture()
     const app = new Elysia()
       .use(webSession(options))
       .get('/thing', ({ identity }) => identity.name, { session: true })
@@ -86,16 +86,16 @@ describe('a request with a cookie that changes something', () => {
 describe('a login', () => {
   for (const headers of [...sameOrigin, ...unstated]) {
     test(`may have ${show(headers)}`, async () => {
-      const { login } = await openSessionFixture()
+      const { login } = await openFixture()
       expect((await login('ann', 'right', headers)).status).toBe(200)
     })
   }
   for (const headers of foreign) {
     test(`may not have ${show(headers)}: only with the right password the response names the public address`, async () => {
-      const { login, checked } = await openSessionFixture()
+      const { login, checked } = await openFixture()
       const right = await login('ann', 'right', headers)
       const message = `this page is not at the address of this service: log in at ${publicUrl}`
-      expect([right.status, right.json]).toEqual([403, refusal(message)])
+      expect([right.status, right.json]).toEqual([403, rejection(message)])
       const wrong = [await login('ann', 'wrong', headers), await login('nobody', 'right', headers)]
       for (const { status, json } of wrong) expect([status, json]).toEqual([403, foreignOrigin])
       for (const { headers } of [right, ...wrong]) expect(headers.get('set-cookie')).toBeNull()
@@ -104,7 +104,7 @@ describe('a login', () => {
   }
 
   test('from a foreign page is counted like any other login', async () => {
-    const { login, checked } = await openSessionFixture()
+    const { login, checked } = await openFixture()
     const evil = { origin: 'https://evil.test' }
     const statuses: number[] = []
     for (let attempt = 0; attempt < 7; attempt++) statuses.push((await login('ann', 'wrong', evil)).status)
@@ -166,5 +166,5 @@ describe('the loopback hosts', () => {
 })
 
 test('the factory throws for an invalid public address', async () => {
-  await expect(openSessionFixture({ publicUrl: 'sluice.test' })).rejects.toThrow(TypeError)
+  await expect(openFixture({ publicUrl: 'sluice.test' })).rejects.toThrow(TypeError)
 })

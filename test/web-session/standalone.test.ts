@@ -8,7 +8,7 @@ import type {
   WebSessionOptions,
 } from '../../plugins/web-session/index.ts'
 import { webSession } from '../../plugins/web-session/index.ts'
-import { ask, openSessionFixture, refusal } from './fixture.ts'
+import { ask, openFixture, rejection } from './fixture.ts'
 
 /** A minimal store of a host app: one user, sessions in a map, and no counting of failures. */
 const minimalStore = (): SessionStore & AttemptStore => {
@@ -60,7 +60,7 @@ describe('in a bare Elysia app', () => {
     expect((await ask(app, 'GET', '/auth', { cookie })).json.user).toEqual({ id: '7', name: 'eve' })
     expect((await ask(app, 'GET', '/mine', { cookie })).json).toBe('7 eve')
     const anonymous = await ask(app, 'GET', '/mine')
-    expect([anonymous.status, anonymous.json]).toEqual([401, refusal('not authenticated')])
+    expect([anonymous.status, anonymous.json]).toEqual([401, rejection('not authenticated')])
     const out = await ask(app, 'DELETE', '/auth', { cookie, origin: 'http://localhost' })
     expect(out.status).toBe(200)
     expect((await ask(app, 'GET', '/mine', { cookie })).status).toBe(401)
@@ -74,8 +74,8 @@ describe('in a bare Elysia app', () => {
 describe('two instances in one app', () => {
   test('have their own users, routes and secrets', async () => {
     const [one, two] = [
-      await openSessionFixture({ cookieName: 'one' }),
-      await openSessionFixture({ cookieName: 'two', secrets: ['other'] }),
+      await openFixture({ cookieName: 'one' }),
+      await openFixture({ cookieName: 'two', secrets: ['other'] }),
     ]
     await two.addUser('bob', 'right')
     const part = (prefix: string, { options }: typeof one) =>
@@ -95,8 +95,8 @@ describe('two instances in one app', () => {
 
   test('each provide the macro for the routes after them', async () => {
     const [one, two] = [
-      await openSessionFixture({ cookieName: 'one' }),
-      await openSessionFixture({ cookieName: 'two', path: '/second' }),
+      await openFixture({ cookieName: 'one' }),
+      await openFixture({ cookieName: 'two', path: '/second' }),
     ]
     const app = new Elysia()
       .use(webSession(one.options))
@@ -115,8 +115,8 @@ test('nested two plugins deep, it guards its own routes and no others', async ()
   const inner = new Elysia({ prefix: '/ground' })
     .use(hostSession())
     .get('/me', ({ identity }) => identity.name, { session: true })
-  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/neighbour', () => 'open')
-  const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/neighbour', () => 'open')
+  const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/sibling', () => 'open')
+  const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/sibling', () => 'open')
   const app = new Elysia()
     .get('/before', () => 'open')
     .use(second)
@@ -129,7 +129,7 @@ test('nested two plugins deep, it guards its own routes and no others', async ()
   expect((await ask(app, 'GET', `${base}/me`, { cookie })).json).toBe('eve')
   expect((await ask(app, 'GET', `${base}/me`)).status).toBe(401)
   expect((await ask(app, 'PUT', `${base}/api/session`)).status).toBe(405)
-  for (const path of ['/before', '/after', '/second/neighbour', '/second/first/neighbour']) {
+  for (const path of ['/before', '/after', '/second/sibling', '/second/first/sibling']) {
     const { status, json, headers } = await ask(app, 'GET', path)
     expect([path, status, json, headers.get('cache-control')]).toEqual([path, 200, 'open', null])
   }

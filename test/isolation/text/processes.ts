@@ -6,13 +6,13 @@ import { accountOptions, type Fixture } from './fixture.ts'
 /** The fixture with two default servers in two processes. They use real time: records do not expire, and the timeout is one second. */
 export const openProcesses = async (database: 'sqlite' | 'postgres'): Promise<Fixture> => {
   const clock = new VirtualClock()
-  const place = await openServerFixture(database, { clock: clock.now, text: accountOptions })
-  const { emulator } = place
+  const servers = await openServerFixture(database, { clock: clock.now, text: accountOptions })
+  const { emulator } = servers
   const environment = {
     ...{ TEXT_UPSTREAM_URL: emulator.text.url, TEXT_UPSTREAM_KEY: emulator.text.key, TEXT_TIMEOUT_SECONDS: '1' },
   }
-  const [first, second] = await Promise.all([place.start(environment), place.start(environment)])
-  const users = await Promise.all(['ann', 'bob', 'eve'].map((name) => place.addUser(name)))
+  const [first, second] = await Promise.all([servers.start(environment), servers.start(environment)])
+  const users = await Promise.all(['ann', 'bob', 'eve'].map((name) => servers.addUser(name)))
   return {
     ...{
       emulator,
@@ -31,6 +31,6 @@ export const openProcesses = async (database: 'sqlite' | 'postgres'): Promise<Fi
       emulator.text.objects.clear()
       emulator.clearCalls()
     },
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
   }
 }

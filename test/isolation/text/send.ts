@@ -130,8 +130,13 @@ export const checkNotFound = async (
   if (!/^[a-z]+[_-]\w{20,}$/.test(id)) return
   const swapped = (text: string) => text.replaceAll(id, never)
   const { body, named = [] } = request
-  const twin = { ...request, path: swapped(request.path), body: body && swapped(body), named: [...named, never] }
-  const other = await send(fixture, model, twin)
+  const swappedRequest = {
+    ...request,
+    path: swapped(request.path),
+    body: body && swapped(body),
+    named: [...named, never],
+  }
+  const other = await send(fixture, model, swappedRequest)
   assert.equal(`${reply.status} ${swapped(reply.text)}`, `${other.status} ${other.text}`)
   assert.deepEqual(headersOf(reply, swapped), headersOf(other, swapped))
 }
