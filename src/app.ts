@@ -1,6 +1,13 @@
 import { Elysia } from 'elysia'
 import { type ConcurrencyLimitsOptions, concurrencyLimits } from '../plugins/concurrency-limits/index.ts'
-import { createMetrics, type Metrics, metrics } from '../plugins/metrics/index.ts'
+import {
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type MetricsSnapshot,
+  metrics,
+  readSnapshot,
+} from '../plugins/metrics/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { type Awaitable, andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
@@ -24,6 +31,8 @@ export interface AppOptions {
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
   /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
   readonly metricsToken: string | undefined
+  /** Shares the metrics of this process, which `own` reads, with others. Returns a function that reads those of all. Default: no sharing. */
+  readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
   readonly log: LeveledLog
   /** Default: no audit. */
   readonly audit?: Audit
@@ -36,6 +45,7 @@ export type FetchHandler = (request: Request) => Awaitable<Response>
 export const createApp = (options: AppOptions): FetchHandler => {
   const { log, audit = noAudit } = options
   const recorder = createMetrics()
+  const readOwn = () => readSnapshot(recorder.registry)
   /** Status of the latest call to each upstream; 0: it was unreachable. */
   const lastStatus: { assets?: number; text?: number } = {}
   const observerOf = (upstream: keyof typeof lastStatus) => (call: Parameters<Metrics['upstream']>[0]) => {
@@ -49,7 +59,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const library = assetLibrary({ ...options.gateway, log, audit, observe: observerOf('assets') })
   const app = bare()
     .use(health({ ...options.health, upstreams }))
-    .use(metrics({ metrics: recorder, token: options.metricsToken }))
+    .use(metrics({ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn) }))
     .use(documentation())
     .use(library.gateway)
     .use(

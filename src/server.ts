@@ -4,12 +4,13 @@ import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
 import { ark, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
-import { createApp, createWaitingApp, type FetchHandler } from './app.ts'
+import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
+import { connectToSupervisor } from './workers/metrics.ts'
 import { startWorkers } from './workers.ts'
 
 const isDeno = 'Deno' in globalThis
@@ -41,7 +42,17 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
   const open = async (): Promise<FetchHandler> => {
     await store.migrate()
-    return openApp(config, store, { health, publicUrl, addressOf, reconcile: stopping.signal, log, audit })
+    const shareMetrics: AppOptions['shareMetrics'] =
+      shared && process.connected ? (own) => connectToSupervisor(process, own) : undefined
+    return openApp(config, store, {
+      health,
+      publicUrl,
+      addressOf,
+      reconcile: stopping.signal,
+      shareMetrics,
+      log,
+      audit,
+    })
   }
   let handle: FetchHandler = await open().catch((err: unknown) => {
     log.error({ err }, 'the database is not available; the server tries again every second')
@@ -70,7 +81,8 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 }
 
 interface AppDependencies {
-  readonly health: Parameters<typeof createApp>[0]['health']
+  readonly health: AppOptions['health']
+  readonly shareMetrics: AppOptions['shareMetrics']
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
   readonly reconcile: AbortSignal
@@ -81,7 +93,7 @@ interface AppDependencies {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, reconcile, log, audit }: AppDependencies,
+  { health, publicUrl, addressOf, reconcile, shareMetrics, log, audit }: AppDependencies,
 ): Promise<FetchHandler> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
@@ -134,6 +146,7 @@ const openApp = async (
     health,
     limits: config.limits,
     metricsToken: config.metricsToken,
+    shareMetrics,
     log,
     audit,
   })
@@ -185,14 +198,15 @@ const freePort = (host: string): Promise<number> =>
 const listeningLine = (url: string): string => `sluice listening on ${url}`
 
 /**
- * Stops the server at the first SIGTERM or SIGINT, and then exits with status 0.
+ * Stops the server at the first SIGTERM or SIGINT, and then exits with status 0. A worker also stops when its supervisor has ended: it would otherwise
+ * share the port with the workers of the next start.
  *
  * A second signal, more than a second later, exits at once with status 1.
  */
 export const stopOnSignal = (running: Pick<RunningServer, 'stop'>): void => {
   let stoppingSince: number | undefined
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
+  for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) {
+    process.on(event, () => {
       if (stoppingSince === undefined) {
         stoppingSince = performance.now()
         void running.stop().finally(() => process.exit(0))

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Log } from '../plugins/shared/problem.ts'
+import { createWorkerMetrics } from './workers/metrics.ts'
 
 /** Options of `startWorkers`. */
 export interface WorkersOptions {
@@ -21,16 +22,22 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** Starts processes that share one port. A worker that dies is replaced after a second. */
+/**
+ * Starts processes that share one port. A worker that dies is replaced after a second.
+ *
+ * Each worker can read the metrics of all through its IPC channel: see `connectToSupervisor`.
+ */
 export const startWorkers = ({ count, command, environment, isListening, log }: WorkersOptions): Workers => {
   const [program, ...args] = command
   const running = new Map<number, ChildProcess>()
+  const metrics = createWorkerMetrics()
   let stopping = false
 
   const startWorker = (worker: number): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit'] })
+      const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
       running.set(worker, child)
+      metrics.add(child)
       let listening = false
       child.stdout?.on('data', (chunk: Buffer) => {
         listening ||= isListening(String(chunk))
@@ -38,6 +45,7 @@ export const startWorkers = ({ count, command, environment, isListening, log }: 
       })
       child.on('exit', (code, signal) => {
         running.delete(worker)
+        metrics.remove(child)
         if (!listening) reject(code ?? 1)
         if (!listening || stopping) return
         log.error({ worker, code, signal }, 'worker died')

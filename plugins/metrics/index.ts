@@ -3,6 +3,9 @@ import { Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { Problem } from '../shared/problem.ts'
 import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
+import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
+
+export { type MetricsSnapshot, readSnapshot } from './snapshot.ts'
 
 /** The metrics of one process, and their registry, where a host app can register further metrics. */
 export interface Metrics {
@@ -97,6 +100,14 @@ export const createMetrics = (): Metrics => {
       }
     },
   })
+  new Gauge({
+    name: 'sluice_processes',
+    help: 'Processes that serve requests.',
+    registers,
+    collect() {
+      this.set(1)
+    },
+  })
   const modelLabel = boundedLabel()
   return {
     registry,
@@ -167,18 +178,33 @@ export interface MetricsOptions {
   readonly metrics: Metrics
   /** Bearer token for `/metrics`. If undefined, the route responds with 404. */
   readonly token: string | undefined
+  /**
+   * Reads the metrics of all processes of a server, those of this process included: `/metrics` responds with their sum. Called once for each scrape.
+   * Default: `/metrics` responds with the metrics of this process.
+   */
+  readonly readAll?: () => Promise<readonly MetricsSnapshot[]>
 }
 
-/** An Elysia plugin with `GET /metrics` in the Prometheus text format. Throws Problem 401 without the token, and 404 if no token is configured. */
-export const metrics = ({ metrics, token }: MetricsOptions) =>
+/**
+ * An Elysia plugin with `GET /metrics` in the Prometheus text format.
+ *
+ * Throws Problem 401 without the token, 404 if no token is configured, and 503 if `readAll` rejects.
+ */
+export const metrics = ({ metrics, token, readAll }: MetricsOptions) =>
   new Elysia({ name: 'sluice/metrics' }).get('/metrics', async ({ request }) => {
     if (token === undefined) throw new Problem(404, 'not found')
     const given = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     if (given === undefined || !timingSafeEqual(digest(given), digest(token))) {
       throw new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })
     }
-    return new Response(await metrics.registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
+    const registry = readAll ? mergeSnapshots(await readAll().catch(unavailable)) : metrics.registry
+    return new Response(await registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
   })
+
+/** A part of the sum would look like a restart to Prometheus, so there is no response without the metrics of all processes. */
+const unavailable = (cause: unknown): never => {
+  throw new Problem(503, 'the metrics of all processes are not available', { cause })
+}
 
 /** `timingSafeEqual` needs inputs of equal length, which digests are. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -15,7 +15,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'requireIdentity',
     'systemClock',
   ],
-  './metrics': ['createMetrics', 'metrics'],
+  './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
