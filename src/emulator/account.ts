@@ -46,8 +46,8 @@ export interface ActionRequest {
 /** The result of an action: the JSON text of `Result`, or a list. */
 export type ActionResult = { readonly result: string } | { readonly list: List }
 
-/** Implements one action with Ark's rules. Throws a `Refusal` where Ark returns an error. */
-export type Action = (account: Account, ask: ActionRequest) => ActionResult
+/** Implements one action with Ark's rules. Throws a `ArkError` where Ark returns an error. */
+export type Action = (account: Account, request: ActionRequest) => ActionResult
 
 /** Throws 403 `QuotaExceeded` when the account is full. Groups and assets share one quota. */
 export function checkQuota({ settings, library }: Account): void {

@@ -30,9 +30,9 @@ export function isAction(name: string): boolean {
 }
 
 /** Runs an action under the account's rate limits. The caller must be authenticated already. */
-export function perform(account: Account, ask: ActionRequest): ActionResult {
-  const action = ACTIONS.get(ask.action)
-  if (action === undefined) throw new Error(`no action ${ask.action}`)
-  account.limits.take(ask.action)
-  return action(account, ask)
+export function runAction(account: Account, request: ActionRequest): ActionResult {
+  const action = ACTIONS.get(request.action)
+  if (action === undefined) throw new Error(`no action ${request.action}`)
+  account.limits.take(request.action)
+  return action(account, request)
 }

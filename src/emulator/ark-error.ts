@@ -1,6 +1,6 @@
 /** An error response of the asset API; it becomes `ResponseMetadata.Error`. */
 export class ArkError extends Error {
-  override readonly name = 'Refusal'
+  override readonly name = 'ArkError'
 
   constructor(
     readonly status: number,

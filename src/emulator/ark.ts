@@ -1,16 +1,16 @@
 import { isAction } from './actions.ts'
 import { ArkError, invalid, missing, wrongMethod } from './ark-error.ts'
+import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts'
 import { SERVICE, VERSION } from './envelope.ts'
 import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'
 import type { Settings } from './settings.ts'
-import { bodyMembers, type ReceivedRequest, type Shape } from './shape.ts'
 import { checkSignature } from './signature.ts'
 
 const PROJECT_DEFAULT = 'default'
 
 /** The vendor's own API: signed requests to `POST /?Action=…&Version=2024-01-01`. */
-export function arkShape(settings: Settings): Shape {
+export function createArkApi(settings: Settings): AssetApi {
   const { accessKey, secretKey, region, clock } = settings
   const signer = { accessKey, secretKey, region, service: SERVICE }
 
@@ -31,11 +31,11 @@ export function arkShape(settings: Settings): Shape {
   const actionOf = (request: ReceivedRequest) => urlOf(request).searchParams.get('Action') ?? ''
 
   return {
-    kind: 'ark',
+    name: 'ark',
     actionOf,
-    wrapped: (request, envelope) =>
+    envelopeFor: (request, envelope) =>
       settings.faceEnvelope === 'flat' && isFaceAction(actionOf(request)) ? flat(envelope) : envelope,
-    askOf(request) {
+    parseRequest(request) {
       check(request)
       const members = bodyMembers(request)
       const project = fieldsOf(members).text('ProjectName') || PROJECT_DEFAULT

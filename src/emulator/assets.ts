@@ -10,17 +10,17 @@ import type { Asset } from './records.ts'
 const MAX_NAME_LENGTH = 64
 
 /** CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed asset, no error. */
-export const createAsset: Action = (account, ask) => {
-  const fields = fieldsOf(ask.members)
+export const createAsset: Action = (account, request) => {
+  const fields = fieldsOf(request.members)
   const groupId = fields.required('GroupId')
   const url = httpsUrl(fields.required('URL'))
   const type = fields.oneOf('AssetType', ['Image', 'Video', 'Audio'])
   if (type === undefined) throw missing('AssetType')
   const name = fields.text('Name', MAX_NAME_LENGTH)
-  const moderation = checkedModeration(fields, ask)
-  const group = requestedGroup(account, ask, groupId, 'GroupId')
+  const moderation = checkedModeration(fields, request)
+  const group = requestedGroup(account, request, groupId, 'GroupId')
   checkQuota(account)
-  const extra = ask.members.filter((member) => !ASSET_FIELDS.has(member.name))
+  const extra = request.members.filter((member) => !ASSET_FIELDS.has(member.name))
   const asset = account.library.addAsset({
     ...{ groupId: group.id, url, type, name: name ?? '', status: 'Processing', extra },
     ...(moderation === undefined ? {} : { moderation }),
@@ -29,23 +29,27 @@ export const createAsset: Action = (account, ask) => {
 }
 
 /** GetAsset (vendor page 2318274). */
-export const getAsset: Action = (account, ask) => {
-  const asset = requestedAsset(account, ask)
+export const getAsset: Action = (account, request) => {
+  const asset = requestedAsset(account, request)
   return {
-    result: assetText(asset, { settings: account.settings, withoutProject: ask.isRest, now: account.library.now() }),
+    result: assetText(asset, {
+      settings: account.settings,
+      withoutProject: request.isRest,
+      now: account.library.now(),
+    }),
   }
 }
 
 /** UpdateAsset (vendor page 2318277). Changes only the name and ignores all other fields. */
-export const updateAsset: Action = (account, ask) => {
-  const asset = requestedAsset(account, ask)
-  account.library.renameAsset(asset.id, fieldsOf(ask.members).required('Name', MAX_NAME_LENGTH))
+export const updateAsset: Action = (account, request) => {
+  const asset = requestedAsset(account, request)
+  account.library.renameAsset(asset.id, fieldsOf(request.members).required('Name', MAX_NAME_LENGTH))
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
 /** DeleteAsset (vendor page 2318278). */
-export const deleteAsset: Action = (account, ask) => {
-  account.library.deleteAsset(requestedAsset(account, ask).id)
+export const deleteAsset: Action = (account, request) => {
+  account.library.deleteAsset(requestedAsset(account, request).id)
   return { result: '{}' }
 }
 

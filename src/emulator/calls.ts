@@ -2,7 +2,7 @@
 export interface Call {
   /** ms since 1970, by the emulator's clock */
   readonly at: number
-  readonly kind: 'rest' | 'ark' | 'text'
+  readonly api: 'rest' | 'ark' | 'text'
   /** name of the action, such as `ListAssets` (for `rest` and `ark`) or `CreateChatCompletion`; empty when no action matches */
   readonly action: string
   readonly method: string
@@ -26,7 +26,7 @@ export type OpenCall = { -readonly [Field in keyof Call]: Call[Field] }
  * The highest number of calls of one action in any sliding window of one second. Without an action, it counts all calls.
  * Two calls that are exactly 1000 ms apart never share a window.
  */
-export function busiestSecond(calls: readonly Call[], action?: string): number {
+export function maxCallsPerSecond(calls: readonly Call[], action?: string): number {
   const times = calls.filter((call) => action === undefined || call.action === action).map((call) => call.at)
   times.sort((a, b) => a - b)
   let max = 0

@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import type { ReceivedRequest } from './asset-api.ts'
 import type { OpenCall } from './calls.ts'
 import { DECISIONS, type Sessions } from './face/sessions.ts'
 import type { Fault, FaultKind, Faults } from './faults.ts'
@@ -6,9 +7,8 @@ import { jsonReply, type Reply } from './faulty-reply.ts'
 import { fieldsOf } from './fields.ts'
 import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
-import type { ReceivedRequest } from './shape.ts'
+import { TEXT_REQUIRED_FIELDS } from './text/fault-scope.ts'
 import { type StoredObjects, TEST_OBJECT_KINDS } from './text/objects.ts'
-import { TEXT_REQUIRED_FIELDS } from './text/scope.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const CONTROL_PATH = '/_emulator/'
@@ -22,7 +22,7 @@ export interface Controls {
 
 /** The required fields of each kind of fault. */
 const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
-  refuse: {},
+  'reset-before': {},
   'reset-after': {},
   hang: {},
   delay: { ms: 'number' },
@@ -52,7 +52,7 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
-export function controlled(request: ReceivedRequest, { account, calls, faults }: Controls): Reply {
+export function controlReply(request: ReceivedRequest, { account, calls, faults }: Controls): Reply {
   const url = new URL(request.target, 'http://emulator')
   const [resource = '', id] = url.pathname.slice(CONTROL_PATH.length).split('/')
   switch (`${request.method} ${resource}`) {
@@ -80,12 +80,12 @@ export function controlled(request: ReceivedRequest, { account, calls, faults }:
     case 'GET assets':
       return ok(account.library.assets(url.searchParams.get('group') ?? undefined))
     case 'GET objects':
-      return ok(account.objects.stock.list())
+      return ok(account.objects.stored.list())
     case 'POST objects':
-      return addObject(request.body, account.objects.stock)
+      return addObject(request.body, account.objects.stored)
     case 'DELETE objects':
-      if (id === undefined) account.objects.stock.clear()
-      else account.objects.stock.delete(unescaped(id))
+      if (id === undefined) account.objects.stored.clear()
+      else account.objects.stored.delete(unescaped(id))
       return ok({})
     case 'GET face':
       return ok(account.faces.sessions.list())
@@ -106,25 +106,25 @@ function finishSession(bytedToken = '', body: string, sessions: Sessions): Reply
   return jsonReply(finish.outcome === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.outcome }))
 }
 
-function addObject(body: string, stock: StoredObjects): Reply {
+function addObject(body: string, stored: StoredObjects): Reply {
   const fields = fieldsOf(membersOf(body) ?? [])
   const kind = TEST_OBJECT_KINDS.find((one) => one === fields.value('kind'))
   if (kind === undefined)
     return jsonReply(400, JSON.stringify({ error: `kind must be one of ${TEST_OBJECT_KINDS.join(', ')}` }))
   const text = (name: string) => (fields.value(name) === undefined ? undefined : String(fields.value(name)))
-  return jsonReply(201, JSON.stringify({ id: stock.add({ kind, id: text('id'), name: text('name') }) }))
+  return jsonReply(201, JSON.stringify({ id: stored.add({ kind, id: text('id'), name: text('name') }) }))
 }
 
 function addFault(body: string, faults: Faults): Reply {
   try {
-    const { id } = faults.add(faultOf(JSON.parse(body)))
+    const { id } = faults.add(parseFault(JSON.parse(body)))
     return jsonReply(201, JSON.stringify({ id }))
   } catch (error) {
     return jsonReply(400, JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
   }
 }
 
-function faultOf(json: unknown): Fault {
+function parseFault(json: unknown): Fault {
   if (typeof json !== 'object' || json === null) throw new TypeError('a fault is a JSON object')
   const given = { ...json } as Record<string, unknown>
   const { kind, action, times } = given

@@ -13,7 +13,7 @@ export const VERSION = '2024-01-01'
 export interface Envelope {
   readonly requestId: string
   result(result: ActionResult): string
-  error(refusal: ArkError): string
+  error(error: ArkError): string
 }
 
 /** Creates the envelope of the nth request. Each request has its own request id. */

@@ -9,7 +9,8 @@ export interface AppliedFault {
   readonly released: Promise<void>
 }
 
-const LIST_KINDS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
+/** Faults that apply only to lists of groups and assets. */
+export const LIST_FAULTS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
 
 /** Creates the fault registry, and the function with which the server looks up the faults of a call. */
 export function createFaults() {
@@ -30,9 +31,9 @@ export function createFaults() {
     },
     list: () => [...active.values()].map(({ handle }) => handle),
   }
-  const strikes = (shape: string, action: string) =>
-    [...active.values()].flatMap((entry) => entry.strike(shape, action) ?? [])
-  return { faults, strikes }
+  const faultsFor = (api: string, action: string) =>
+    [...active.values()].flatMap((entry) => entry.apply(api, action) ?? [])
+  return { faults, faultsFor }
 }
 
 function createFault(id: number, fault: Fault, unregister: () => void) {
@@ -50,8 +51,8 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
     waiting = waiting.filter((one) => hits < one.hits)
   }
 
-  function strike(shape: string, action: string): AppliedFault | undefined {
-    if (!matches(fault, shape, action) || seen++ < after || left <= 0 || random() >= probability) return undefined
+  function apply(api: string, action: string): AppliedFault | undefined {
+    if (!matches(fault, api, action) || seen++ < after || left <= 0 || random() >= probability) return undefined
     left--
     return { fault, hit, released: hold.promise }
   }
@@ -62,7 +63,7 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
     get hits() {
       return hits
     },
-    struck: (wanted = 1) =>
+    waitForHits: (wanted = 1) =>
       new Promise((resolve) => {
         if (hits >= wanted) resolve()
         else waiting.push({ hits: wanted, resolve })
@@ -73,12 +74,12 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
       hold.resolve()
     },
   }
-  return { handle, strike }
+  return { handle, apply }
 }
 
-function matches({ kind, action, shape }: Fault, callShape: string, callAction: string): boolean {
-  if (shape !== undefined && shape !== callShape) return false
-  if (LIST_KINDS.includes(kind) && !callAction.startsWith('List')) return false
+function matches({ kind, action, api }: Fault, callApi: string, callAction: string): boolean {
+  if (api !== undefined && api !== callApi) return false
+  if (LIST_FAULTS.includes(kind) && !callAction.startsWith('List')) return false
   if (action === undefined) return true
   return typeof action === 'string'
     ? action === callAction

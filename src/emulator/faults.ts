@@ -4,7 +4,7 @@ import type { TextFaultKind } from './text/faults.ts'
 /** The kinds of faults. `work`: whether the action runs and takes effect before the fault; default false. */
 export type FaultKind =
   /** resets the connection before the action runs */
-  | { readonly kind: 'refuse' }
+  | { readonly kind: 'reset-before' }
   /** runs the action, then resets the connection without a response */
   | { readonly kind: 'reset-after' }
   /** never responds; the connection stays open */
@@ -39,7 +39,7 @@ export type FaultKind =
    */
   | { readonly kind: 'hostile-headers'; readonly status?: number; readonly page?: boolean }
   /**
-   * puts the upstream credential into the response: `place: 'body'` (default) adds a JSON field (in every event of a stream);
+   * puts the upstream credential into the response: `location: 'body'` (default) adds a JSON field (in every event of a stream);
    * `content` prefixes every text; `header` uses `x-request-id`. `form`: unchanged (default), with the first character as
    * `\uXXXX`, in base64, or with every byte percent-encoded. For `ark`, the credential is the secret key
    */
@@ -59,7 +59,7 @@ export interface FaultTiming {
   /** exact name or pattern; default all actions, but lists of assets and groups for list faults, and calls that generate for text faults */
   readonly action?: string | RegExp
   /** default all; text faults apply to `text` only */
-  readonly shape?: 'rest' | 'ark' | 'text'
+  readonly api?: 'rest' | 'ark' | 'text'
   /** number of calls to which it applies; default 1, Infinity for all */
   readonly times?: number
   /** number of matching calls to skip first; default 0 */
@@ -78,7 +78,7 @@ export interface FaultHandle {
   /** how often it has taken effect. If the action runs first, it counts after the action; a `hold` counts when it stops a call */
   readonly hits: number
   /** resolves when `hits` reaches the given number, default 1 */
-  struck(hits?: number): Promise<void>
+  waitForHits(hits?: number): Promise<void>
   /** releases all calls that a `hold` has stopped; later calls no longer wait */
   release(): void
   /** unregisters the fault and releases its calls */

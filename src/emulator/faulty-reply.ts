@@ -18,7 +18,8 @@ export interface Reply {
 
 const ERROR_BODY =
   '{"ResponseMetadata":{"Error":{"Code":"InternalError","Message":"The service has an internal error."}}}'
-const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
+/** The default body of the fault `not-json`. */
+export const ERROR_PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 
 /** A reply with a JSON body. */
 export function jsonReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
@@ -26,7 +27,7 @@ export function jsonReply(status: number, text: string, headers: Reply['headers'
 }
 
 /** The reply of a `status` or `redirect` fault. */
-export function plannedReply(fault: FaultKind): Reply | undefined {
+export function fixedReply(fault: FaultKind): Reply | undefined {
   if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? ERROR_BODY, fault.headers)
   if (fault.kind !== 'redirect') return undefined
   return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
@@ -36,11 +37,11 @@ export function plannedReply(fault: FaultKind): Reply | undefined {
 export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Reply {
   switch (fault.kind) {
     case 'status':
-      return plannedReply(fault) ?? reply
+      return fixedReply(fault) ?? reply
     case 'truncate':
       return { ...reply, keep: Math.min(fault.keep ?? reply.body.length >> 1, reply.body.length) }
     case 'not-json':
-      return { ...reply, headers: { 'content-type': 'text/html' }, body: Buffer.from(fault.body ?? PAGE) }
+      return { ...reply, headers: { 'content-type': 'text/html' }, body: Buffer.from(fault.body ?? ERROR_PAGE) }
     case 'empty':
       return { ...reply, status: 200, body: Buffer.alloc(0) }
     case 'gzip':
@@ -62,11 +63,11 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
 }
 
 /** Applies a fault to a result before serialization. Only list faults change it. */
-export function faultyAnswer(fault: FaultKind, result: ActionResult, ask: ActionRequest): ActionResult {
-  return 'list' in result ? { list: faultyList(fault, result.list, ask) } : result
+export function faultyResult(fault: FaultKind, result: ActionResult, request: ActionRequest): ActionResult {
+  return 'list' in result ? { list: faultyList(fault, result.list, request) } : result
 }
 
-function faultyList(fault: FaultKind, list: List, ask: ActionRequest): List {
+function faultyList(fault: FaultKind, list: List, request: ActionRequest): List {
   switch (fault.kind) {
     case 'foreign':
       return { ...list, items: [list.foreignItem(), ...list.items] }
@@ -75,7 +76,7 @@ function faultyList(fault: FaultKind, list: List, ask: ActionRequest): List {
     case 'no-data':
       return { ...list, items: [], next: undefined, counts: list.counts.map(withoutTotal) }
     case 'repeat-cursor':
-      return list.mode === 'page' ? list : { ...list, next: fieldsOf(ask.members).text('NextToken') || list.token }
+      return list.mode === 'page' ? list : { ...list, next: fieldsOf(request.members).text('NextToken') || list.token }
     default:
       return list
   }

@@ -1,5 +1,6 @@
 import { invalid, missing } from './ark-error.ts'
 import type { Member } from './members.ts'
+import { raise } from './raise.ts'
 
 /** Reads request parameters by name. The last one of duplicate keys counts. `null` counts as absent. */
 export interface Fields {
@@ -76,8 +77,4 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
 /** A reader of an already parsed object, such as `Filter`. */
 export function fieldsIn(object: Record<string, unknown>): Fields {
   return fieldsOf(Object.entries(object).map(([name, value]) => ({ name, value: JSON.stringify(value ?? null) })))
-}
-
-function raise(error: Error): never {
-  throw error
 }

@@ -9,7 +9,7 @@ const FICTIONAL_GROUP: Group = {
     type: 'AIGC',
     project: 'default',
   },
-  ...{ createTime: Date.UTC(2020, 0), updateTime: Date.UTC(2020, 0), extra: [], tie: 0 },
+  ...{ createTime: Date.UTC(2020, 0), updateTime: Date.UTC(2020, 0), extra: [], tieBreaker: 0 },
 }
 
 /** A group outside the requested ids: another group of the account, or a fictional one. */

@@ -10,29 +10,33 @@ const MAX_NAME_LENGTH = 64
 const MAX_DESCRIPTION_LENGTH = 300
 
 /** CreateAssetGroup (vendor page 2318270). Names are not unique: a repeated call creates a second group. */
-export const createAssetGroup: Action = (account, ask) => {
-  const fields = fieldsOf(ask.members)
+export const createAssetGroup: Action = (account, request) => {
+  const fields = fieldsOf(request.members)
   const name = fields.required('Name', MAX_NAME_LENGTH)
   const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   fields.oneOf('GroupType', ['AIGC'])
   checkQuota(account)
-  const extra = ask.members.filter((member) => !GROUP_FIELDS.has(member.name))
-  const group = account.library.addGroup({ name, description, project: ask.project, extra })
+  const extra = request.members.filter((member) => !GROUP_FIELDS.has(member.name))
+  const group = account.library.addGroup({ name, description, project: request.project, extra })
   return { result: objectOf([field('Id', group.id)]) }
 }
 
 /** GetAssetGroup (vendor page 2318275). */
-export const getAssetGroup: Action = (account, ask) => {
-  const group = requestedGroup(account, ask, fieldsOf(ask.members).required('Id'))
+export const getAssetGroup: Action = (account, request) => {
+  const group = requestedGroup(account, request, fieldsOf(request.members).required('Id'))
   return {
-    result: groupText(group, { settings: account.settings, withoutProject: ask.isRest, now: account.library.now() }),
+    result: groupText(group, {
+      settings: account.settings,
+      withoutProject: request.isRest,
+      now: account.library.now(),
+    }),
   }
 }
 
 /** UpdateAssetGroup (vendor page 2318276). */
-export const updateAssetGroup: Action = (account, ask) => {
-  const fields = fieldsOf(ask.members)
-  const group = requestedGroup(account, ask, fields.required('Id'))
+export const updateAssetGroup: Action = (account, request) => {
+  const fields = fieldsOf(request.members)
+  const group = requestedGroup(account, request, fields.required('Id'))
   const name = fields.text('Name', MAX_NAME_LENGTH)
   const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
   if (name === undefined && description === undefined) throw missing('Name')
@@ -42,8 +46,8 @@ export const updateAssetGroup: Action = (account, ask) => {
 }
 
 /** DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its authorization is valid. */
-export const deleteAssetGroup: Action = (account, ask) => {
-  const group = requestedGroup(account, ask, fieldsOf(ask.members).required('Id'))
+export const deleteAssetGroup: Action = (account, request) => {
+  const group = requestedGroup(account, request, fieldsOf(request.members).required('Id'))
   if (group.type === 'LivenessFace') {
     throw new ArkError(
       403,

@@ -15,7 +15,7 @@ export function idOf(kind: 'group' | 'asset', n: number, now: number): string {
 }
 
 /** A unique number for the nth created object. Its order follows neither ids nor time. */
-export function tieOf(n: number): number {
+export function tieBreakerOf(n: number): number {
   return permute(n, 39_916_801)
 }
 

@@ -1,5 +1,5 @@
 import { createAccount } from './account.ts'
-import { busiestSecond, type Call } from './calls.ts'
+import { type Call, maxCallsPerSecond } from './calls.ts'
 import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
 import type { Library } from './library.ts'
@@ -25,7 +25,7 @@ export type { TextModel } from './text/catalogue.ts'
 export type { Script, ScriptChunk, TextFaultKind } from './text/faults.ts'
 export type { StoredObject, StoredObjects, TestObjectKind } from './text/objects.ts'
 export type { TextOptions } from './text/options.ts'
-export type { Times } from './times.ts'
+export type { TimeFormat } from './times.ts'
 
 /** A running emulator: one account behind the `rest` and `ark` asset APIs, and text generation (Chat Completions and Responses). */
 export interface Emulator {
@@ -49,7 +49,7 @@ export interface Emulator {
      * Responds to the next call that generates (or to those that `timing` selects) with exactly these bytes. A function
      * receives the recorded call and returns the script. Adds a fault of kind `script`.
      */
-    answer(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
+    respondWith(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
     /** the stored objects of the account: responses, conversations, items, files, prompts and others */
     readonly objects: StoredObjects
   }
@@ -70,7 +70,7 @@ export interface Emulator {
   /** direct access to the groups and assets of the account, without the API */
   readonly library: Library
   /** highest number of calls of an action in any window of one second of the emulator's clock, including rejected calls; 0 without calls */
-  perSecond(action: string): number
+  maxCallsPerSecond(action: string): number
   /** deletes the recorded calls; their effects stay */
   clearCalls(): void
   /** closes the port and all connections, including stalled ones; waiting calls end without effect */
@@ -97,8 +97,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     text: {
       url: `${origin}${TEXT_PATH}`,
       key: settings.text.key,
-      objects: account.objects.stock,
-      answer: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
+      objects: account.objects.stored,
+      respondWith: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
     },
     face: {
       sessions: account.faces.sessions.list,
@@ -111,7 +111,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     calls,
     faults,
     library: account.library,
-    perSecond: (action) => busiestSecond(calls, action),
+    maxCallsPerSecond: (action) => maxCallsPerSecond(calls, action),
     clearCalls: () => {
       calls.length = 0
     },

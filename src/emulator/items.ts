@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { objectOf } from './members.ts'
 import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
-import { signedTime, writtenTime } from './times.ts'
+import { basicIsoTime, formatTime } from './times.ts'
 
 /** How to serialize a record. `withoutProject` leaves out `ProjectName`, which the `rest` API does not have. */
 export interface SerializeOptions {
@@ -21,28 +21,28 @@ export function groupText(group: Group, { settings, withoutProject }: SerializeO
     field('Description', group.description),
     field('GroupType', group.type),
     ...(withoutProject ? [] : [field('ProjectName', group.project)]),
-    field('CreateTime', writtenTime(group.createTime, settings.times, group.tie)),
-    field('UpdateTime', writtenTime(group.updateTime, settings.times, group.tie)),
+    field('CreateTime', formatTime(group.createTime, settings.times, group.tieBreaker)),
+    field('UpdateTime', formatTime(group.updateTime, settings.times, group.tieBreaker)),
     ...group.extra,
   ])
 }
 
 /** Serializes an asset as JSON (vendor page 2318274). */
-export function assetText(asset: Asset, look: SerializeOptions): string {
-  const { settings, withoutProject } = look
+export function assetText(asset: Asset, options: SerializeOptions): string {
+  const { settings, withoutProject } = options
   const { error } = asset
   return objectOf([
     field('Id', asset.id),
     field('Name', asset.name),
-    field('URL', signedLink(asset, look)),
+    field('URL', signedLink(asset, options)),
     field('AssetType', asset.type),
     field('GroupId', asset.groupId),
     field('Status', asset.status),
     ...(error ? [field('Error', { Code: error.code, Message: error.message })] : []),
     { raw: `"Moderation":${asset.moderation}` },
     ...(withoutProject ? [] : [field('ProjectName', asset.project)]),
-    field('CreateTime', writtenTime(asset.createTime, settings.times, asset.tie)),
-    field('UpdateTime', writtenTime(asset.updateTime, settings.times, asset.tie)),
+    field('CreateTime', formatTime(asset.createTime, settings.times, asset.tieBreaker)),
+    field('UpdateTime', formatTime(asset.updateTime, settings.times, asset.tieBreaker)),
     ...asset.extra,
   ])
 }
@@ -67,7 +67,7 @@ export function field(name: string, value: unknown): { readonly raw: string } {
 function signedLink(asset: Asset, { settings, now }: SerializeOptions): string {
   const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
   const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`
-  const date = signedTime(now)
+  const date = basicIsoTime(now)
   const signature = createHmac('sha256', settings.secretKey).update(`${date}\n${path}`).digest('hex')
   const scope = encodeURIComponent(`${settings.accessKey}/${date.slice(0, 8)}/${settings.region}/tos/request`)
   const signed = `X-Tos-Algorithm=TOS4-HMAC-SHA256&X-Tos-Credential=${scope}&X-Tos-Date=${date}&X-Tos-Expires=43200`

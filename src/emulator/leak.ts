@@ -7,7 +7,7 @@ export type LeakLocation = 'body' | 'content' | 'header'
 /** A credential leak in a response. */
 export interface Leak {
   readonly form?: LeakForm
-  readonly place?: LeakLocation
+  readonly location?: LeakLocation
 }
 
 const FORMS: Readonly<Record<LeakForm, (secret: string) => string>> = {
@@ -22,14 +22,14 @@ const TEXT_FIELDS = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
 
 /** Puts the credential into `x-request-id`, a header that gateways forward. */
 export function leakingHeaders(leak: Leak, secret: string): Readonly<Record<string, string>> {
-  return leak.place === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
+  return leak.location === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
 }
 
 /** Adds the credential to JSON text: as an extra field, or in front of every text. Returns text that is no object unchanged. */
 export function leakingJson(json: string, leak: Leak, secret: string): string {
-  if (leak.place === 'header' || !json.startsWith('{')) return json
+  if (leak.location === 'header' || !json.startsWith('{')) return json
   const credential = `Bearer ${encoded(leak, secret)}`
-  if (leak.place === 'content') return json.replace(TEXT_FIELDS, (start) => `${start}${credential} `)
+  if (leak.location === 'content') return json.replace(TEXT_FIELDS, (start) => `${start}${credential} `)
   return `{"authorization":"${credential}"${json === '{}' ? '' : ','}${json.slice(1)}`
 }
 

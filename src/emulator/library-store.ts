@@ -1,4 +1,4 @@
-import { idOf, tieOf } from './ids.ts'
+import { idOf, tieBreakerOf } from './ids.ts'
 import type { Library, NewAsset, NewGroup } from './library.ts'
 import { createProcessing } from './processing.ts'
 import type { Asset, Group } from './records.ts'
@@ -31,7 +31,7 @@ export function createLibrary(settings: Settings): Library {
     const group: Group = {
       id: id ?? idOf('group', n, createTime),
       ...{ name, type, description, project: project ?? settings.project },
-      ...{ createTime, updateTime, extra, tie: tieOf(n) },
+      ...{ createTime, updateTime, extra, tieBreaker: tieBreakerOf(n) },
     }
     if (groups.has(group.id)) throw new Error(`the group ${group.id} exists already`)
     groups.set(group.id, group)
@@ -50,7 +50,7 @@ export function createLibrary(settings: Settings): Library {
       ...{ id: assetId, groupId, name: '', status: 'Active', type: 'Image', moderation: '{"Strategy":"Default"}' },
       ...{ url: 'https://files.example/picture.png', project: group.project, extra: [] },
       ...given,
-      ...{ createTime, updateTime, tie: tieOf(n) },
+      ...{ createTime, updateTime, tieBreaker: tieBreakerOf(n) },
     }
     assets.set(assetId, asset)
     members.get(groupId)?.add(assetId)

@@ -1,7 +1,7 @@
 import type { Member } from './members.ts'
 import type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
 
-/** A group to add to the library. Times are in ms since 1970; default now. */
+/** A group to add to the library. TimeFormat are in ms since 1970; default now. */
 export interface NewGroup {
   readonly name: string
   /** default AIGC; LivenessFace is allowed here */
@@ -17,7 +17,7 @@ export interface NewGroup {
   readonly extra?: readonly Member[]
 }
 
-/** An asset to add to the library. Times are in ms since 1970; default now. */
+/** An asset to add to the library. TimeFormat are in ms since 1970; default now. */
 export interface NewAsset {
   /** id of an existing group */
   readonly groupId: string

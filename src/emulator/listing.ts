@@ -6,7 +6,7 @@ const MAX_CACHED_LISTS = 8
 
 /** An item that can be sorted. */
 export interface Sortable {
-  readonly tie: number
+  readonly tieBreaker: number
 }
 
 /** One page of a list before serialization, so that faults can still change it. */
@@ -23,9 +23,11 @@ export interface List {
   foreignItem(): string
 }
 
-/** Sorts items by a key. Equal keys are ordered by `tie`, in both directions. */
+/** Sorts items by a key. Equal keys are ordered by `tieBreaker`, in both directions. */
 export function sorted<Item extends Sortable>(items: Item[], keyOf: (item: Item) => number | string, down: boolean) {
-  return items.sort((a, b) => comparePositions({ key: keyOf(a), tie: a.tie }, { key: keyOf(b), tie: b.tie }, down))
+  return items.sort((a, b) =>
+    comparePositions({ key: keyOf(a), tieBreaker: a.tieBreaker }, { key: keyOf(b), tieBreaker: b.tieBreaker }, down),
+  )
 }
 
 /** Returns the sorted list of a query. The cached list is valid for one revision of the library. */
@@ -58,7 +60,9 @@ export function pageOf<Item extends Sortable>(
     return { page, mode: window.mode, counts: Object.entries(counts).map(([name, value]) => field(name, value)) }
   }
   const last = page.at(-1)
-  const end = last ? { key: sort.keyOf(last), tie: last.tie } : (window.after ?? { key: 0, tie: 0 })
+  const end = last
+    ? { key: sort.keyOf(last), tieBreaker: last.tieBreaker }
+    : (window.after ?? { key: 0, tieBreaker: 0 })
   const token = tokenOf(end, sort.queryHash)
   const more = from + window.size < items.length
   return { page, mode: window.mode, counts: [], token, ...(more ? { next: token } : {}) }
@@ -84,13 +88,14 @@ function indexAfter<Item extends Sortable>(
   while (low < high) {
     const middle = (low + high) >> 1
     const item = items[middle]
-    if (item && comparePositions({ key: keyOf(item), tie: item.tie }, position, down) <= 0) low = middle + 1
+    if (item && comparePositions({ key: keyOf(item), tieBreaker: item.tieBreaker }, position, down) <= 0)
+      low = middle + 1
     else high = middle
   }
   return low
 }
 
 function comparePositions(a: CursorPosition, b: CursorPosition, down: boolean): number {
-  if (a.key === b.key) return a.tie - b.tie
+  if (a.key === b.key) return a.tieBreaker - b.tieBreaker
   return a.key < b.key === down ? 1 : -1
 }

@@ -4,7 +4,7 @@ import { type Fields, fieldsIn, fieldsOf } from './fields.ts'
 import { foreignAsset, foreignGroup } from './foreign-items.ts'
 import { assetText, groupText, type SerializeOptions } from './items.ts'
 import { pageOf, type SortCache, sorted } from './listing.ts'
-import { queryHashOf, windowOf } from './paging.ts'
+import { queryHashOf, readPageRequest } from './paging.ts'
 import type { Asset, Group, GroupType } from './records.ts'
 
 const MAX_NAME_LENGTH = 64
@@ -28,34 +28,34 @@ interface Listing<Item, SortBy extends string> {
   readonly cachedSort: SortCache<Item>
   all(): Item[]
   keyOf(item: Item, by: SortBy | 'CreateTime'): number | string
-  textOf(item: Item, look: SerializeOptions): string
+  textOf(item: Item, options: SerializeOptions): string
   foreign(): Item
 }
 
 /** ListAssetGroups (vendor page 2318272). */
-export const listAssetGroups: Action = (account, ask) => {
-  const filter = filterOf(ask)
-  return list(account, ask, {
+export const listAssetGroups: Action = (account, request) => {
+  const filter = filterOf(request)
+  return list(account, request, {
     filter,
     sorts: ['CreateTime', 'UpdateTime'],
     cachedSort: account.sortedGroups,
-    all: () => groupsOf(account, ask, filter).filter((group) => isListed(group, account) && hasName(group, filter)),
+    all: () => groupsOf(account, request, filter).filter((group) => isListed(group, account) && hasName(group, filter)),
     keyOf: (group, by) => second(by === 'UpdateTime' ? group.updateTime : group.createTime),
-    textOf: (group, look) => groupText(group, look, true),
+    textOf: (group, options) => groupText(group, options, true),
     foreign: () => foreignGroup(account.library, filter.groupIds),
   })
 }
 
 /** ListAssets (vendor page 2318273). */
-export const listAssets: Action = (account, ask) => {
-  const filter = filterOf(ask)
+export const listAssets: Action = (account, request) => {
+  const filter = filterOf(request)
   const matches = (asset: Asset) =>
     hasName(asset, filter) && (filter.statuses.length === 0 || filter.statuses.includes(asset.status))
-  return list(account, ask, {
+  return list(account, request, {
     filter,
     sorts: ['CreateTime', 'UpdateTime', 'GroupId'],
     cachedSort: account.sortedAssets,
-    all: () => groupsOf(account, ask, filter).flatMap((group) => account.library.assets(group.id).filter(matches)),
+    all: () => groupsOf(account, request, filter).flatMap((group) => account.library.assets(group.id).filter(matches)),
     keyOf: (asset, by) =>
       by === 'GroupId' ? asset.groupId : second(by === 'UpdateTime' ? asset.updateTime : asset.createTime),
     textOf: assetText,
@@ -65,34 +65,34 @@ export const listAssets: Action = (account, ask) => {
 
 function list<Item extends Group | Asset, SortBy extends string>(
   account: Account,
-  ask: ActionRequest,
+  request: ActionRequest,
   { filter, sorts, cachedSort, all, keyOf, textOf, foreign }: Listing<Item, SortBy>,
 ): ActionResult {
   const { settings, library } = account
-  const fields = fieldsOf(ask.members)
+  const fields = fieldsOf(request.members)
   const by = fields.oneOf('SortBy', sorts) ?? 'CreateTime'
   const down = fields.oneOf('SortOrder', ['Desc', 'Asc']) !== 'Asc'
-  const queryHash = queryHashOf(ask.action, ask.project, filter, by, down)
-  const window = windowOf(fields, queryHash, settings.maxPageDepth)
+  const queryHash = queryHashOf(request.action, request.project, filter, by, down)
+  const window = readPageRequest(fields, queryHash, settings.maxPageDepth)
 
   const key = (item: Item) => keyOf(item, by)
   const items = cachedSort(queryHash, library.revision(), () => sorted(all(), key, down))
   const { page, ...paging } = pageOf(items, window, { queryHash, down, keyOf: key })
-  const text = (item: Item) => textOf(item, { settings, withoutProject: ask.isRest, now: library.now() })
+  const text = (item: Item) => textOf(item, { settings, withoutProject: request.isRest, now: library.now() })
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 
-function filterOf(ask: ActionRequest): Filter {
-  const given = fieldsOf(ask.members).object('Filter')
-  if (given === undefined && !ask.isRest) throw missing('Filter')
+function filterOf(request: ActionRequest): Filter {
+  const given = fieldsOf(request.members).object('Filter')
+  if (given === undefined && !request.isRest) throw missing('Filter')
   const fields = fieldsIn(given ?? {})
   const type = fields.oneOf('GroupType', ['AIGC', 'LivenessFace'])
-  if (type === undefined && !ask.isRest) throw missing('Filter.GroupType')
+  if (type === undefined && !request.isRest) throw missing('Filter.GroupType')
   return {
     type: type ?? 'AIGC',
     groupIds: groupIdsOf(fields),
     name: (fields.text('Name', MAX_NAME_LENGTH) ?? '').toLowerCase(),
-    statuses: ask.action === 'ListAssets' ? statusesOf(fields) : [],
+    statuses: request.action === 'ListAssets' ? statusesOf(fields) : [],
   }
 }
 

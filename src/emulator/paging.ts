@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { ArkError, invalid, missing } from './ark-error.ts'
 import type { Fields } from './fields.ts'
 
-/** The position of a cursor: after the item with this sort key and tie. */
+/** The position of a cursor: after the item with this sort key and tieBreaker. */
 export interface CursorPosition {
   readonly key: number | string
-  readonly tie: number
+  readonly tieBreaker: number
 }
 
 /** The requested page of a sorted list, in one of two exclusive modes (vendor pages 2318272, 2318273). */
@@ -17,7 +17,7 @@ export type PageRequest =
  * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts as
  * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
-export function windowOf(fields: Fields, queryHash: string, maxDepth: number): PageRequest {
+export function readPageRequest(fields: Fields, queryHash: string, maxDepth: number): PageRequest {
   const number = fields.integer('PageNumber', 1, Number.MAX_SAFE_INTEGER)
   const size = fields.integer('PageSize', 1, 100)
   const maxResults = fields.integer('MaxResults', 1, 100)
@@ -48,8 +48,8 @@ export function queryHashOf(...parts: readonly unknown[]): string {
 }
 
 /** The opaque token of a cursor position. */
-export function tokenOf({ key, tie }: CursorPosition, queryHash: string): string {
-  const payload = JSON.stringify([queryHash, key, tie])
+export function tokenOf({ key, tieBreaker }: CursorPosition, queryHash: string): string {
+  const payload = JSON.stringify([queryHash, key, tieBreaker])
   return Buffer.from(checksum(payload) + payload).toString('base64url')
 }
 
@@ -57,9 +57,9 @@ function positionOf(token: string, queryHash: string): CursorPosition {
   const text = Buffer.from(token, 'base64url').toString()
   const payload = text.slice(16)
   if (text.slice(0, 16) !== checksum(payload)) throw invalid('NextToken', 'NextToken is invalid.')
-  const [given, key, tie] = JSON.parse(payload) as [string, number | string, number]
+  const [given, key, tieBreaker] = JSON.parse(payload) as [string, number | string, number]
   if (given !== queryHash) throw invalid('NextToken', 'NextToken belongs to another filter or sort.')
-  return { key, tie }
+  return { key, tieBreaker }
 }
 
 function checksum(payload: string): string {

@@ -23,7 +23,7 @@ export interface Group {
   /** unknown fields of the create request, in their original order and text */
   readonly extra: readonly Member[]
   /** unique number that orders equal sort keys; independent of ids and times */
-  readonly tie: number
+  readonly tieBreaker: number
 }
 
 /** An immutable asset record. A change creates a new record. */
@@ -45,5 +45,5 @@ export interface Asset {
   /** ms since 1970 */
   readonly updateTime: number
   readonly extra: readonly Member[]
-  readonly tie: number
+  readonly tieBreaker: number
 }

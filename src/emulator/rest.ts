@@ -1,11 +1,11 @@
 import type { ActionRequest } from './account.ts'
 import { ArkError, wrongMethod } from './ark-error.ts'
+import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts'
 import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'
 import { pathParts } from './paths.ts'
 import type { Settings } from './settings.ts'
-import { bodyMembers, type ReceivedRequest, type Shape } from './shape.ts'
 
 const ROOT = '/api/media'
 
@@ -41,12 +41,12 @@ interface Route {
 }
 
 /** The `rest` API, as of a gateway: resource paths, a bearer key, no projects, list parameters in the query string. */
-export function restShape(settings: Settings): Shape {
+export function createRestApi(settings: Settings): AssetApi {
   return {
-    kind: 'rest',
+    name: 'rest',
     actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
-    wrapped: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
-    askOf(request): ActionRequest {
+    envelopeFor: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
+    parseRequest(request): ActionRequest {
       if (request.headers.authorization !== `Bearer ${settings.key}`) {
         throw new ArkError(401, 'AuthenticationError', 'The API key is missing or does not exist.')
       }

@@ -1,44 +1,45 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Account } from './account.ts'
-import { arkShape } from './ark.ts'
+import { createArkApi } from './ark.ts'
+import type { ReceivedRequest } from './asset-api.ts'
 import type { OpenCall } from './calls.ts'
-import { CONTROL_PATH, controlled } from './control.ts'
-import { endOf } from './exchange.ts'
+import { CONTROL_PATH, controlReply } from './control.ts'
+import { handleExchange } from './exchange.ts'
 import { h5Reply } from './face/h5.ts'
 import { H5_PATH } from './face/paths.ts'
 import { createFaults } from './fault-registry.ts'
 import type { Reply } from './faulty-reply.ts'
-import { isRest, restShape } from './rest.ts'
-import type { ReceivedRequest } from './shape.ts'
-import { createTextHandler } from './text/calls.ts'
+import { createRestApi, isRest } from './rest.ts'
+import { withDefaultScope } from './text/fault-scope.ts'
+import { createTextHandler } from './text/handler.ts'
 import { actionOf, isText } from './text/routes.ts'
-import { withDefaultScope } from './text/scope.ts'
 
 /** Starts the HTTP server: both asset APIs and text generation of one account, on one port. */
 export async function startServer(account: Account) {
   const { port, host, clock } = account.settings
-  const { faults: registry, strikes } = createFaults()
+  const { faults: registry, faultsFor } = createFaults()
   const faults = withDefaultScope(registry)
   const calls: OpenCall[] = []
   const sockets = new Set<Socket>()
   const stopping = new AbortController()
-  const ark = arkShape(account.settings)
-  const rest = restShape(account.settings)
-  const answerText = createTextHandler(account)
+  const ark = createArkApi(account.settings)
+  const rest = createRestApi(account.settings)
+  const respondToText = createTextHandler(account)
   let number = 0
 
   async function respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = await received(incoming)
+    const request = await readRequest(incoming)
     const { method, target: path, headers, body } = request
-    if (path.startsWith(CONTROL_PATH)) return send(incoming, response, controlled(request, { account, calls, faults }))
+    if (path.startsWith(CONTROL_PATH))
+      return send(incoming, response, controlReply(request, { account, calls, faults }))
     if (path.startsWith(H5_PATH)) return send(incoming, response, h5Reply(request, account.faces))
 
-    const shape = isRest(path) ? rest : ark
+    const assetApi = isRest(path) ? rest : ark
     const text = isText(path)
-    const kind = text ? 'text' : shape.kind
-    const action = text ? actionOf(request) : shape.actionOf(request)
-    const call: OpenCall = { at: clock(), kind, action, method, path, headers, body, ...parsed(body) }
+    const api = text ? 'text' : assetApi.name
+    const action = text ? actionOf(request) : assetApi.actionOf(request)
+    const call: OpenCall = { at: clock(), api, action, method, path, headers, body, ...parsedJson(body) }
     calls.push(call)
     const disconnected = new AbortController()
     const onDisconnect = () => {
@@ -48,22 +49,30 @@ export async function startServer(account: Account) {
     response.once('close', onDisconnect)
     // the caller may have disconnected while the emulator read the end of the body
     if (incoming.socket.destroyed) onDisconnect()
-    const matching = strikes(kind, action)
+    const matching = faultsFor(api, action)
     number++
     if (text) {
       const signal = AbortSignal.any([disconnected.signal, stopping.signal])
       const onClose = () => void response.off('close', onDisconnect)
-      return answerText({ incoming, response, request, call, number, strikes: matching, signal, onClose })
+      return respondToText({ incoming, response, request, call, number, appliedFaults: matching, signal, onClose })
     }
-    const exchange = { account, shape, request, action, number, strikes: matching, stopping: stopping.signal }
-    const end = await endOf(exchange)
-    if (end === 'silence' || call.aborted) return
+    const exchange = {
+      account,
+      api: assetApi,
+      request,
+      action,
+      number,
+      appliedFaults: matching,
+      stopping: stopping.signal,
+    }
+    const result = await handleExchange(exchange)
+    if (result === 'no response' || call.aborted) return
     // from here on the emulator itself closes the connection, or the response is already complete
-    if (end === 'reset' || end.keep !== undefined) response.off('close', onDisconnect)
+    if (result === 'reset' || result.keep !== undefined) response.off('close', onDisconnect)
     else response.once('finish', () => response.off('close', onDisconnect))
-    if (end === 'reset') return void incoming.socket.resetAndDestroy()
-    call.status = end.status
-    send(incoming, response, end)
+    if (result === 'reset') return void incoming.socket.resetAndDestroy()
+    call.status = result.status
+    send(incoming, response, result)
   }
 
   const server = createServer((incoming, response) => {
@@ -94,7 +103,7 @@ export async function startServer(account: Account) {
   return { origin, calls, faults, stop }
 }
 
-async function received(incoming: IncomingMessage): Promise<ReceivedRequest> {
+async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Uint8Array[] = []
   for await (const chunk of incoming) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)
@@ -117,7 +126,7 @@ function send(incoming: IncomingMessage, response: ServerResponse, { status, hea
   response.write(body.subarray(0, keep), () => incoming.socket.end())
 }
 
-function parsed(body: string): { readonly json?: unknown } {
+function parsedJson(body: string): { readonly json?: unknown } {
   try {
     return { json: JSON.parse(body) as unknown }
   } catch {

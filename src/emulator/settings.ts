@@ -3,7 +3,7 @@ import { DOCUMENTED_LIMITS } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
-import type { Times } from './times.ts'
+import type { TimeFormat } from './times.ts'
 
 /** Options of the emulator. Every option has a default. */
 export interface EmulatorOptions extends FaceOptions {
@@ -11,7 +11,7 @@ export interface EmulatorOptions extends FaceOptions {
   readonly port?: number
   /** address to listen on; default `127.0.0.1` */
   readonly host?: string
-  /** returns ms since 1970; default `Date.now`. Times, processing, rate limits and signatures use it; `delay` faults use real time */
+  /** returns ms since 1970; default `Date.now`. TimeFormat, processing, rate limits and signatures use it; `delay` faults use real time */
   readonly clock?: () => number
   /** ms that an asset stays in Processing; default 2000; 0: it is processed at once; Infinity: processing never ends */
   readonly processingMs?: number
@@ -32,7 +32,7 @@ export interface EmulatorOptions extends FaceOptions {
   /** maximum number of groups plus assets of the account; default no limit */
   readonly quota?: number
   /** format of CreateTime and UpdateTime; default `rfc3339` */
-  readonly times?: Times
+  readonly times?: TimeFormat
   /** maximum of PageNumber times PageSize; default 10000 */
   readonly maxPageDepth?: number
   /** options of text generation */

@@ -1,15 +1,15 @@
 /** The time format of responses. Ark itself uses `rfc3339`; services in front of Ark also use the other formats. */
-export type Times = 'rfc3339' | 'offset' | 'zoneless' | 'mixed'
+export type TimeFormat = 'rfc3339' | 'offset' | 'zoneless' | 'mixed'
 
 const CHINA_MS = 8 * 3_600_000
 const FORMATS = ['rfc3339', 'offset', 'zoneless'] as const
 
 /**
  * Formats an instant (ms since 1970), truncated to the second. `rfc3339`: `2026-03-18T03:33:32Z`. `offset`:
- * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32` in UTC. `mixed`: `tie` chooses one of the three formats.
+ * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32` in UTC. `mixed`: `tieBreaker` chooses one of the three formats.
  */
-export function writtenTime(ms: number, times: Times, tie: number): string {
-  const format = times === 'mixed' ? (FORMATS[tie % FORMATS.length] ?? 'rfc3339') : times
+export function formatTime(ms: number, times: TimeFormat, tieBreaker: number): string {
+  const format = times === 'mixed' ? (FORMATS[tieBreaker % FORMATS.length] ?? 'rfc3339') : times
   if (format === 'offset') return `${second(ms + CHINA_MS)}+08:00`
   if (format === 'zoneless') return second(ms).replace('T', ' ')
   return `${second(ms)}Z`
@@ -21,7 +21,7 @@ export function compactTime(ms: number): string {
 }
 
 /** `YYYYMMDDTHHMMSSZ` in UTC, as in signatures. */
-export function signedTime(ms: number): string {
+export function basicIsoTime(ms: number): string {
   return `${second(ms).replace(/[-:]/g, '')}Z`
 }
 

@@ -37,7 +37,7 @@ const measure = async (kind: 'sqlite' | 'postgres', first: number): Promise<void
   const total = got.reduce((sum, each) => sum + each, 0)
   const waits = readings.filter(({ status }) => status === 200).map(({ ms }) => ms)
   console.log(`${kind}, ${first} users on one process and ${20 - first} on the other, ${seconds} s`)
-  console.log(`  busiest second           ${base.emulator.perSecond('GetAsset')} calls of ${perSecond}`)
+  console.log(`  busiest second           ${base.emulator.maxCallsPerSecond('GetAsset')} calls of ${perSecond}`)
   console.log(`  rejected by the upstream ${base.emulator.calls.filter((call) => call.status === 429).length}`)
   console.log(
     `  rejected by the gateways ${readings.filter(({ status }) => status === 429).length} of ${readings.length}`,

@@ -98,7 +98,7 @@ describe('hostile requests', () => {
         event('{"choices":[{"index":0,"delta":{"content":"\\udd8a\u2028!"},"finish_reason":"stop"}]}'),
         event('[DONE]'),
       ]
-      fixture.emulator.text.answer({ chunks }, { times: 2 })
+      fixture.emulator.text.respondWith({ chunks }, { times: 2 })
       if (variant === native) {
         const response = await fixture.openai.chat.completions.create({ model, messages: hello('x') })
         expect(response.choices[0]?.message.content).toBe('🦊\u2028!')
@@ -118,7 +118,7 @@ describe('hostile requests', () => {
       event(`{"choices":[{"index":0,"delta":{"content":"b",${odd}},"finish_reason":"stop"}],${odd}}`),
       event('[DONE]'),
     ]
-    fixture.emulator.text.answer({ chunks })
+    fixture.emulator.text.respondWith({ chunks })
     const response = await fixture.openai.chat.completions.create({ model, messages: hello('x') })
     expect(response.choices[0]?.message.content).toBe('ab')
     expect(({} as { polluted?: number }).polluted).toBeUndefined()

@@ -46,7 +46,7 @@ describe('large amounts of data', () => {
     for (const variant of [native, chatOnly]) {
       await using fixture = await openFixtureFor(variant)
       const { emulator, openai } = fixture
-      emulator.text.answer({ chunks: five }, { times: 3 })
+      emulator.text.respondWith({ chunks: five }, { times: 3 })
       if (variant === native) {
         const response = await openai.chat.completions.create({ model, messages: hello('x') })
         expect(response.choices[0]?.message.content === whole).toBe(true)
@@ -65,7 +65,7 @@ describe('large amounts of data', () => {
 
   test('a response above the assembly limit is an error, but passes as a stream', async () => {
     await using fixture = await openFixture({ text: { maxResponseBytes: 100_000 } })
-    fixture.emulator.text.answer({ chunks: five }, { times: 2 })
+    fixture.emulator.text.respondWith({ chunks: five }, { times: 2 })
     const caught = await thrown(fixture.openai.chat.completions.create({ model, messages: hello('x') }))
     expect(caught).toMatchObject({ status: 502, type: 'server_error' })
     const stream = await all(
@@ -88,7 +88,7 @@ describe('large amounts of data', () => {
         () => openai.responses.create({ model, input: 'x' }) as Promise<unknown>,
       ]) {
         const before = fixture.generatingCalls().length
-        emulator.text.answer({ chunks: endless() })
+        emulator.text.respondWith({ chunks: endless() })
         expect(await thrown(ask)).toMatchObject({ status: 502 })
         await until(() => fixture.generatingCalls()[before]?.aborted === true)
       }
@@ -113,7 +113,7 @@ describe('large amounts of data', () => {
           yield text
         }
       }
-      fixture.emulator.text.answer({ chunks: endless() })
+      fixture.emulator.text.respondWith({ chunks: endless() })
       const generatingCalls = path === '/v1/responses' ? { input: 'x' } : { messages: hello('x') }
       const body = JSON.stringify({ model, ...generatingCalls, stream: true })
       const { socket, received } = open(fixture)
@@ -148,7 +148,7 @@ describe('large amounts of data', () => {
       const stream = await openai.chat.completions.create({ model, messages: hello('90 tokens'), stream: true })
       return (await all(stream)).map(({ choices }) => choices[0]?.delta.content ?? '').join('')
     })
-    await gate.struck(100)
+    await gate.waitForHits(100)
     gate.release()
     expect(new Set(await Promise.all(asking))).toEqual(new Set([own.choices[0]?.message.content ?? '']))
     expect(await fixture.recorded()).toMatchObject({ calls: 100, unreported: 0, output: 9_000 })

@@ -94,7 +94,7 @@ for (const [title, call] of Object.entries(calls)) {
       await using fixture = await openFixture()
       const { faults } = fixture.emulator
       for (const fault of [
-        { kind: 'refuse' },
+        { kind: 'reset-before' },
         { kind: 'reset-after' },
         { kind: 'not-json' },
         { kind: 'empty' },

@@ -32,7 +32,7 @@ const harmlessFaults: readonly Fault[] = [
   { kind: 'bom' },
   { kind: 'no-content-type' },
   { kind: 'json-to-stream' },
-  { kind: 'sse-to-plain' },
+  { kind: 'stream-to-json' },
   { kind: 'gzip' },
   { kind: 'extra-fields' },
   { kind: 'big-event' },

@@ -11,7 +11,7 @@ describe('a 200 response of the upstream whose body is no completion or response
       test(`${protocol}: ${body}`, async () => {
         await using fixture = await openFixture()
         const headers = { 'content-type': 'application/json' }
-        fixture.emulator.text.answer({ headers, chunks: [body] })
+        fixture.emulator.text.respondWith({ headers, chunks: [body] })
         const caught = await thrown(
           protocol === 'chat'
             ? fixture.openai.chat.completions.create({ model, messages: hello('hi') })
@@ -29,7 +29,7 @@ test('a choice whose index is null is the first one, also in a stream', async ()
   await using fixture = await openFixture()
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: null, delta, finish_reason }] })}\n\n`
-  fixture.emulator.text.answer({
+  fixture.emulator.text.respondWith({
     chunks: [chunk({ content: 'hi' }, null), chunk({}, 'stop'), 'data: [DONE]\n\n'],
   })
   const chunks = await all(await fixture.openai.chat.completions.create({ model, messages: hello('hi'), stream: true }))
@@ -39,7 +39,7 @@ test('a choice whose index is null is the first one, also in a stream', async ()
 /* The limit for one event is 16 MiB. */
 test('an event that is too large is an invalid response of the upstream', async () => {
   await using fixture = await openFixture()
-  fixture.emulator.text.answer({ chunks: [`data: ${'x'.repeat(2 ** 24)}`] })
+  fixture.emulator.text.respondWith({ chunks: [`data: ${'x'.repeat(2 ** 24)}`] })
   const caught = await thrown(fixture.openai.chat.completions.create({ model, messages: hello('hi') }))
   expect(caught).toMatchObject({ status: 502, error: { message: 'upstream returned an invalid response' } })
 })

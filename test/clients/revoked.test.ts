@@ -28,7 +28,7 @@ for (const variant of variants.filter(({ name }) => !name.includes('without stre
             return heard
           })()
           const caught = thrown(running)
-          await silence.struck()
+          await silence.waitForHits()
           const [token] = await gateway.store.listTokens(ann.id)
           await gateway.store.revokeToken(token?.id ?? '', Date.now())
           const error = await caught
@@ -46,7 +46,7 @@ for (const variant of variants.filter(({ name }) => !name.includes('without stre
       const { gateway, ann, emulator, openai } = fixture
       const silence = emulator.faults.add({ kind: 'silence', events: 1, ms: 60_000 })
       const caught = thrown(openai.chat.completions.create({ model, messages: hello('hi') }))
-      await silence.struck()
+      await silence.waitForHits()
       const [token] = await gateway.store.listTokens(ann.id)
       await gateway.store.revokeToken(token?.id ?? '', Date.now())
       const error = await caught
@@ -67,7 +67,7 @@ test('all streams of a disabled user end, and no streams of other users', async 
     return 'the whole stream'
   }
   const mine = [iterate(openai), iterate(openai)].map(thrown)
-  await silence.struck(2)
+  await silence.waitForHits(2)
   const leaving = new AbortController()
   const foreign = thrown(
     (async () => {
@@ -81,7 +81,7 @@ test('all streams of a disabled user end, and no streams of other users', async 
       throw new Error('it ended')
     })(),
   )
-  await silence.struck(3)
+  await silence.waitForHits(3)
   expect(await gateway.store.disableUser('ann', Date.now())).toBe(true)
   for (const error of await Promise.all(mine)) expect(error).toMatchObject(invalid)
   // One check covers both users, so the other stream would have ended, too.

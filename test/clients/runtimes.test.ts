@@ -19,7 +19,7 @@ for (const { runtime, getBodies } of [
     let openai: OpenAI
     let direct: OpenAI
     let given: { baseURL: string; apiKey: string }
-    const generatingCalls = () => fixture.emulator.calls.filter(({ kind }) => kind === 'text')
+    const generatingCalls = () => fixture.emulator.calls.filter(({ api }) => api === 'text')
     const struck = ({ emulator }: ServerFixture) => emulator.faults
 
     beforeAll(async () => {
@@ -144,7 +144,7 @@ for (const { runtime, getBodies } of [
         const stream = await openai.chat.completions.create({ model, messages: hello('120 tokens'), stream: true })
         return (await all(stream)).map(({ choices }) => choices[0]?.delta.content ?? '').join('')
       })
-      await gate.struck(150)
+      await gate.waitForHits(150)
       gate.release()
       const texts = await Promise.all(asking)
       expect(new Set(texts)).toEqual(new Set([own.choices[0]?.message.content ?? '']))

@@ -17,7 +17,7 @@ const seededRandom = (seed: number) => {
 const faults: readonly (Fault | undefined)[] = [
   undefined,
   { kind: 'hang' },
-  { kind: 'refuse' },
+  { kind: 'reset-before' },
   { kind: 'status', status: 500 },
   { kind: 'delay', ms: 20 },
   { kind: 'silence', events: 'headers' },

@@ -56,7 +56,7 @@ describe('concurrent requests of one user', () => {
     await using _ = gateway
     const hold = gateway.emulator.faults.add({ kind: 'hold', times: Number.POSITIVE_INFINITY })
     const held = [ann.ask('GET', '/assets/one'), ann.ask('GET', '/assets/two')]
-    await hold.struck(2)
+    await hold.waitForHits(2)
 
     const media = await ann.ask('GET', '/assets/groups')
     expect([media.status, media.headers.get('retry-after'), media.json]).toEqual([
@@ -95,7 +95,7 @@ describe('concurrent requests of all users', () => {
     await using _ = gateway
     const hold = gateway.emulator.faults.add({ kind: 'hold' })
     const held = ann.ask('GET', '/assets/one')
-    await hold.struck()
+    await hold.waitForHits()
     const media = await bob.ask('GET', '/assets/groups')
     expect([media.status, media.headers.get('retry-after'), media.json]).toEqual([
       503,

@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)('the console shows', () => {
     const piece = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'So far' } }] }
     // Wait before the reset: a reset discards data that has not been read.
     const chunks = [`data: ${JSON.stringify(piece)}\n\n`, { wait: 500 }]
-    const fault = fixture.emulator.text.answer({ chunks, end: 'reset' })
+    const fault = fixture.emulator.text.respondWith({ chunks, end: 'reset' })
     await page.getByLabel('Question').fill('Hello')
     await page.keyboard.press('Enter')
     await page.locator('.turn.assistant').getByRole('alert').waitFor()

@@ -30,7 +30,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     }
     const revoked = await Promise.all(servers.map((server) => open(server, ann)))
     const others = await Promise.all(servers.map((server) => open(server, bob)))
-    await silence.struck(2 * servers.length)
+    await silence.waitForHits(2 * servers.length)
     const [token] = await fixture.store.listTokens(ann.id)
     await fixture.store.revokeToken(token?.id ?? '', Date.now())
     for (const { read } of revoked) {

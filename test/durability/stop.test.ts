@@ -8,7 +8,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await fixture.start()
     const hold = fixture.emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
     const inFlight = user.at(server).ask('POST', '/assets/groups', { Name: 'one' })
-    await hold.struck()
+    await hold.waitForHits()
     const ended = server.kill(signal)
     let connectionRefused = false
     for (let tries = 0; tries < 100 && !connectionRefused; tries++) {
@@ -34,7 +34,7 @@ test('a request that does not finish within DRAIN_SECONDS does not keep the serv
     .at(server)
     .ask('POST', '/assets/groups', { Name: 'one' })
     .catch(() => undefined)
-  await hold.struck()
+  await hold.waitForHits()
   expect(await server.kill('SIGTERM')).toBe(0)
   expect(await inFlight).toBe(undefined)
 }, 20_000)

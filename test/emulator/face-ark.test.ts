@@ -197,7 +197,7 @@ test('each of the two actions has a documented limit of three calls per second',
   const [first] = emulator.face.sessions()
   const asked = await codes('GetVisualValidateResult', { BytedToken: first?.bytedToken })
   expect(asked).toEqual([...over, 'fine', 'fine', 'fine'])
-  expect(emulator.perSecond('GetVisualValidateResult')).toBe(5)
+  expect(emulator.maxCallsPerSecond('GetVisualValidateResult')).toBe(5)
 })
 
 test('a full account cannot create a session', async () => {

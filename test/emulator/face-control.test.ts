@@ -56,7 +56,7 @@ test('both APIs are recorded under the same actions, and browser requests are no
   const { json } = await face(emulator, 'POST', '', '{"a":1}')
   await face(emulator, 'GET', `/${json.verification_id}`)
   await control(emulator, 'face')
-  expect(emulator.calls.map(({ kind, action, status }) => [kind, action, status])).toEqual([
+  expect(emulator.calls.map(({ api, action, status }) => [api, action, status])).toEqual([
     ['ark', 'CreateVisualValidateSession', 200],
     ['ark', 'GetVisualValidateResult', 200],
     ['rest', 'CreateVisualValidateSession', 200],
@@ -93,14 +93,14 @@ for (const [api, create] of Object.entries(creations)) {
     const hold = emulator.faults.add({ kind: 'hold', when: 'after', action: /Visual/ })
     const count = emulator.face.sessions().length
     const pending = create(emulator)
-    await hold.struck()
+    await hold.waitForHits()
     expect(emulator.face.sessions()).toHaveLength(count + 1)
     hold.release()
     expect((await pending).status).toBe(200)
 
     const hang = emulator.faults.add({ kind: 'hang', action: 'CreateVisualValidateSession' })
     const silent = create(emulator).catch(() => 'gone')
-    await hang.struck()
+    await hang.waitForHits()
     await stopAll()
     expect(await silent).toBe('gone')
     expect(emulator.face.sessions()).toHaveLength(count + 1)

@@ -39,7 +39,7 @@ function rawResponse(name: string): Promise<string> {
 }
 
 test('refuse resets before the action runs, reset-after resets after it', async () => {
-  emulator.faults.add({ kind: 'refuse' })
+  emulator.faults.add({ kind: 'reset-before' })
   expect(await rawResponse('refused')).toBe('ECONNRESET')
   expect(countOf('refused')).toBe(0)
   emulator.faults.add({ kind: 'reset-after' })
@@ -67,7 +67,7 @@ test('hang never responds, and a disconnect of the caller is recorded', async ()
   const pending = fetch(url, { method: 'POST', body: '{"Name":"silent"}', headers, signal }).catch(
     (error) => error.name,
   )
-  await fault.struck()
+  await fault.waitForHits()
   expect(countOf('silent')).toBe(1)
   controller.abort()
   expect(await pending).toBe('AbortError')
@@ -82,7 +82,7 @@ test('hold stops calls before or after the action until it is released', async (
   ] as const) {
     const fault = emulator.faults.add({ kind: 'hold', when, times: 2 })
     const pending = [create(when), create(when)]
-    await fault.struck(2)
+    await fault.waitForHits(2)
     expect(fault.hits).toBe(2)
     expect(countOf(when)).toBe(created * 2)
     fault.release()
@@ -183,7 +183,7 @@ test('stop ends calls in hang, delay and hold without running their action', asy
   separate.faults.add({ kind: 'delay', ms: 3_600_000, after: 1 })
   const hold = separate.faults.add({ kind: 'hold', after: 2 })
   const pending = [1, 2, 3].map((n) => rest(separate, 'POST', '/assets/groups', { Name: `n${n}` }).catch(() => 'gone'))
-  await hold.struck()
+  await hold.waitForHits()
   await separate.stop()
   expect(await Promise.all(pending)).toEqual(['gone', 'gone', 'gone'])
   expect(separate.library.count().groups).toBe(0)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Emulator, startEmulator, type Times } from '../../src/emulator/index.ts'
+import { type Emulator, startEmulator, type TimeFormat } from '../../src/emulator/index.ts'
 import { rest } from './client.ts'
 
 const AT = Date.UTC(2026, 2, 18, 3, 33, 32, 500)
@@ -39,7 +39,7 @@ test('ids that are created in the same second are unique', () => {
 })
 
 test('the times option sets the time format', async () => {
-  const formats: Record<Exclude<Times, 'mixed'>, string> = {
+  const formats: Record<Exclude<TimeFormat, 'mixed'>, string> = {
     rfc3339: '2026-03-18T03:33:32Z',
     offset: '2026-03-18T11:33:32+08:00',
     zoneless: '2026-03-18 03:33:32',

@@ -21,7 +21,7 @@ test('calls above the documented rate of an action are rejected, counted over bo
   expect(await accepted(12)).toBe(10)
   expect(await ark(emulator, 'ListAssets', {}, now)).toMatchObject({ status: 429, code: 'RateLimitExceeded' })
   expect((await rest(emulator, 'GET', '/assets/groups')).status).toBe(200)
-  expect(emulator.perSecond('ListAssets')).toBe(13)
+  expect(emulator.maxCallsPerSecond('ListAssets')).toBe(13)
   now += 999
   expect(await accepted(1)).toBe(0)
   now += 1
@@ -50,8 +50,8 @@ test('a limit below one extends the window, and zero rejects all calls', async (
 test('an empty table disables the limits', async () => {
   await start({})
   expect(await accepted(50)).toBe(50)
-  expect(emulator.perSecond('ListAssets')).toBe(50)
-  expect(emulator.perSecond('GetAsset')).toBe(0)
+  expect(emulator.maxCallsPerSecond('ListAssets')).toBe(50)
+  expect(emulator.maxCallsPerSecond('GetAsset')).toBe(0)
 })
 
 test('perSecond returns the maximum over all sliding windows of one second', async () => {
@@ -64,7 +64,7 @@ test('perSecond returns the maximum over all sliding windows of one second', asy
   await accepted(1)
   now += 1
   await accepted(1)
-  expect(emulator.perSecond('ListAssets')).toBe(4)
+  expect(emulator.maxCallsPerSecond('ListAssets')).toBe(4)
   emulator.clearCalls()
-  expect(emulator.perSecond('ListAssets')).toBe(0)
+  expect(emulator.maxCallsPerSecond('ListAssets')).toBe(0)
 })

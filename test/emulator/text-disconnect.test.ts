@@ -99,7 +99,7 @@ describe('a disconnect of the caller is recorded at once', () => {
       test(`${path}: during ${JSON.stringify(fault)}`, async () => {
         const { disconnect } = startCall(path, body)
         const handle = emulator.faults.add(fault)
-        await handle.struck()
+        await handle.waitForHits()
         disconnect()
         await disconnectRecorded()
       })
@@ -126,7 +126,7 @@ describe('a disconnect of the caller is recorded at once', () => {
         }
       })(),
     })
-    emulator.text.answer(script, { times: 2 })
+    emulator.text.respondWith(script, { times: 2 })
     const [first, second] = STREAMS.map(([path, body]) => startCall(path, body))
     await Promise.all([first?.response, second?.response])
     first?.disconnect()

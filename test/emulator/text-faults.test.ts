@@ -38,9 +38,9 @@ const normalContent = async () =>
 
 describe('general faults apply to text generation', () => {
   test('refuse, reset-after, truncate and hang', async () => {
-    emulator.faults.add({ kind: 'refuse' })
+    emulator.faults.add({ kind: 'reset-before' })
     expect(await chatWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
-    emulator.faults.add({ kind: 'reset-after', shape: 'text' })
+    emulator.faults.add({ kind: 'reset-after', api: 'text' })
     expect(await nonStreamingWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
     emulator.faults.add({ kind: 'truncate', keep: 9 })
     const cut = await nonStreamingWire()
@@ -64,7 +64,7 @@ describe('general faults apply to text generation', () => {
     emulator.faults.add({ kind: 'status', status: 503, headers: { 'Retry-After': '7' } })
     const busy = await post(emulator, '/chat/completions', STREAM)
     expect([busy.status, busy.headers.get('retry-after'), busy.json.error.type]).toEqual([503, '7', 'server_error'])
-    emulator.faults.add({ kind: 'status', status: 500, body: 'oh', work: true, shape: 'text' })
+    emulator.faults.add({ kind: 'status', status: 500, body: 'oh', work: true, api: 'text' })
     expect(await post(emulator, '/responses', RESPONSE)).toMatchObject({ status: 500, text: 'oh' })
   })
 
@@ -84,16 +84,16 @@ describe('general faults apply to text generation', () => {
   })
 
   test('hold and delay stop a call before generation, or between generation and response', async () => {
-    const held = emulator.faults.add({ kind: 'hold', shape: 'text' })
+    const held = emulator.faults.add({ kind: 'hold', api: 'text' })
     const pending = nonStreamingWire()
-    await held.struck()
+    await held.waitForHits()
     expect(emulator.calls[0]?.status).toBeUndefined()
     held.release()
     expect((await pending).end).toBe('whole')
     const first = emulator.faults.add({ kind: 'hold' })
     const second = emulator.faults.add({ kind: 'status', status: 503 })
     const busy = nonStreamingWire()
-    await first.struck()
+    await first.waitForHits()
     expect(second.hits).toBe(0)
     first.release()
     expect((await busy).head).toStartWith('HTTP/1.1 503')
@@ -102,13 +102,13 @@ describe('general faults apply to text generation', () => {
     expect(late.hits).toBe(1)
     const after = emulator.faults.add({ kind: 'hold', when: 'after' })
     const stream = chatWire()
-    await after.struck()
+    await after.waitForHits()
     after.release()
     expect((await stream).end).toBe('whole')
   })
 
   test('shape limits a fault to one API, and each kind has its default actions', async () => {
-    const library = emulator.faults.add({ kind: 'empty', shape: 'rest' })
+    const library = emulator.faults.add({ kind: 'empty', api: 'rest' })
     const leak = emulator.faults.add({ kind: 'foreign' })
     const cut = emulator.faults.add({ kind: 'cut' })
     const models = async () => (await fetch(`${emulator.text.url}/models`, { headers: key() })).status
@@ -216,7 +216,7 @@ describe('streams are interrupted', () => {
       const reading = fetch(`${emulator.text.url}${'input' in body ? '/responses' : '/chat/completions'}`, {
         ...{ method: 'POST', headers: { ...key(), 'content-type': 'application/json' }, body: JSON.stringify(body) },
       })
-      await fault.struck()
+      await fault.waitForHits()
       const call = emulator.calls.at(-1)
       expect(call?.status).toBe(events === 'headers' ? undefined : 200)
       if (events !== 'headers') await reading

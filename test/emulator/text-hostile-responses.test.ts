@@ -86,14 +86,14 @@ describe.each(Object.entries(FORMS))('a leak of the credential: %s', (form, [wir
   })
 
   test('is in the generated text', async () => {
-    leak({ place: 'content', times: 3 })
+    leak({ location: 'content', times: 3 })
     expect((await sendChat()).text).toContain(`"content":"Bearer ${wire} You wrote`)
     expect((await sendResponses()).text).toContain(`"text":"Bearer ${wire} You wrote`)
     expect((await sendChat({ stream: true })).text).toContain(`"content":"Bearer ${wire} `)
   })
 
   test('is in a header that gateways forward', async () => {
-    leak({ place: 'header', times: 2 })
+    leak({ location: 'header', times: 2 })
     expect((await sendChat()).headers.get('x-request-id')).toBe(`req-${wire}`)
     expect((await sendResponses({ stream: true })).headers.get('x-request-id')).toBe(`req-${wire}`)
   })
@@ -103,9 +103,9 @@ test('the asset API leaks its own key', async () => {
   emulator.library.addAsset({ groupId: emulator.library.addGroup({ name: 'g' }).id, name: 'cat' })
   emulator.faults.add({ kind: 'leak', form: 'escaped' })
   expect((await rest(emulator, 'GET', '/assets')).text).toStartWith('{"authorization":"Bearer \\u0073k-rest",')
-  emulator.faults.add({ kind: 'leak', place: 'header' })
+  emulator.faults.add({ kind: 'leak', location: 'header' })
   expect((await rest(emulator, 'GET', '/assets')).headers.get('x-request-id')).toBe('req-sk-rest')
-  emulator.faults.add({ kind: 'leak', place: 'content' })
+  emulator.faults.add({ kind: 'leak', location: 'content' })
   expect((await rest(emulator, 'GET', '/assets')).text).toContain('"Name":"Bearer sk-rest cat"')
   expect((await rest(emulator, 'GET', '/assets')).text).not.toContain('sk-rest')
 })

@@ -120,7 +120,7 @@ describe('stored responses', () => {
       expect((await call(emulator, 'GET', path)).json.id).toBe(id)
     }
     expect((await call(emulator, 'PUT', `/responses/${id}`)).headers.get('allow')).toBe('GET, DELETE')
-    expect(emulator.calls.at(-2)).toMatchObject({ action: 'GetResponse', kind: 'text', status: 200 })
+    expect(emulator.calls.at(-2)).toMatchObject({ action: 'GetResponse', api: 'text', status: 200 })
   })
 })
 

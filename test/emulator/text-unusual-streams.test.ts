@@ -122,7 +122,7 @@ describe('unusual streams', () => {
     emulator.faults.add({ kind: 'json-to-stream', times: 2 })
     expect((await post(emulator, '/chat/completions', STREAM)).json.object).toBe('chat.completion')
     expect((await post(emulator, '/responses', RESPONSE)).json.object).toBe('response')
-    emulator.faults.add({ kind: 'sse-to-plain', times: 2 })
+    emulator.faults.add({ kind: 'stream-to-json', times: 2 })
     expect(dataOf((await post(emulator, '/chat/completions', chat('x'))).text).at(-1)).toBe('[DONE]')
     const { text } = await post(emulator, '/responses', { model: MODEL, input: 'x' })
     expect(dataOf(text).at(-1).type).toBe('response.completed')
@@ -213,10 +213,10 @@ describe('scripted responses', () => {
       Buffer.from([0xa0]),
       '"}\n',
     ]
-    const handle = emulator.text.answer({ headers: { 'content-type': 'text/plain' }, status: 203, chunks })
+    const handle = emulator.text.respondWith({ headers: { 'content-type': 'text/plain' }, status: 203, chunks })
     expect((await fetch(`${emulator.text.url}/models`, { headers: key() })).status).toBe(200)
     const pending = chatWire()
-    await handle.struck()
+    await handle.waitForHits()
     released.resolve()
     const { head, body, end } = await pending
     expect([body, end]).toEqual(['data: {"a你"}\n', 'whole'])
@@ -225,10 +225,10 @@ describe('scripted responses', () => {
   })
 
   test('a script can depend on the call, skip calls, and end with a reset or a cut', async () => {
-    emulator.text.answer((call) => ({ chunks: [`${call.action} ${call.json ? 'json' : ''}`], end: 'reset' }), {
+    emulator.text.respondWith((call) => ({ chunks: [`${call.action} ${call.json ? 'json' : ''}`], end: 'reset' }), {
       after: 1,
     })
-    emulator.text.answer({ chunks: ['x'], end: 'cut' }, { action: 'CreateResponse' })
+    emulator.text.respondWith({ chunks: ['x'], end: 'cut' }, { action: 'CreateResponse' })
     expect((await nonStreamingWire()).end).toBe('whole')
     expect(await nonStreamingWire()).toMatchObject({ body: 'CreateChatCompletion json', end: 'ECONNRESET' })
     expect(await responseWire()).toMatchObject({ body: 'x', end: 'end' })
@@ -242,7 +242,7 @@ describe('scripted responses', () => {
         yield Buffer.alloc(65_536)
       }
     })()
-    emulator.text.answer({ chunks })
+    emulator.text.respondWith({ chunks })
     const controller = new AbortController()
     const response = await fetch(`${emulator.text.url}/responses`, {
       ...{ method: 'POST', headers: { ...key(), 'content-type': 'application/json' } },

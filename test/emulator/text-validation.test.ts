@@ -200,8 +200,8 @@ describe('an invalid field is rejected with its path', () => {
     ).toBe(200)
   })
 
-  test('unknown fields are rejected only with refuseUnknown', async () => {
-    const strict = await startEmulator({ text: { refuseUnknown: true } })
+  test('unknown fields are rejected only with rejectUnknownFields', async () => {
+    const strict = await startEmulator({ text: { rejectUnknownFields: true } })
     const codes = async (path: string, body: object) => (await post(strict, path, body)).json.error?.param
     expect(await codes('/chat/completions', chat('x', { vendor_field: 1 }))).toBe('vendor_field')
     expect(await codes('/responses', { model: MODEL, input: 'x', messages: [] })).toBe('messages')

@@ -24,7 +24,7 @@ describe('a gateway with rate limits', () => {
     const { ann, emulator, store } = routes
     const hold = emulator.faults.add({ kind: 'hold', action: 'CreateAssetGroup' })
     const creating = ann.ask('POST', '/assets/groups', { Name: 'a' })
-    await hold.struck()
+    await hold.waitForHits()
     const [claim] = await store.openClaims()
     expect((claim?.dueAt ?? 0) - (claim?.createdAt ?? 0)).toBeGreaterThan(70_000)
     hold.release()

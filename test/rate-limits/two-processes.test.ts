@@ -32,7 +32,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       stopped = true
       const readings = (await Promise.all(floods)).flat()
 
-      expect(base.emulator.perSecond('GetAsset')).toBeLessThanOrEqual(40)
+      expect(base.emulator.maxCallsPerSecond('GetAsset')).toBeLessThanOrEqual(40)
       expect(base.emulator.calls.filter((call) => call.status === 429)).toEqual([])
       const got = callsPerReader(fixture, startedAt + 1_000, endedAt).slice(0, 20)
       const fair = got.reduce((sum, each) => sum + each, 0) / 20
@@ -80,10 +80,10 @@ test('a gateway takes over the permits of a killed gateway', async () => {
   await pause(1_100)
   const hold = base.emulator.faults.add({ kind: 'hold', action: 'GetAsset' })
   const lost = ask(0)?.catch(() => undefined)
-  await hold.struck()
+  await hold.waitForHits()
   await servers[0]?.kill('SIGKILL')
   await lost
   hold.remove()
   expect((await ask(1))?.status).toBe(200)
-  expect(base.emulator.perSecond('GetAsset')).toBe(1)
+  expect(base.emulator.maxCallsPerSecond('GetAsset')).toBe(1)
 }, 30_000)

@@ -155,7 +155,7 @@ test('when recording fails, the asset is created and belongs to the caller', asy
 test('a creation without a response is 502 and is not retried', async () => {
   await using fixture = await openFixture({ timeoutMs: 100 })
   const own = await newGroup(fixture.ann, 'a')
-  for (const kind of ['refuse', 'reset-after', 'hang'] as const) {
+  for (const kind of ['reset-before', 'reset-after', 'hang'] as const) {
     fixture.calls()
     fixture.emulator.faults.add({ kind, action: 'CreateAsset' })
     const reply = await fixture.ann.ask('POST', '/assets', { GroupId: own, ...picture })

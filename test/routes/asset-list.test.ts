@@ -159,7 +159,7 @@ const walk = async ({ ann }: Fixture, query: string): Promise<string[]> => {
 test('without a usable upstream response an asset list is 502', async () => {
   await using fixture = await openFixture()
   await newGroup(fixture.ann, 'a')
-  fixture.emulator.faults.add({ kind: 'refuse', times: Number.POSITIVE_INFINITY })
+  fixture.emulator.faults.add({ kind: 'reset-before', times: Number.POSITIVE_INFINITY })
   expect(statusAndText(await fixture.ann.ask('GET', '/assets'))).toEqual(
     errorReply(502, 'Seedance upstream unavailable'),
   )

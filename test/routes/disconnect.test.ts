@@ -10,7 +10,7 @@ const leave = async (fixture: Fixture, method: string, path: string, body?: obje
     body: body && JSON.stringify(body),
     signal: caller.signal,
   }).catch(() => 'gone')
-  await hold.struck()
+  await hold.waitForHits()
   caller.abort()
   expect(await asked).toBe('gone')
 }

@@ -163,7 +163,7 @@ test('a creation continues after the caller has disconnected', async () => {
     body: '{"Name":"a"}',
     signal: caller.signal,
   }).catch(() => 'gone')
-  await hold.struck()
+  await hold.waitForHits()
   caller.abort()
   expect(await asked).toBe('gone')
   hold.release()

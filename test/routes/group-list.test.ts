@@ -82,7 +82,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
 
   const failures: readonly Fault[] = [
     ...[400, 401, 403, 404, 429, 500, 503].map((status) => ({ kind: 'status', status }) as const),
-    { kind: 'refuse', times: Number.POSITIVE_INFINITY },
+    { kind: 'reset-before', times: Number.POSITIVE_INFINITY },
     { kind: 'reset-after', times: Number.POSITIVE_INFINITY },
     { kind: 'hang' },
     { kind: 'truncate' },

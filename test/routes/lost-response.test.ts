@@ -61,7 +61,7 @@ eachDatabase('a creation without a received response', (database) => {
   test('is reported as pending by the next request for the name, and is not listed', async () => {
     await using fixture = await open()
     const { ann, bob, emulator, calls } = fixture
-    emulator.faults.add({ kind: 'refuse' })
+    emulator.faults.add({ kind: 'reset-before' })
     expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     calls()
     expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
@@ -91,7 +91,7 @@ eachDatabase('a creation without a received response', (database) => {
   test('that the upstream still processes keeps its name until the deadline', async () => {
     await using fixture = await open()
     const { ann, emulator, calls } = fixture
-    emulator.faults.add({ kind: 'refuse' })
+    emulator.faults.add({ kind: 'reset-before' })
     await ann.ask('POST', path, { Name: 'cats' })
     calls()
     await fixture.pass(40)
@@ -106,7 +106,7 @@ eachDatabase('a creation without a received response', (database) => {
   test('that failed frees its name at the deadline', async () => {
     await using fixture = await open()
     const { ann, emulator } = fixture
-    emulator.faults.add({ kind: 'refuse' })
+    emulator.faults.add({ kind: 'reset-before' })
     await ann.ask('POST', path, { Name: 'cats' })
     await fixture.pass(59)
     expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
@@ -130,7 +130,7 @@ eachDatabase('a creation without a received response', (database) => {
     const { ann, bob, emulator, store } = fixture
     emulator.faults.add({ kind: 'reset-after' })
     await ann.ask('POST', path, { Name: 'cats' })
-    emulator.faults.add({ kind: 'refuse' })
+    emulator.faults.add({ kind: 'reset-before' })
     await bob.ask('POST', path, { Name: 'cats' })
     await fixture.pass(50)
     for (const user of [ann, bob]) {

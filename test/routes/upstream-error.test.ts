@@ -68,7 +68,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     })
 
     test.each<[string, Fault]>([
-      ['a refused connection', { kind: 'refuse', times: Number.POSITIVE_INFINITY }],
+      ['a refused connection', { kind: 'reset-before', times: Number.POSITIVE_INFINITY }],
       ['a connection that ends without a response', { kind: 'reset-after', times: Number.POSITIVE_INFINITY }],
       ['silence', { kind: 'hang' }],
       ['a truncated response', { kind: 'truncate' }],
@@ -93,7 +93,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     })
 
     test('is retried once if it is a read, never if it is a change', async () => {
-      const { fixture, things } = await open({ kind: 'refuse' })
+      const { fixture, things } = await open({ kind: 'reset-before' })
       await using _ = fixture
       const reply = await ask(fixture.ann, things)
       const reads = /^(?:List|Get)/.test(action)

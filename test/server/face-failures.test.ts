@@ -17,7 +17,7 @@ const stored = (fixture: Fixture, id: string) => fixture.store.verification(id)
 
 describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails during a poll', (kind) => {
   const faults: readonly (readonly [string, Fault, number])[] = [
-    ['refuses the connection', { kind: 'refuse', ...always }, 502],
+    ['refuses the connection', { kind: 'reset-before', ...always }, 502],
     ['sends no response', { kind: 'hang', ...always }, 502],
     ['responds 500', { kind: 'status', status: 500, ...always }, 500],
     ['responds 503', { kind: 'status', status: 503, body: '{"x":1}', ...always }, 503],
@@ -38,7 +38,7 @@ describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails durin
     const ann = await browse(server, 'ann')
     const { id, token } = await startVerification(fixture, ann)
     const callback = succeed(fixture, token)
-    const first = fixture.emulator.faults.add({ kind: 'refuse', ...always })
+    const first = fixture.emulator.faults.add({ kind: 'reset-before', ...always })
     const page = await visit(callback)
     expect(page.status).toBe(200)
     first.remove()
@@ -64,10 +64,10 @@ describe('a verification that its creator no longer polls', () => {
     const server = await fixture.start(arkOf(fixture))
     const ann = await browse(server, 'ann')
     const task = await startVerification(fixture, ann)
-    const down = fixture.emulator.faults.add({ kind: 'refuse', ...always })
+    const down = fixture.emulator.faults.add({ kind: 'reset-before', ...always })
     expect((await visit(succeed(fixture, task.token))).status).toBe(200)
     await ann.ask('DELETE', '/api/session')
-    await down.struck()
+    await down.waitForHits()
     down.remove()
     await until(async () => (await stored(fixture, task.id))?.status === 'verified')
     expect(await fixture.store.groupsOf(id)).toHaveLength(1)
@@ -82,7 +82,7 @@ describe('a verification that its creator no longer polls', () => {
     const hold = fixture.emulator.faults.add({ kind: 'hold', when: 'after', action: 'GetVisualValidateResult' })
     const callback = succeed(fixture, token)
     const interrupted = visit(callback, server.url).catch(() => undefined)
-    await hold.struck()
+    await hold.waitForHits()
     await server.kill('SIGKILL')
     await interrupted
     expect((await poll(ann, id, next)).json).toEqual({ verification_id: id, status: 'resolving' })
@@ -122,7 +122,7 @@ describe('a server that is stopped', () => {
     const { id, token } = await startVerification(fixture, ann)
     const hang = fixture.emulator.faults.add({ kind: 'hang', ...always })
     const callback = visit(succeed(fixture, token), server.url).catch(() => undefined)
-    await hang.struck()
+    await hang.waitForHits()
     expect(await server.kill('SIGTERM')).toBe(0)
     await callback
     expect(server.stderr()).not.toMatch(/unhandled|unexpected|panic/i)

@@ -37,7 +37,7 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     }
     fixture.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await ann.ask('GET', at)
-    fixture.emulator.faults.add({ kind: 'refuse', ...failing })
+    fixture.emulator.faults.add({ kind: 'reset-before', ...failing })
     await ann.ask('GET', at)
     fixture.emulator.faults.add({ kind: 'not-json', body, ...failing })
     await ann.ask('GET', at)

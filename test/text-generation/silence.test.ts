@@ -46,7 +46,9 @@ describe.each([
       const { url, token } = await openServer(workplace, runtime, getBodies)
       const chunks = [event(chunk({ content: 'late' })), { wait: silenceMs }, event(chunk({}, 'stop')), event('[DONE]')]
       const late = [{ wait: silenceMs }, ...chunks]
-      workplace.emulator.text.answer(({ body }) => ({ chunks: body.includes('"late"') ? late : chunks }), { times: 2 })
+      workplace.emulator.text.respondWith(({ body }) => ({ chunks: body.includes('"late"') ? late : chunks }), {
+        times: 2,
+      })
       const asked = ['late', 'soon'].map((user) => ask(url, token, { stream: true, user }))
       const texts = await Promise.all((await Promise.all(asked)).map((response) => response.text()))
       for (const text of texts) expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
@@ -57,7 +59,7 @@ describe.each([
   test.concurrent('a non-streaming call ends at the timeout with a partial response', async () => {
     await using workplace = await openServerFixture()
     const { url, token } = await openServer(workplace, runtime, getBodies)
-    workplace.emulator.text.answer({
+    workplace.emulator.text.respondWith({
       chunks: [event(chunk({ role: 'assistant', content: 'so far' })), { wait: 600_000 }],
     })
     const response = await ask(url, token, {})

@@ -9,11 +9,11 @@ import { isBrowsable } from './options.ts'
  * CreateVisualValidateSession (vendor page 2333587). In the `rest` API it creates a task and accepts any JSON object as body.
  * It checks the quota because a successful check creates a group.
  */
-export const createVisualValidateSession: Action = (account, ask) => {
-  if (ask.isRest) return createTask(account, ask)
-  const callbackUrl = requestedCallback(fieldsOf(ask.members))
+export const createVisualValidateSession: Action = (account, request) => {
+  if (request.isRest) return createTask(account, request)
+  const callbackUrl = requestedCallback(fieldsOf(request.members))
   checkQuota(account)
-  const session = account.faces.sessions.create({ callbackUrl, project: ask.project })
+  const session = account.faces.sessions.create({ callbackUrl, project: request.project })
   const fields = [
     field('BytedToken', session.bytedToken),
     urlField('H5Link', account.faces.linkOf(session)),
@@ -23,11 +23,11 @@ export const createVisualValidateSession: Action = (account, ask) => {
 }
 
 /** GetVisualValidateResult (vendor page 2333588). A BytedToken expires with its session, whatever the result. */
-export const getVisualValidateResult: Action = (account, ask) => {
-  if (ask.isRest) return showTask(account, ask)
+export const getVisualValidateResult: Action = (account, request) => {
+  if (request.isRest) return showTask(account, request)
   const { settings, library, faces } = account
-  const session = faces.sessions.find(fieldsOf(ask.members).required('BytedToken'))
-  if (session?.project !== ask.project || library.now() >= session.expireTime) {
+  const session = faces.sessions.find(fieldsOf(request.members).required('BytedToken'))
+  if (session?.project !== request.project || library.now() >= session.expireTime) {
     throw new ArkError(404, 'NotFound.byted_token', 'The BytedToken is not found or has expired.')
   }
   if (session.groupId === undefined && settings.facePending === 'error') {

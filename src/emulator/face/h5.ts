@@ -1,12 +1,12 @@
+import type { ReceivedRequest } from '../asset-api.ts'
 import type { Reply } from '../faulty-reply.ts'
-import type { ReceivedRequest } from '../shape.ts'
 import type { FaceService } from './faces.ts'
 import { languageOf } from './language.ts'
 import { linkMatches } from './link.ts'
 import { facePage, redirect } from './page.ts'
+import type { Topic } from './page-texts.ts'
 import { H5_CALLBACK, H5_CHECK } from './paths.ts'
 import { DECISIONS, type FaceSession } from './sessions.ts'
-import type { Topic } from './words.ts'
 
 const READ_METHODS: readonly string[] = ['GET', 'HEAD']
 

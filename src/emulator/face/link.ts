@@ -9,7 +9,7 @@ export interface Link {
   readonly path: string
 }
 
-/** The link of the nth session. Its credentials look random and are valid for the emulator's own page only. */
+/** The link of the nth session. Its credentials options random and are valid for the emulator's own page only. */
 export function createLink(n: number, now: number, { secretKey, faceLanguage }: Settings): Link {
   const secret = (label: string) => createHmac('sha256', secretKey).update(`${label}\n${n}\n${now}`).digest()
   const bytedToken = secret('token').toString('base64url')

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Reply } from '../faulty-reply.ts'
 import type { Language } from './language.ts'
+import { PAGE_TEXTS, type Topic } from './page-texts.ts'
 import { DECISIONS } from './sessions.ts'
-import { type Topic, WORDS } from './words.ts'
 
 const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
 
@@ -18,7 +18,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 /** The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`). */
 export function facePage(topic: Topic, language: Language, redirectUrl?: string): Reply {
-  const { topics, buttons } = WORDS[language]
+  const { topics, buttons } = PAGE_TEXTS[language]
   const { title, text } = topics[topic]
   const choices = DECISIONS.map((decision) => {
     const { name, hint } = buttons[decision]

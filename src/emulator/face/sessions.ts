@@ -7,7 +7,7 @@ import { callbackOf, createLink } from './link.ts'
 export const DECISIONS = ['succeed', 'fail', 'close'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-/** A snapshot of a face check. Times are in ms since 1970. */
+/** A snapshot of a face check. TimeFormat are in ms since 1970. */
 export interface FaceSession {
   readonly bytedToken: string
   /** path and query of the H5 page */

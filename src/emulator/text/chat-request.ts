@@ -1,12 +1,13 @@
+import { raise } from '../raise.ts'
 import type { Catalogue } from './catalogue.ts'
 import { contentOf } from './content.ts'
 import { schemaIn } from './format.ts'
-import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
-import { referencedNames } from './named.ts'
+import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest, missingField, wrongValue } from './openai-error.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
-import { type Json, type Reader, raise, readerOf } from './reader.ts'
+import { type Json, type Reader, readerOf } from './reader.ts'
+import { referencedNames } from './references.ts'
 import { toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated chat completion request. */
@@ -21,7 +22,7 @@ export interface ChatRequest {
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
-/** Validates a chat completion request against the API, its model and the account's objects. Throws a `TextRefusal`. */
+/** Validates a chat completion request against the API, its model and the account's objects. Throws a `OpenAIError`. */
 export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects): ChatRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'chat')

@@ -1,6 +1,6 @@
+import { type CallContext, fingerprintOf, secondsOf, textIdOf } from './call-context.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { Generation, ToolCall } from './generation.ts'
-import { type CallContext, fingerprintOf, secondsOf, textIdOf } from './identity.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { logprobOf } from './tokens.ts'
 import { chatUsage, type Usage } from './usage.ts'
@@ -10,26 +10,26 @@ export interface GeneratedChat {
   readonly request: ChatRequest
   readonly generations: readonly Generation[]
   readonly usage: Usage
-  readonly occasion: CallContext
+  readonly callContext: CallContext
   /** for the fault `usage-on-every-chunk`: each chunk has the usage so far */
   readonly usageOnEveryChunk?: boolean
 }
 
 /** The chat completion object. */
-export function completionOf({ request, generations, usage, occasion }: GeneratedChat): object {
+export function completionOf({ request, generations, usage, callContext }: GeneratedChat): object {
   const choices = generations.map((generation, index) => ({
-    ...{ index, message: messageOf(generation, idsFor(occasion, index)) },
+    ...{ index, message: messageOf(generation, idsFor(callContext, index)) },
     ...{
       logprobs: logprobsOf(generation, generation.text, request.prompt.topLogprobs),
       finish_reason: generation.finish,
     },
   }))
-  return { ...commonFields(request, occasion, 'chat.completion'), choices, usage: chatUsage(usage) }
+  return { ...commonFields(request, callContext, 'chat.completion'), choices, usage: chatUsage(usage) }
 }
 
 /** Streams the chat completion as chunks. Parallel choices, and parallel tool calls of one choice, are interleaved. */
-export function* chunksOf({ request, generations, usage, occasion, usageOnEveryChunk }: GeneratedChat): Steps {
-  const common = commonFields(request, occasion, 'chat.completion.chunk')
+export function* chunksOf({ request, generations, usage, callContext, usageOnEveryChunk }: GeneratedChat): Steps {
+  const common = commonFields(request, callContext, 'chat.completion.chunk')
   let output = 0
   const chunk = (choices: readonly object[]) => ({
     ...{ ...common, choices },
@@ -39,7 +39,7 @@ export function* chunksOf({ request, generations, usage, occasion, usageOnEveryC
     ...(request.includeUsage && !usageOnEveryChunk ? { usage: null } : {}),
     ...(request.obfuscates ? { obfuscation: 'x'.repeat(1 + (output % 7)) } : {}),
   })
-  const streams = generations.map((generation, index) => deltasOf(generation, idsFor(occasion, index)))
+  const streams = generations.map((generation, index) => deltasOf(generation, idsFor(callContext, index)))
   for (const { index, item } of interleaved(streams)) {
     const generation = generations[index]
     const logprobs =
@@ -109,16 +109,16 @@ function logprobsOf(
   return isRefusal ? { content: null, refusal: entries } : { content: entries, refusal: null }
 }
 
-function commonFields({ prompt, seed, tier }: ChatRequest, occasion: CallContext, object: string): object {
+function commonFields({ prompt, seed, tier }: ChatRequest, callContext: CallContext, object: string): object {
   const model = prompt.model.id
   return {
-    ...{ id: textIdOf('chatcmpl-', occasion), object, created: secondsOf(occasion), model },
+    ...{ id: textIdOf('chatcmpl-', callContext), object, created: secondsOf(callContext), model },
     ...{ service_tier: tier, system_fingerprint: fingerprintOf(model, seed) },
   }
 }
 
-const idsFor = (occasion: CallContext, choice: number) => (call: number) =>
-  textIdOf('call_', occasion, `${choice}/${call}`)
+const idsFor = (callContext: CallContext, choice: number) => (call: number) =>
+  textIdOf('call_', callContext, `${choice}/${call}`)
 
 /** Yields one item of each stream in rotation until all streams have ended. */
 function* interleaved<Item>(

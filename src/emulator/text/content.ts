@@ -1,5 +1,6 @@
+import { raise } from '../raise.ts'
 import { badRequest, missingField, wrongType, wrongValue } from './openai-error.ts'
-import { isJson, type Reader, raise, readerOf } from './reader.ts'
+import { isJson, type Reader, readerOf } from './reader.ts'
 
 /** Message content: its text, and the number of images, videos and files in it. */
 export interface Content {

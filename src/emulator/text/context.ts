@@ -1,7 +1,8 @@
+import { raise } from '../raise.ts'
 import type { Item } from './items.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest, OpenAIError, wrongType } from './openai-error.ts'
-import { type Reader, raise } from './reader.ts'
+import type { Reader } from './reader.ts'
 
 /** The earlier items and the conversation that a Responses request continues. */
 export interface Context {
@@ -22,12 +23,12 @@ export function contextOf(request: Reader, objects: TextObjects): Context {
   if (conversation !== undefined) {
     checkId('conversation', conversation, 'conv')
     const found = objects.conversation(conversation) ?? raise(conversationUnknown(conversation))
-    return { earlier: objects.saidIn(found), conversation }
+    return { earlier: objects.conversationItems(found), conversation }
   }
   if (previous === undefined) return { earlier: [], conversation }
   checkId('previous_response_id', previous, 'resp')
   const found = objects.response(previous)
-  if (found !== undefined) return { earlier: objects.saidUntil(found), conversation }
+  if (found !== undefined) return { earlier: objects.itemsUntil(found), conversation }
   const errorMessage = `Previous response with id '${previous}' not found.`
   throw badRequest('previous_response_id', 'previous_response_not_found', errorMessage)
 }

@@ -1,17 +1,18 @@
+import { raise } from '../raise.ts'
+import { type CallContext, textIdOf } from './call-context.ts'
 import { checkId, conversationUnknown } from './context.ts'
-import { type CallContext, textIdOf } from './identity.ts'
 import { itemsIn } from './input.ts'
 import type { StoredConversation, TextObjects } from './objects.ts'
-import { type Json, raise, readerOf } from './reader.ts'
+import { type Json, readerOf } from './reader.ts'
 import { jsonSteps, type Steps } from './steps.ts'
 import type { ObjectCalls } from './stored-calls.ts'
 
 /** CreateConversation: stores a conversation with optional items. */
-export function createConversation(body: Json, objects: TextObjects, occasion: CallContext): Steps {
+export function createConversation(body: Json, objects: TextObjects, callContext: CallContext): Steps {
   const request = readerOf(body)
-  const items = request.has('items') ? itemsIn(request, 'items', objects.item, occasion) : []
+  const items = request.has('items') ? itemsIn(request, 'items', objects.item, callContext) : []
   const metadata = request.object('metadata')?.raw ?? {}
-  const made = objects.addConversation({ id: textIdOf('conv_', occasion), at: occasion.at, metadata, items })
+  const made = objects.addConversation({ id: textIdOf('conv_', callContext), at: callContext.at, metadata, items })
   return jsonSteps(200, conversationObject(made))
 }
 
@@ -25,7 +26,7 @@ export function conversationCalls(objects: TextObjects): ObjectCalls {
   return {
     GetConversation: (id) => jsonSteps(200, conversationObject(found(id))),
     DeleteConversation(id) {
-      objects.stock.delete(found(id).id)
+      objects.stored.delete(found(id).id)
       return jsonSteps(200, { id, object: 'conversation.deleted', deleted: true })
     },
   }

@@ -1,19 +1,18 @@
 import type { AppliedFault } from '../fault-registry.ts'
+import { SERVER_ERROR } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
 
 const FINAL_EVENTS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
-const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
-
 /** Applies the faults `cut`, `error-event` and `silence` to a response. All other faults leave it unchanged. */
-export function withDisconnects(steps: Steps, strike: AppliedFault): Steps {
-  switch (strike.fault.kind) {
+export function withDisconnects(steps: Steps, applied: AppliedFault): Steps {
+  switch (applied.fault.kind) {
     case 'cut':
-      return cut(steps, strike.fault, strike.hit)
+      return cut(steps, applied.fault, applied.hit)
     case 'error-event':
-      return withErrorEvent(steps, strike.fault, strike.hit)
+      return withErrorEvent(steps, applied.fault, applied.hit)
     case 'silence':
-      return stalling(steps, strike.fault, strike)
+      return stalling(steps, applied.fault, applied)
     default:
       return steps
   }
@@ -33,7 +32,7 @@ function* cut(steps: Steps, { events, how = 'fin', inside }: FaultOf<'cut'>, hit
 
 function* withErrorEvent(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void): Steps {
   const { events = 0, form = 'data', done = false } = fault
-  const error = { ...ERROR, code: null, ...fault.error }
+  const error = { ...SERVER_ERROR, ...fault.error }
   let response: Json = {}
   const rest = observed(steps, (seen) => {
     response = seen

@@ -4,34 +4,33 @@ import type { FaultKind } from '../faults.ts'
 import { withDisconnects } from './disconnects.ts'
 import { faultyBytes } from './faulty-bytes.ts'
 import { faultyEvents } from './faulty-events.ts'
-import { leaking } from './leaking.ts'
+import { leaking } from './leak-steps.ts'
+import { SERVER_ERROR } from './openai-error.ts'
 import { scripted } from './script.ts'
 import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
 
-const ERROR = { message: 'The server had an error while processing your request.', type: 'server_error', param: null }
-
 /** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
-export function faultySteps(normal: Steps, strikes: readonly AppliedFault[], call: Call, key: string): Steps {
-  const late = strikes.filter(({ fault }) => !isEarly(fault))
-  const work = strikes.reduceRight((steps, strike) => scripted(steps, strike, call), normal)
+export function faultySteps(normal: Steps, appliedFaults: readonly AppliedFault[], call: Call, key: string): Steps {
+  const late = appliedFaults.filter(({ fault }) => !isEarly(fault))
+  const work = appliedFaults.reduceRight((steps, applied) => scripted(steps, applied, call), normal)
   // `cut`, `error-event` and `silence` count the original events, without those that other faults add
   const broken = late.reduce(faultyEvents, late.reduce(withDisconnects, work))
-  const events = late.reduce((steps, strike) => leaking(steps, strike, key), broken)
+  const events = late.reduce((steps, applied) => leaking(steps, applied, key), broken)
   const response = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
   // the fault that was added first applies first, and can end the call
-  return strikes.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, response)
+  return appliedFaults.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, response)
 }
 
 /** Whether a fault takes effect before the response is generated. */
 function isEarly(fault: FaultKind): boolean {
   if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
   if (fault.kind === 'hold') return fault.when !== 'after'
-  return fault.kind === 'refuse' || fault.kind === 'delay' || fault.kind === 'redirect'
+  return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
 function* withEarlyFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
   hit()
-  if (fault.kind === 'refuse') return yield { do: 'end', how: 'reset' }
+  if (fault.kind === 'reset-before') return yield { do: 'end', how: 'reset' }
   if (fault.kind === 'hang') return yield forever
   if (fault.kind === 'hold') yield { do: 'wait', until: () => released }
   if (fault.kind === 'delay') yield { do: 'sleep', ms: fault.ms }
@@ -57,7 +56,7 @@ function fixedResponse(fault: FaultKind): Steps | undefined {
     return [{ do: 'head', status: fault.status ?? 302, headers: { location: fault.location, 'content-length': '0' } }]
   }
   if (fault.kind !== 'status') return undefined
-  if (fault.body === undefined) return jsonSteps(fault.status, { error: { ...ERROR, code: null } }, fault.headers)
+  if (fault.body === undefined) return jsonSteps(fault.status, { error: SERVER_ERROR }, fault.headers)
   const body = Buffer.from(fault.body)
   const headers = { 'content-type': 'application/json', 'content-length': String(body.length), ...fault.headers }
   return [{ do: 'head', status: fault.status, headers }, bytesOf(body)]

@@ -71,7 +71,7 @@ export type TextFaultKind =
   /** responds with JSON although the request streams */
   | { readonly kind: 'json-to-stream' }
   /** responds with a stream although the request does not stream */
-  | { readonly kind: 'sse-to-plain' }
+  | { readonly kind: 'stream-to-json' }
   /** chat: adds the usage so far to every chunk */
   | { readonly kind: 'usage-on-every-chunk' }
   /** omits the usage */

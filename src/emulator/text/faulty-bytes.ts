@@ -2,10 +2,10 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { AppliedFault } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
+import { ERROR_PAGE } from '../faulty-reply.ts'
 import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers.ts'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
 
-const PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Applies a fault to the head and the bytes of a response. Its events must be encoded already. */
@@ -24,7 +24,7 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
     case 'no-content-type':
       return withHeaders(steps, { 'content-type': undefined })
     case 'not-json':
-      return replaced(steps, fault.body ?? PAGE, { 'content-type': 'text/html' })
+      return replaced(steps, fault.body ?? ERROR_PAGE, { 'content-type': 'text/html' })
     case 'empty':
       return replaced(steps, '', {}, 200)
     case 'truncate':

@@ -7,9 +7,9 @@ const DONE = '[DONE]'
 const MIB = 1_048_576
 
 /** Applies a fault to the events of a stream. */
-export function faultyEvents(steps: Steps, strike: AppliedFault): Steps {
-  const change = CHANGES[strike.fault.kind]
-  return change === undefined ? steps : changed(steps, strike, change)
+export function faultyEvents(steps: Steps, applied: AppliedFault): Steps {
+  const change = CHANGES[applied.fault.kind]
+  return change === undefined ? steps : changed(steps, applied, change)
 }
 
 function* changed(steps: Steps, { fault, hit }: AppliedFault, change: Change): Steps {

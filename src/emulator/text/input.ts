@@ -1,9 +1,10 @@
+import { raise } from '../raise.ts'
+import type { CallContext } from './call-context.ts'
 import { contentOf } from './content.ts'
-import type { CallContext } from './identity.ts'
 import { type Item, inputIdOf, openCallsIn } from './items.ts'
 import { badRequest, missingField, OpenAIError, wrongType, wrongValue } from './openai-error.ts'
 import type { PromptMessage } from './prompt.ts'
-import { type Reader, raise } from './reader.ts'
+import type { Reader } from './reader.ts'
 
 /** Looks up an item of the account by id. */
 export type FindItem = (id: string) => Item | undefined
@@ -16,8 +17,8 @@ const WITHOUT_TEXT: readonly string[] = ['reasoning', 'web_search_call']
 const TYPES = ['message', ...Object.keys(CALLS), ...OUTPUTS, ...WITHOUT_TEXT, 'item_reference']
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
-export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, occasion: CallContext): Item[] {
-  const items = itemsIn(request, 'input', find, occasion)
+export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, callContext: CallContext): Item[] {
+  const items = itemsIn(request, 'input', find, callContext)
   const open = new Set(openCallsIn(earlier))
   for (const { callId, outputOf } of items) {
     if (callId !== undefined) open.add(callId)
@@ -35,26 +36,26 @@ export function inputOf(request: Reader, earlier: readonly Item[], find: FindIte
 }
 
 /** Reads a field that is a string or an array of items. */
-export function itemsIn(request: Reader, name: string, find: FindItem, occasion: CallContext): Item[] {
+export function itemsIn(request: Reader, name: string, find: FindItem, callContext: CallContext): Item[] {
   const given = request.raw[name]
   if (given === undefined || given === null) throw missingField(name)
   if (typeof given === 'string') {
     const content = [{ type: 'input_text', text: given }]
-    const json = { ...messageFrame(occasion, 0), role: 'user', content }
+    const json = { ...messageFrame(callContext, 0), role: 'user', content }
     return [{ id: json.id, json, turn: { role: 'user', text: given, attachments: 0 } }]
   }
   if (!Array.isArray(given)) throw wrongType(name, 'one of a string or array of objects', given)
-  return request.objects(name).map((item, index) => itemOf(item, find, occasion, index))
+  return request.objects(name).map((item, index) => itemOf(item, find, callContext, index))
 }
 
-function itemOf(item: Reader, find: FindItem, occasion: CallContext, index: number): Item {
+function itemOf(item: Reader, find: FindItem, callContext: CallContext, index: number): Item {
   const type = item.text('type') ?? 'message'
   if (isReference(item, type)) {
     const id = item.required('id')
     return find(id) ?? raise(new OpenAIError(404, `Item with id '${id}' not found.`, { param: 'input' }))
   }
-  const id = item.text('id') ?? inputIdOf(type, occasion, index)
-  const json = { ...messageFrame(occasion, index), ...item.raw, type, id }
+  const id = item.text('id') ?? inputIdOf(type, callContext, index)
+  const json = { ...messageFrame(callContext, index), ...item.raw, type, id }
   if (type === 'message') return { id, json, turn: messageOf(item) }
   if (WITHOUT_TEXT.includes(type)) return { id, json }
   if (OUTPUTS.includes(type)) {
@@ -66,15 +67,15 @@ function itemOf(item: Reader, find: FindItem, occasion: CallContext, index: numb
   return { id, json, turn: { role: 'assistant', text, attachments: 0 }, callId: item.required('call_id') }
 }
 
-/** Whether an item is only an id to look up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
+/** Whether an item is only an id to options up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
 function isReference(item: Reader, type: string): boolean {
   if (type === 'item_reference') return true
   if (!item.has('type') && !item.has('role')) return item.has('id')
   return type === 'reasoning' && item.has('id') && !item.has('encrypted_content')
 }
 
-function messageFrame(occasion: CallContext, index: number) {
-  return { id: inputIdOf('message', occasion, index), type: 'message', status: 'completed' }
+function messageFrame(callContext: CallContext, index: number) {
+  return { id: inputIdOf('message', callContext, index), type: 'message', status: 'completed' }
 }
 
 function messageOf(item: Reader): PromptMessage {

@@ -1,4 +1,4 @@
-import { type CallContext, textIdOf } from './identity.ts'
+import { type CallContext, textIdOf } from './call-context.ts'
 import type { PromptMessage } from './prompt.ts'
 import type { Json } from './reader.ts'
 
@@ -21,8 +21,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
 }
 
 /** The id of the nth item of an input. */
-export function inputIdOf(type: string, occasion: CallContext, index: number): string {
-  return textIdOf(PREFIXES[type] ?? 'item_', occasion, `input/${index}`)
+export function inputIdOf(type: string, callContext: CallContext, index: number): string {
+  return textIdOf(PREFIXES[type] ?? 'item_', callContext, `input/${index}`)
 }
 
 /** The ids of tool calls without an output. */

@@ -1,5 +1,5 @@
 import type { Settings } from '../settings.ts'
-import { textIdOf } from './identity.ts'
+import { textIdOf } from './call-context.ts'
 import type { Item } from './items.ts'
 import type { Json } from './reader.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'
@@ -40,12 +40,12 @@ export interface TextObjects {
   addConversation(conversation: Omit<StoredConversation, 'responses'>): StoredConversation
   conversation(id: string): StoredConversation | undefined
   /** the items of a conversation; those of a response belong to it once the response has ended */
-  saidIn(conversation: StoredConversation): Item[]
+  conversationItems(conversation: StoredConversation): Item[]
   /** the items up to and including a response */
-  saidUntil(response: StoredResponse): Item[]
+  itemsUntil(response: StoredResponse): Item[]
   item(id: string): Item | undefined
-  planted(kind: TestObjectKind, id: string): TestObject | undefined
-  readonly stock: StoredObjects
+  testObject(kind: TestObjectKind, id: string): TestObject | undefined
+  readonly stored: StoredObjects
 }
 
 /** Direct access to the stored objects of the account, without the API. */
@@ -72,11 +72,11 @@ export interface StoredObject {
 const MAX_RESPONSES = 1000
 
 /** Creates an empty set of stored objects. */
-export function createObjects({ clock, text: timeline }: Settings): TextObjects {
-  const { responsesKeptMs } = timeline
+export function createObjects({ clock, text: textSettings }: Settings): TextObjects {
+  const { responsesKeptMs } = textSettings
   const responses = new Map<string, StoredResponse>()
   const conversations = new Map<string, StoredConversation>()
-  const planted = new Map<string, TestObject>()
+  const testObjects = new Map<string, TestObject>()
   let added = 0
 
   function deleteExpired(): void {
@@ -92,27 +92,30 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
     return responses.get(id)
   }
 
-  function itemsHeld(): { readonly item: Item; readonly of: string }[] {
+  function storedItems(): { readonly item: Item; readonly of: string }[] {
     deleteExpired()
     const under = (of: string, items: readonly Item[]) => items.map((item) => ({ item, of }))
     return [
       ...[...responses.values()].flatMap((one) => under(one.id, itemsOf(one))),
-      ...[...conversations.values()].flatMap((one) => under(one.id, saidIn(one))),
+      ...[...conversations.values()].flatMap((one) => under(one.id, conversationItems(one))),
     ]
   }
 
-  const ended = (one: StoredResponse) => hasEnded(one, clock(), timeline)
-  const saidIn = ({ items, responses }: StoredConversation) => [...items, ...responses.filter(ended).flatMap(itemsOf)]
+  const ended = (one: StoredResponse) => hasEnded(one, clock(), textSettings)
+  const conversationItems = ({ items, responses }: StoredConversation) => [
+    ...items,
+    ...responses.filter(ended).flatMap(itemsOf),
+  ]
   const itemsOf = (one: StoredResponse) => [...one.input, ...(ended(one) ? one.output : [])]
 
-  const stock: StoredObjects = {
+  const stored: StoredObjects = {
     add({ kind, id = textIdOf(PREFIXES[kind], { number: ++added, at: 0 }, 'added'), name = id }) {
-      planted.set(id, { kind, id, name })
+      testObjects.set(id, { kind, id, name })
       return id
     },
     list() {
       const items = new Map(
-        itemsHeld()
+        storedItems()
           .toReversed()
           .map(({ item, of }) => [item.id, of]),
       )
@@ -120,17 +123,17 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
         ...[...responses.keys()].map((id) => ({ kind: 'response' as const, id })),
         ...[...conversations.keys()].map((id) => ({ kind: 'conversation' as const, id })),
         ...[...items].map(([id, of]) => ({ kind: 'item' as const, id, of })).toReversed(),
-        ...[...planted.values()].map(({ kind, id }) => ({ kind, id })),
+        ...[...testObjects.values()].map(({ kind, id }) => ({ kind, id })),
       ]
     },
     delete: (id) => {
       deleteExpired()
-      return responses.delete(id) || conversations.delete(id) || planted.delete(id)
+      return responses.delete(id) || conversations.delete(id) || testObjects.delete(id)
     },
     clear() {
       responses.clear()
       conversations.clear()
-      planted.clear()
+      testObjects.clear()
     },
   }
 
@@ -148,13 +151,13 @@ export function createObjects({ clock, text: timeline }: Settings): TextObjects 
       return made
     },
     conversation: (id) => conversations.get(id),
-    saidIn,
-    saidUntil: (one) => [...one.earlier, ...itemsOf(one)],
-    item: (id) => itemsHeld().find(({ item }) => item.id === id)?.item,
-    planted: (kind, id) => {
-      const found = planted.get(id)
+    conversationItems,
+    itemsUntil: (one) => [...one.earlier, ...itemsOf(one)],
+    item: (id) => storedItems().find(({ item }) => item.id === id)?.item,
+    testObject: (kind, id) => {
+      const found = testObjects.get(id)
       return found?.kind === kind ? found : undefined
     },
-    stock,
+    stored,
   }
 }

@@ -1,5 +1,11 @@
+/** The error of a failed server, as the faults `status` and `error-event` send it. */
+export const SERVER_ERROR = {
+  message: 'The server had an error while processing your request.',
+  ...{ type: 'server_error', param: null, code: null },
+}
+
 /** The fields of an error beside its message. */
-export interface RefusalDetails {
+export interface OpenAIErrorDetails {
   /** path of the invalid field, such as `messages[0].role` */
   readonly param?: string
   /** error code, such as `model_not_found` */
@@ -11,12 +17,12 @@ export interface RefusalDetails {
 
 /** An error response of the text APIs: `{"error":{"message","type","param","code"}}`. */
 export class OpenAIError extends Error {
-  override readonly name = 'TextRefusal'
+  override readonly name = 'OpenAIError'
 
   constructor(
     readonly status: number,
     message: string,
-    readonly details: RefusalDetails = {},
+    readonly details: OpenAIErrorDetails = {},
   ) {
     super(message)
   }

@@ -16,7 +16,7 @@ export interface TextOptions {
   /** whether streams of the Responses API end with `data: [DONE]`, as those of chat completions do; default false, as at OpenAI */
   readonly doneOnResponses?: boolean
   /** whether unknown top-level fields are rejected, as at OpenAI; default false */
-  readonly refuseUnknown?: boolean
+  readonly rejectUnknownFields?: boolean
   /** lifetime of a stored response in ms of the emulator's clock; default 30 days, as at OpenAI. Conversations do not expire */
   readonly responsesKeptMs?: number
   /** ms of the emulator's clock that a response with `background: true` stays `queued`; default 500 */
@@ -38,7 +38,7 @@ export function textSettingsOf(options: TextOptions = {}): TextSettings {
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
     requestsPerMinute: Number.POSITIVE_INFINITY,
     doneOnResponses: false,
-    refuseUnknown: false,
+    rejectUnknownFields: false,
     responsesKeptMs: 30 * 86_400_000,
     queuedMs: 500,
     backgroundMs: 2000,

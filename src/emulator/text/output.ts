@@ -1,5 +1,5 @@
+import { type CallContext, textIdOf } from './call-context.ts'
 import type { Generation, ToolCall } from './generation.ts'
-import { type CallContext, textIdOf } from './identity.ts'
 import { lastText } from './prompt.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { SOURCE } from './source.ts'
@@ -24,25 +24,29 @@ export interface OutputItem {
 }
 
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
-export function outputOf(request: ResponsesRequest, generation: Generation, occasion: CallContext): OutputItem[] {
+export function outputOf(request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] {
   const { reasoning, text, calls, finish } = generation
   const search = request.prompt.searches && calls.length === 0
   const message = calls.length === 0 && (text.length > 0 || finish === 'stop')
   return [
-    ...(reasoning.length > 0 ? [reasoningItem(request, reasoning, occasion)] : []),
-    ...(search ? [searchItem(request, occasion)] : []),
-    ...(message ? [messageItem(request, generation, occasion)] : []),
-    ...calls.map((call, index) => callItem(call, index, occasion)),
+    ...(reasoning.length > 0 ? [reasoningItem(request, reasoning, callContext)] : []),
+    ...(search ? [searchItem(request, callContext)] : []),
+    ...(message ? [messageItem(request, generation, callContext)] : []),
+    ...calls.map((call, index) => callItem(call, index, callContext)),
   ]
 }
 
 /** The `call_id` of the nth tool call of a response. */
-export function callIdOf(occasion: CallContext, index: number): string {
-  return textIdOf('call_', occasion, String(index))
+export function callIdOf(callContext: CallContext, index: number): string {
+  return textIdOf('call_', callContext, String(index))
 }
 
-function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string[], occasion: CallContext): OutputItem {
-  const id = textIdOf('rs_', occasion)
+function reasoningItem(
+  { include }: ResponsesRequest,
+  reasoning: readonly string[],
+  callContext: CallContext,
+): OutputItem {
+  const id = textIdOf('rs_', callContext)
   const text = reasoning.join('')
   const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
   const added = { id, type: 'reasoning', summary: [], ...secret }
@@ -61,8 +65,8 @@ function reasoningItem({ include }: ResponsesRequest, reasoning: readonly string
   }
 }
 
-function searchItem({ prompt, include }: ResponsesRequest, occasion: CallContext): OutputItem {
-  const id = textIdOf('ws_', occasion)
+function searchItem({ prompt, include }: ResponsesRequest, callContext: CallContext): OutputItem {
+  const id = textIdOf('ws_', callContext)
   const sources = include.includes('web_search_call.action.sources')
     ? { sources: [{ type: 'url', url: SOURCE.url }] }
     : {}
@@ -78,9 +82,9 @@ function searchItem({ prompt, include }: ResponsesRequest, occasion: CallContext
   }
 }
 
-function messageItem({ prompt }: ResponsesRequest, generation: Generation, occasion: CallContext): OutputItem {
+function messageItem({ prompt }: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem {
   const { text: tokens, isRefusal, finish } = generation
-  const id = textIdOf('msg_', occasion)
+  const id = textIdOf('msg_', callContext)
   const text = tokens.join('')
   const logprobsOf = (tokens: readonly string[]) =>
     prompt.topLogprobs === undefined ? [] : tokens.map((token) => logprobOf(token, prompt.topLogprobs ?? 0))
@@ -112,14 +116,14 @@ function messageItem({ prompt }: ResponsesRequest, generation: Generation, occas
   }
 }
 
-function callItem({ tool, input, complete }: ToolCall, index: number, occasion: CallContext): OutputItem {
+function callItem({ tool, input, complete }: ToolCall, index: number, callContext: CallContext): OutputItem {
   const { kind, name } = tool
   const [prefix, type, field, event] =
     kind === 'function'
       ? (['fc_', 'function_call', 'arguments', 'function_call_arguments'] as const)
       : (['ctc_', 'custom_tool_call', 'input', 'custom_tool_call_input'] as const)
-  const id = textIdOf(prefix, occasion, String(index))
-  const base = { id, type, call_id: callIdOf(occasion, index), name }
+  const id = textIdOf(prefix, callContext, String(index))
+  const base = { id, type, call_id: callIdOf(callContext, index), name }
   const text = input.join('')
   return {
     ...{ id, added: { ...base, status: 'in_progress', [field]: '' } },

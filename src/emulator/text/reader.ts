@@ -1,3 +1,4 @@
+import { raise } from '../raise.ts'
 import { badRequest, missingField, wrongType, wrongValue } from './openai-error.ts'
 
 /** A JSON object. */
@@ -77,11 +78,6 @@ export function readerOf(raw: Json, at = ''): Reader {
       })
     },
   }
-}
-
-/** Throws an error within an expression. */
-export function raise(error: Error): never {
-  throw error
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,15 +1,15 @@
+import type { CallContext } from './call-context.ts'
 import type { Catalogue } from './catalogue.ts'
 import { contextOf, recalledFrom } from './context.ts'
 import { schemaIn } from './format.ts'
-import type { CallContext } from './identity.ts'
 import { inputOf } from './input.ts'
 import { type Item, turnsOf } from './items.ts'
-import { checkPrompt, readModel, readSampling, readStream, readTier } from './limits.ts'
-import { referencedNames } from './named.ts'
+import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest } from './openai-error.ts'
 import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
+import { referencedNames } from './references.ts'
 import { searchesIn, toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated Responses request. */
@@ -32,17 +32,17 @@ export interface ResponsesRequest {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** Validates a Responses request against the API, its model and the account's objects. Throws a `TextRefusal`. */
+/** Validates a Responses request against the API, its model and the account's objects. Throws a `OpenAIError`. */
 export function readResponses(
   body: Json,
   catalogue: Catalogue,
   objects: TextObjects,
-  occasion: CallContext,
+  callContext: CallContext,
 ): ResponsesRequest {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'responses')
   const { earlier, conversation } = contextOf(request, objects)
-  const input = inputOf(request, earlier, objects.item, occasion)
+  const input = inputOf(request, earlier, objects.item, callContext)
   const referred = input.filter((item) => objects.item(item.id) === item)
   const { streams, options } = readStream(request, model)
   const stores = request.boolean('store') ?? true

@@ -1,5 +1,5 @@
+import { type CallContext, secondsOf, textIdOf } from './call-context.ts'
 import type { Generation } from './generation.ts'
-import { type CallContext, secondsOf, textIdOf } from './identity.ts'
 import { type OutputItem, outputOf } from './output.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
@@ -10,7 +10,7 @@ export interface GeneratedResponse {
   readonly request: ResponsesRequest
   readonly generation: Generation
   readonly usage: Usage
-  readonly occasion: CallContext
+  readonly callContext: CallContext
 }
 
 /** The complete response object. */
@@ -45,8 +45,8 @@ export function* responseEvents(generated: GeneratedResponse, done: boolean): St
 }
 
 /** The id of the response of a call. */
-export function responseIdOf(occasion: CallContext): string {
-  return textIdOf('resp_', occasion)
+export function responseIdOf(callContext: CallContext): string {
+  return textIdOf('resp_', callContext)
 }
 
 /** The response object before it has output. */
@@ -54,8 +54,8 @@ export function startedOf(generated: GeneratedResponse, status: string): object 
   return { ...commonFields(generated), status }
 }
 
-function itemsOf({ request, generation, occasion }: GeneratedResponse): OutputItem[] {
-  return outputOf(request, generation, occasion)
+function itemsOf({ request, generation, callContext }: GeneratedResponse): OutputItem[] {
+  return outputOf(request, generation, callContext)
 }
 
 function endOf({ generation, usage }: GeneratedResponse, items: readonly OutputItem[]) {
@@ -69,11 +69,11 @@ function endOf({ generation, usage }: GeneratedResponse, items: readonly OutputI
 }
 
 /** The fields of a response that are known at its start: mostly the parameters of the request, with defaults. */
-function commonFields({ request, occasion }: GeneratedResponse): object {
+function commonFields({ request, callContext }: GeneratedResponse): object {
   const { raw, prompt, tier, stores, background, conversation } = request
   const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
   return {
-    ...{ id: responseIdOf(occasion), object: 'response', created_at: secondsOf(occasion) },
+    ...{ id: responseIdOf(callContext), object: 'response', created_at: secondsOf(callContext) },
     ...{ status: 'in_progress', background, error: null, incomplete_details: null },
     ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
     instructions: given('instructions', null),

@@ -1,5 +1,5 @@
+import type { ReceivedRequest } from '../asset-api.ts'
 import { pathParts, unescaped } from '../paths.ts'
-import type { ReceivedRequest } from '../shape.ts'
 import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 

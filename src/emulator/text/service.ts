@@ -1,11 +1,11 @@
+import type { ReceivedRequest } from '../asset-api.ts'
 import type { Settings } from '../settings.ts'
-import type { ReceivedRequest } from '../shape.ts'
+import { type CallContext, textIdOf } from './call-context.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
 import { readChat } from './chat-request.ts'
 import { conversationCalls, createConversation } from './conversations.ts'
 import { generate } from './generation.ts'
-import { type CallContext, textIdOf } from './identity.ts'
 import type { TextObjects } from './objects.ts'
 import { OpenAIError } from './openai-error.ts'
 import { createQuota } from './quota.ts'
@@ -28,7 +28,7 @@ export interface GenerationOverrides {
 }
 
 /** Handles requests to the text APIs. */
-export type Service = (request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides) => Steps
+export type Service = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides) => Steps
 
 /** Creates the service of an account. */
 export function createService(settings: Settings, objects: TextObjects): Service {
@@ -37,38 +37,38 @@ export function createService(settings: Settings, objects: TextObjects): Service
   const quota = createQuota(text, clock)
   const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
-  function perform(request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides): Steps {
+  function perform(request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps {
     const { action, id } = authorize(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
     const objectCall = objectCalls[action]
     if (objectCall !== undefined) return objectCall(id, new URLSearchParams(request.target.split(/\?(.*)/s)[1]))
     const body = bodyOf(request)
-    if (action === 'CreateConversation') return createConversation(body, objects, occasion)
+    if (action === 'CreateConversation') return createConversation(body, objects, callContext)
     quota.take(String(body.model))
     const protocol = action === 'CreateResponse' ? 'responses' : 'chat'
-    if (text.refuseUnknown) checkKnown(body, protocol)
-    return (protocol === 'chat' ? chat : responses)(body, occasion, manner)
+    if (text.rejectUnknownFields) checkKnown(body, protocol)
+    return (protocol === 'chat' ? chat : responses)(body, callContext, overrides)
   }
 
-  function chat(body: Json, occasion: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps {
+  function chat(body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps {
     const validated = readChat(body, catalogue, objects)
     const generations = generate(validated.prompt)
     const usage = usageOf(validated.prompt, generations)
     quota.spend(usage.input + usage.output)
-    const generated = { request: validated, generations, usage, occasion, usageOnEveryChunk }
+    const generated = { request: validated, generations, usage, callContext, usageOnEveryChunk }
     return (streams ?? validated.streams)
       ? streamSteps(chunksOf(generated))
       : nonStreaming(completionOf(generated), usage.output)
   }
 
-  function responses(body: Json, occasion: CallContext, { streams }: GenerationOverrides): Steps {
-    const validated = readResponses(body, catalogue, objects, occasion)
+  function responses(body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps {
+    const validated = readResponses(body, catalogue, objects, callContext)
     const [generation] = generate(validated.prompt)
     if (generation === undefined) throw new Error('nothing was generated')
     const usage = usageOf(validated.prompt, [generation])
     quota.spend(usage.input + usage.output)
-    const generated = { request: validated, generation, usage, occasion }
+    const generated = { request: validated, generation, usage, callContext }
     const stored = storedOf(generated)
     objects.keep(stored)
     if (validated.background) return createdInBackground(stored, settings, objects)
@@ -77,15 +77,15 @@ export function createService(settings: Settings, objects: TextObjects): Service
       : nonStreaming(responseOf(generated), usage.output)
   }
 
-  return function* (request, occasion, manner) {
-    for (const step of stepsOf(request, occasion, manner)) {
-      yield step.do === 'head' ? { ...step, headers: { ...headersFor(occasion), ...step.headers } } : step
+  return function* (request, callContext, overrides) {
+    for (const step of stepsOf(request, callContext, overrides)) {
+      yield step.do === 'head' ? { ...step, headers: { ...headersFor(callContext), ...step.headers } } : step
     }
   }
 
-  function stepsOf(request: ReceivedRequest, occasion: CallContext, manner: GenerationOverrides): Steps {
+  function stepsOf(request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps {
     try {
-      return perform(request, occasion, manner)
+      return perform(request, callContext, overrides)
     } catch (error) {
       const refusal =
         error instanceof OpenAIError ? error : new OpenAIError(500, String(error), { type: 'server_error' })
@@ -93,10 +93,10 @@ export function createService(settings: Settings, objects: TextObjects): Service
     }
   }
 
-  function headersFor(occasion: CallContext): Record<string, string> {
+  function headersFor(callContext: CallContext): Record<string, string> {
     return {
-      'x-request-id': textIdOf('req_', occasion),
-      'openai-processing-ms': String(Math.max(0, Math.round(clock() - occasion.at))),
+      'x-request-id': textIdOf('req_', callContext),
+      'openai-processing-ms': String(Math.max(0, Math.round(clock() - callContext.at))),
       'openai-version': '2020-10-01',
       ...quota.headers(),
     }

@@ -1,9 +1,9 @@
+import { raise } from '../raise.ts'
 import type { Settings } from '../settings.ts'
 import { checkId } from './context.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest, OpenAIError } from './openai-error.ts'
-import { integerIn, textPageOf } from './pages.ts'
-import { raise } from './reader.ts'
+import { integerIn, textPageOf } from './pagination.ts'
 import type { TextAction } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { followed, hasEnded, isBackground, responseAt, type StoredResponse } from './stored.ts'
@@ -38,7 +38,7 @@ export function responseCalls({ text, clock }: Settings, objects: TextObjects): 
       throw badRequest('stream', 'invalid_value', errorMessage)
     },
     DeleteResponse(id) {
-      objects.stock.delete(found(id).id)
+      objects.stored.delete(found(id).id)
       return jsonSteps(200, { id, object: 'response.deleted', deleted: true })
     },
     CancelResponse(id) {

@@ -29,10 +29,10 @@ const POLL_MS = 5
 
 /** The stored form of a response. */
 export function storedOf(generated: GeneratedResponse): StoredResponse {
-  const { request, occasion } = generated
+  const { request, callContext } = generated
   const { output } = responseOf(generated) as { readonly output: readonly Json[] }
   return {
-    ...{ id: responseIdOf(occasion), at: occasion.at, generated },
+    ...{ id: responseIdOf(callContext), at: callContext.at, generated },
     ...{ earlier: request.earlier, input: request.input, output: output.map(outputItem) },
   }
 }

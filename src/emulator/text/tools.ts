@@ -1,6 +1,7 @@
+import { raise } from '../raise.ts'
 import { badRequest, missingField, wrongType } from './openai-error.ts'
 import type { Prompt, Tool } from './prompt.ts'
-import { type Reader, raise } from './reader.ts'
+import type { Reader } from './reader.ts'
 
 /** Chat completions nest a tool's definition (`{type, function: {…}}`); the Responses API does not. */
 export type Nesting = 'nested' | 'flat'

@@ -207,7 +207,7 @@ const plain: Sender = async (fixture, model, request) => {
 const timedOut: Sender = async (fixture, model, request) => {
   const fault = fixture.emulator.faults.add({ kind: 'silence', events: 4 })
   const answering = send(fixture, model, request)
-  const stalled = await Promise.race([fault.struck().then(() => true), answering.then(() => false)])
+  const stalled = await Promise.race([fault.waitForHits().then(() => true), answering.then(() => false)])
   if (stalled) {
     // The sent part arrives in real time. A response without any part is valid, too.
     await wait(4)

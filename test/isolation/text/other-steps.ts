@@ -159,7 +159,7 @@ export const reuseId = step(
       sequence_number,
       response: object,
     }))
-    fixture.emulator.text.answer({
+    fixture.emulator.text.respondWith({
       chunks: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
     })
     const body = JSON.stringify({ model: nativeModel, input: 'hi', stream })

@@ -15,14 +15,14 @@ export interface ReceivedRequest {
 }
 
 /** One of the two asset APIs of the account. */
-export interface Shape {
-  readonly kind: 'rest' | 'ark'
+export interface AssetApi {
+  readonly name: 'rest' | 'ark'
   /** name of the requested action, before authentication; empty when no action matches */
   actionOf(request: ReceivedRequest): string
-  /** authenticates and parses the request; throws a `Refusal` when that fails */
-  askOf(request: ReceivedRequest): ActionRequest
+  /** authenticates and parses the request; throws a `ArkError` when that fails */
+  parseRequest(request: ReceivedRequest): ActionRequest
   /** the response envelope of this API and action; `envelope` is Ark's usual one */
-  wrapped(request: ReceivedRequest, envelope: Envelope): Envelope
+  envelopeFor(request: ReceivedRequest, envelope: Envelope): Envelope
 }
 
 /** The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other body. */

@@ -1,3 +1,4 @@
+import { LIST_FAULTS } from '../fault-registry.ts'
 import type { Fault, Faults } from '../faults.ts'
 import type { TextFaultKind } from './faults.ts'
 
@@ -19,7 +20,7 @@ export const TEXT_REQUIRED_FIELDS: Readonly<Record<TextFaultKind['kind'], Readon
   bom: {},
   'no-content-type': {},
   'json-to-stream': {},
-  'sse-to-plain': {},
+  'stream-to-json': {},
   'usage-on-every-chunk': {},
   'no-usage': {},
   'tool-delta-without-index': {},
@@ -29,8 +30,6 @@ export const TEXT_REQUIRED_FIELDS: Readonly<Record<TextFaultKind['kind'], Readon
   'big-event': {},
 }
 
-const LIST_KINDS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
-
 /** A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and assets. */
 export function withDefaultScope(faults: Faults): Faults {
   return { ...faults, add: (fault) => faults.add(withDefaultAction(fault)) }
@@ -38,7 +37,7 @@ export function withDefaultScope(faults: Faults): Faults {
 
 function withDefaultAction(fault: Fault): Fault {
   if (Object.hasOwn(TEXT_REQUIRED_FIELDS, fault.kind)) {
-    return { ...fault, shape: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
+    return { ...fault, api: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
   }
-  return LIST_KINDS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
+  return LIST_FAULTS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
 }

@@ -4,13 +4,13 @@ import type { Decision } from './sessions.ts'
 /** The topics of the pages. */
 export type Topic = 'check' | 'closed' | 'used' | 'expired' | 'unknown' | 'undecided' | 'received' | 'failed'
 
-interface Words {
+interface PageTexts {
   readonly topics: Readonly<Record<Topic, { readonly title: string; readonly text: string }>>
   /** label and description of each button */
   readonly buttons: Readonly<Record<Decision, { readonly name: string; readonly hint: string }>>
 }
 
-const en: Words = {
+const en: PageTexts = {
   topics: {
     check: {
       title: 'Face check (emulated)',
@@ -49,7 +49,7 @@ const en: Words = {
   },
 }
 
-const zh: Words = {
+const zh: PageTexts = {
   topics: {
     check: { title: '人脸核验（模拟）', text: '此页面代替服务商的人脸核验，不会使用摄像头。请选择核验的结果。' },
     closed: { title: '核验已关闭', text: '核验没有完成，之后不会再发生任何事情。您可以关闭此页面。' },
@@ -68,4 +68,4 @@ const zh: Words = {
 }
 
 /** All texts of the pages. None of them comes from a request. */
-export const WORDS: Readonly<Record<Language, Words>> = { en, zh }
+export const PAGE_TEXTS: Readonly<Record<Language, PageTexts>> = { en, zh }

@@ -1,7 +1,7 @@
 import type { Account } from '../account.ts'
+import type { ReceivedRequest } from '../asset-api.ts'
 import type { OpenCall } from '../calls.ts'
 import type { AppliedFault } from '../fault-registry.ts'
-import type { ReceivedRequest } from '../shape.ts'
 import { faultySteps } from './fault-steps.ts'
 import { type PlaybackContext, play } from './playback.ts'
 import { createService, type GenerationOverrides } from './service.ts'
@@ -11,7 +11,7 @@ export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' 
   readonly request: ReceivedRequest
   readonly call: OpenCall
   readonly number: number
-  readonly strikes: readonly AppliedFault[]
+  readonly appliedFaults: readonly AppliedFault[]
   /** aborted when the caller has disconnected or the emulator stops */
   readonly signal: AbortSignal
 }
@@ -20,20 +20,20 @@ export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' 
 export function createTextHandler({ settings, objects }: Account) {
   const perform = createService(settings, objects)
   const { key, msPerDelta, sleep } = settings.text
-  return ({ request, call, number, strikes, ...stage }: TextCall): Promise<void> => {
-    const work = perform(request, { number, at: call.at }, mannerOf(strikes))
+  return ({ request, call, number, appliedFaults, ...stage }: TextCall): Promise<void> => {
+    const work = perform(request, { number, at: call.at }, overridesOf(appliedFaults))
     const onStatus = (status: number) => {
       call.status = status
     }
-    return play(faultySteps(work, strikes, call, key), { ...stage, msPerDelta, sleep, onStatus })
+    return play(faultySteps(work, appliedFaults, call, key), { ...stage, msPerDelta, sleep, onStatus })
   }
 }
 
 /** Faults that change how the response is generated. They cannot be applied to the finished response. */
-function mannerOf(strikes: readonly AppliedFault[]): GenerationOverrides {
+function overridesOf(appliedFaults: readonly AppliedFault[]): GenerationOverrides {
   const applies = (kind: string) =>
-    strikes.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
+    appliedFaults.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
   const json = applies('json-to-stream')
-  const stream = applies('sse-to-plain')
+  const stream = applies('stream-to-json')
   return { ...(json || stream ? { streams: stream } : {}), usageOnEveryChunk: applies('usage-on-every-chunk') }
 }

@@ -1,7 +1,8 @@
+import { raise } from '../raise.ts'
 import type { Catalogue, Model } from './catalogue.ts'
 import { badRequest, missingField, OpenAIError } from './openai-error.ts'
 import type { Prompt } from './prompt.ts'
-import { type Reader, raise } from './reader.ts'
+import type { Reader } from './reader.ts'
 import { costOf } from './tokens.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const

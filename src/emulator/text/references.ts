@@ -25,7 +25,7 @@ const SEARCHED = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'att
 /** The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown id. */
 export function referencedNames(request: Reader, objects: TextObjects): string[] {
   return SEARCHED.flatMap((name) => [...idsIn(name, request.raw[name], name)]).map(({ kind, id, param }) => {
-    const found = objects.planted(kind, id)
+    const found = objects.testObject(kind, id)
     if (found === undefined) throw new OpenAIError(404, NOT_FOUND[kind](id), { param })
     return found.name
   })
