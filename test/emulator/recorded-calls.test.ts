@@ -17,15 +17,15 @@ test('every request is recorded in order, exactly as sent', async () => {
   expect(emulator.calls).toMatchObject([
     {
       at: NOW,
-      kind: 'rest',
+      api: 'rest',
       action: 'CreateAssetGroup',
       method: 'POST',
       body: '{"Name": "x"}',
       json: { Name: 'x' },
       status: 200,
     },
-    { at: NOW, kind: 'ark', action: 'GetAsset', path: '/?Action=GetAsset&Version=2024-01-01', status: 400 },
-    { at: NOW, kind: 'rest', action: '', method: 'PUT', body: 'not json', status: 405 },
+    { at: NOW, api: 'ark', action: 'GetAsset', path: '/?Action=GetAsset&Version=2024-01-01', status: 400 },
+    { at: NOW, api: 'rest', action: '', method: 'PUT', body: 'not json', status: 405 },
   ])
   expect(emulator.calls[0]?.path).toBe('/api/media/proxy/assets/groups?a=%2F')
   expect(emulator.calls[0]?.headers.authorization).toBe('Bearer emulator-key')

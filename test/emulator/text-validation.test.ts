@@ -248,7 +248,7 @@ describe('keys, paths and content types', () => {
     expect(await client.models.retrieve('emulated/odd name:v1')).toMatchObject({ id: 'emulated/odd name:v1' })
     expect(await client.models.retrieve('nobody').catch((error) => error)).toBeInstanceOf(OpenAI.NotFoundError)
     expect(emulator.calls.at(-1)).toMatchObject({
-      kind: 'text',
+      api: 'text',
       action: 'GetModel',
       path: '/v1/models/nobody',
       status: 404,
