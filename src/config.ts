@@ -1,4 +1,4 @@
-import { arkLimits } from '../plugins/upstream-proxy/library/ark-limits.ts'
+import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import {
   address,
   databaseForm,
@@ -9,7 +9,6 @@ import {
   networks,
   oneOf,
   printableForm,
-  rateLimitList,
   seconds,
   secondsAbove0,
   secondsFrom0,
@@ -20,9 +19,7 @@ import {
   webAddress,
   words,
 } from './config/parsers.ts'
-
-/** Rate limits: calls per second by action. An action without an entry has no limit. */
-export type RateLimitSettings = Readonly<Record<string, number>>
+import { createReader, type Environment, type Read } from './config/reader.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
 export interface Config {
@@ -98,25 +95,10 @@ export interface Config {
   readonly secrets: readonly string[]
 }
 
-/** The upstream of the asset library: its kind, address and credentials. */
-export type MediaUpstream =
-  | { readonly kind: 'rest'; readonly url: string; readonly key: string }
-  | {
-      readonly kind: 'ark'
-      readonly url: string
-      readonly accessKey: string
-      readonly secretKey: string
-      readonly region: string
-      readonly project: string
-    }
-
 /** The errors of an environment: one sentence each, with the name of the variable and the expected value. */
 export interface Problems {
   readonly problems: readonly string[]
 }
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 /** Lowest level of the lines that the log writes. */
@@ -128,16 +110,14 @@ export const readConfig = (env: Environment): Config | Problems => {
   const addProblem = (problem: string) => {
     problems.push(problem)
   }
-  const read = reader(env, addProblem)
+  const read = createReader(env, addProblem)
 
   const storeUrl = readDatabaseUrl(read)
   const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
   if (workers > 1 && storeUrl === 'sqlite::memory:') {
     addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
   }
-  const kind =
-    read('MEDIA_UPSTREAM_KIND', 'must be rest or ark', oneOf<MediaUpstream['kind']>(['rest', 'ark'])) ?? 'rest'
-  const upstream = readMediaUpstream(kind, env, read, addProblem)
+  const { upstream, limits } = readMediaUpstream(env, read, addProblem)
   const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
   const textKey = read('TEXT_UPSTREAM_KEY', printableForm, key)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
@@ -184,12 +164,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
       upstream,
       timeoutMs: read('MEDIA_UPSTREAM_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 30_000,
-      limits:
-        read(
-          'MEDIA_UPSTREAM_LIMITS',
-          'must be a JSON object of action names and calls per second above 0',
-          rateLimitList,
-        ) ?? (kind === 'ark' ? arkLimits : {}),
+      limits,
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
@@ -218,7 +193,7 @@ export const configFromEnvironment = (): Config | Problems => readConfig(process
 /** Reads only what the admin commands need: `DATABASE_URL` and `AUDIT_DAYS`. */
 export const readAdminConfig = (env: Environment): Pick<Config, 'store' | 'audit'> | Problems => {
   const problems: string[] = []
-  const read = reader(env, (problem) => problems.push(problem))
+  const read = createReader(env, (problem) => problems.push(problem))
   const config = { store: { url: readDatabaseUrl(read) }, audit: { keepMs: readAuditMs(read) } }
   return problems.length > 0 ? { problems } : config
 }
@@ -227,54 +202,11 @@ const readDatabaseUrl = (read: Read): string => read('DATABASE_URL', databaseFor
 
 const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, integer(0, 36_500)) ?? 90) * dayMs
 
-type Read = <Value>(name: string, expected: string, parse: (text: string) => Value | undefined) => Value | undefined
-
-/** Reads one variable. Undefined when it is unset, or when `parse` rejects it: then it adds a problem. Problems never quote a value, because it may be a secret. */
-const reader =
-  (env: Environment, addProblem: (problem: string) => void): Read =>
-  (name, expected, parse) => {
-    const text = env[name]
-    if (text === undefined || text === '') return undefined
-    const value = parse(text)
-    if (value === undefined) addProblem(`${name} ${expected}`)
-    return value
-  }
-
-const readMediaUpstream = (
-  kind: MediaUpstream['kind'],
-  env: Environment,
-  read: Read,
-  addProblem: (problem: string) => void,
-): MediaUpstream | undefined => {
-  const url = read('MEDIA_UPSTREAM_URL', webAddress, address)
-  const required = (name: string): string => {
-    if (env.MEDIA_UPSTREAM_URL && !env[name]) addProblem(`${name} is required for a MEDIA_UPSTREAM_URL of kind ${kind}`)
-    return read(name, printableForm, key) ?? ''
-  }
-  if (kind === 'rest') {
-    const upstream = { kind, key: required('MEDIA_UPSTREAM_KEY') } as const
-    return url === undefined ? undefined : { ...upstream, url }
-  }
-  const upstream = {
-    kind,
-    accessKey: required('MEDIA_UPSTREAM_ACCESS_KEY'),
-    secretKey: required('MEDIA_UPSTREAM_SECRET_KEY'),
-    region: read('MEDIA_UPSTREAM_REGION', segmentForm, segment) ?? 'cn-beijing',
-    project: read('MEDIA_UPSTREAM_PROJECT', printableForm, key) ?? 'default',
-  } as const
-  return url === undefined ? undefined : { ...upstream, url }
-}
-
 const defaultDatabase = 'sqlite:data/sluice.db'
 const bytesForm = 'must be an integer from 1 to 2147483647'
 const bytes = integer(1, 2_147_483_647)
 const daysForm = 'must be an integer of days, up to 36500'
 const dayMs = 86_400_000
-
-const mediaSecrets = (upstream: MediaUpstream | undefined): readonly string[] => {
-  if (!upstream) return []
-  return upstream.kind === 'rest' ? [upstream.key] : [upstream.accessKey, upstream.secretKey]
-}
 
 const passwordOf = (url: string): readonly string[] => {
   if (!url.startsWith('postgres')) return []

@@ -3,10 +3,10 @@ import { identifyByToken } from '../plugins/api-token/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
-import { ark, type MediaKind, rest } from '../plugins/upstream-proxy/index.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
-import { type Config, configFromEnvironment, type MediaUpstream } from './config.ts'
+import { createMediaKind } from './config/media-upstream.ts'
+import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
@@ -101,7 +101,7 @@ const openApp = async (
   const secrets = [first, ...others] as const
   return createApp({
     gateway: {
-      kind: config.media.upstream && kindOf(config.media.upstream),
+      kind: config.media.upstream && createMediaKind(config.media.upstream),
       store,
       identify,
       revisionClock,
@@ -151,8 +151,6 @@ const openApp = async (
     audit,
   })
 }
-
-const kindOf = (upstream: MediaUpstream): MediaKind => (upstream.kind === 'ark' ? ark(upstream) : rest(upstream))
 
 /** Undefined when the signal aborts first. */
 const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: AbortSignal): Promise<Value | undefined> => {

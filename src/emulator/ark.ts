@@ -32,6 +32,7 @@ export function createArkApi(settings: Settings): AssetApi {
 
   return {
     name: 'ark',
+    secret: secretKey,
     actionOf,
     envelopeFor: (request, envelope) =>
       settings.faceEnvelope === 'flat' && isFaceAction(actionOf(request)) ? flat(envelope) : envelope,

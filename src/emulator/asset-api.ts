@@ -1,5 +1,6 @@
 import type { ActionRequest } from './account.ts'
 import { ArkError } from './ark-error.ts'
+import type { Call } from './calls.ts'
 import type { Envelope } from './envelope.ts'
 import { type Member, membersOf } from './members.ts'
 
@@ -16,7 +17,9 @@ export interface ReceivedRequest {
 
 /** One of the two asset APIs of the account. */
 export interface AssetApi {
-  readonly name: 'rest' | 'ark'
+  readonly name: Exclude<Call['api'], 'text'>
+  /** the credential that a `leak` fault puts into a response */
+  readonly secret: string
   /** name of the requested action, before authentication; empty when no action matches */
   actionOf(request: ReceivedRequest): string
   /** authenticates and parses the request; throws a `ArkError` when that fails */

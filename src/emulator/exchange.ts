@@ -34,7 +34,7 @@ export async function handleExchange(exchange: Exchange): Promise<ExchangeResult
   result ??= replyOf(exchange)
   for (const applied of appliedFaults) {
     if (typeof result !== 'string' && !isEarly(applied.fault))
-      result = await applyLateFault(applied, result, secretOf(exchange))
+      result = await applyLateFault(applied, result, exchange.api.secret)
   }
   return result
 }
@@ -69,10 +69,6 @@ async function applyLateFault(
   if (fault.kind === 'hang') return 'no response'
   if (fault.kind === 'hold') await released
   return faultyReply(fault, reply, secret)
-}
-
-function secretOf({ account: { settings }, api }: Exchange): string {
-  return api.name === 'rest' ? settings.key : settings.secretKey
 }
 
 function replyOf({ account, api, request, action, number, appliedFaults }: Exchange): Reply {

@@ -1,3 +1,4 @@
+import type { Call } from './calls.ts'
 import type { Leak } from './leak.ts'
 import type { TextFaultKind } from './text/faults.ts'
 
@@ -59,7 +60,7 @@ export interface FaultTiming {
   /** exact name or pattern; default all actions, but lists of assets and groups for list faults, and calls that generate for text faults */
   readonly action?: string | RegExp
   /** default all; text faults apply to `text` only */
-  readonly api?: 'rest' | 'ark' | 'text'
+  readonly api?: Call['api']
   /** number of calls to which it applies; default 1, Infinity for all */
   readonly times?: number
   /** number of matching calls to skip first; default 0 */

@@ -44,6 +44,7 @@ interface Route {
 export function createRestApi(settings: Settings): AssetApi {
   return {
     name: 'rest',
+    secret: settings.key,
     actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
     envelopeFor: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
     parseRequest(request): ActionRequest {

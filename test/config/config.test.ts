@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { arkLimits } from '../../plugins/upstream-proxy/index.ts'
-import { type Config, type Environment, readAdminConfig, readConfig } from '../../src/config.ts'
+import type { Environment } from '../../src/config/reader.ts'
+import { type Config, readAdminConfig, readConfig } from '../../src/config.ts'
 
 const valid = (env: Environment): Config => {
   const config = readConfig(env)
