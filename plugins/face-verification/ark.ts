@@ -5,7 +5,7 @@ import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
 import { createState, hashState, serveCallback } from './callback.ts'
 import { fromStore, notRecorded } from './context.ts'
 import type { CreateFaceDriver } from './driver.ts'
-import { ForeignGroup, recordGroup } from './group.ts'
+import { ForeignGroupError, recordGroup } from './group.ts'
 import { readTaskBody } from './parse.ts'
 import { readValidateResult, readValidateSession, withoutSecrets } from './result.ts'
 import { isEnded, statusPathTo, type VerificationStatus } from './status.ts'
@@ -37,7 +37,7 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
     try {
       await recordGroup(context, task, group)
     } catch (error) {
-      if (isExpired && error instanceof ForeignGroup) await move(resolving, 'failed')
+      if (isExpired && error instanceof ForeignGroupError) await move(resolving, 'failed')
       throw error
     }
     await move(resolving, 'verified', group)

@@ -14,14 +14,14 @@ export const firstPollAt = (createdAt: number, expiresAt: number): number =>
   Math.min(createdAt + firstMs('waiting_user'), expiresAt)
 
 /** Schedule after a poll without a result: the delay doubles; the poll at the expiry is never skipped. */
-export const nextPoll = ({ status, expiresAt, asks }: Verification, now: number): PollSchedule => {
+export const nextPoll = ({ status, expiresAt, polls }: Verification, now: number): PollSchedule => {
   const maxDelayMs = now < expiresAt ? maxMs(status) : maxAfterExpiryMs
-  const ms = Math.min(firstMs(status) * 2 ** Math.min(asks + 1, 20), maxDelayMs)
+  const ms = Math.min(firstMs(status) * 2 ** Math.min(polls + 1, 20), maxDelayMs)
   const dueAt = now < expiresAt ? Math.min(now + ms, expiresAt) : now + ms
-  return { restUntil: now + minIntervalMs, dueAt, asks: asks + 1 }
+  return { notBefore: now + minIntervalMs, dueAt, polls: polls + 1 }
 }
 
 /** Schedule after a failed poll: the same, but the caller may request the status again at once. */
 export const nextPollAfterError =
   (now: () => number) =>
-  (task: Verification): PollSchedule => ({ ...nextPoll(task, now()), restUntil: 0 })
+  (task: Verification): PollSchedule => ({ ...nextPoll(task, now()), notBefore: 0 })

@@ -17,7 +17,7 @@ export interface CallbackResult {
   /** `bytedToken` of the session; undefined when the query has none. */
   readonly token: string | undefined
   /** Whether the check succeeded. */
-  readonly isGood: boolean
+  readonly succeeded: boolean
 }
 
 /** Reads the query of a callback: `resultCode` 10000 means success. Undefined without a code, or with a parameter twice. */
@@ -25,7 +25,7 @@ export const readCallbackResult = (parameters: URLSearchParams): CallbackResult 
   const [code, ...otherCodes] = parameters.getAll('resultCode')
   const [token, ...otherTokens] = parameters.getAll('bytedToken')
   if (!code || otherCodes.length > 0 || otherTokens.length > 0) return undefined
-  return { token, isGood: code === '10000' }
+  return { token, succeeded: code === '10000' }
 }
 
 /** Whether the browser prefetches or prerenders the page, before the person opens it. */
@@ -51,10 +51,10 @@ export const processCallback = async (
   const task = await fromStore(store.verificationByState(hash))
   const result = readCallbackResult(parameters)
   if (!task || !result || !tokensAgree(result.token, task.token)) return 'unknown'
-  const path = statusPathTo(task.status, result.isGood ? 'callback_received' : 'failed')
+  const path = statusPathTo(task.status, result.succeeded ? 'callback_received' : 'failed')
   if (task.status === 'waiting_user' && path) {
     const moved = await fromStore(store.moveVerification(task.id, path, { dueAt: clock.now() }))
-    if (moved && result.isGood) await resolve(task)
+    if (moved && result.succeeded) await resolve(task)
   }
   return outcomeOf(await fromStore(store.verificationByState(hash)))
 }
@@ -83,7 +83,7 @@ export const serveCallback = (context: FaceContext, poll: (id: string) => Promis
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
     const outcome = await processCallback(context, state, query, pollWithin).catch((err: unknown): PageOutcome => {
       log.error({ err }, 'the callback of a face verification could not be processed')
-      return 'trouble'
+      return 'error'
     })
     return pageOf(outcome, request.headers.get('accept-language'))
   }

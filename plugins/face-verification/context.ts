@@ -5,7 +5,7 @@ import { storeCall } from '../shared/store-call.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
-/** What the drivers of both kinds need. Times are milliseconds. */
+/** What every driver needs. Times are milliseconds. */
 export interface FaceContext {
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore

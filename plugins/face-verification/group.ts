@@ -8,13 +8,13 @@ const type = 'LivenessFace'
 const maxNames = 100
 
 /** The group of a task belongs to another user. The response must not name it. */
-export class ForeignGroup extends Problem {}
+export class ForeignGroupError extends Problem {}
 
 /**
  * Records the task's creator as the owner of a group, under a name that contains the current minute. Idempotent, also when calls run
  * concurrently.
  *
- * Throws ForeignGroup when the group has another owner, and Problem 500 when it cannot be recorded.
+ * Throws ForeignGroupError when the group has another owner, and Problem 500 when it cannot be recorded.
  */
 export const recordGroup = async (
   { store, clock, log, audit }: Pick<FaceContext, 'store' | 'clock' | 'log' | 'audit'>,
@@ -28,7 +28,7 @@ export const recordGroup = async (
     if (owner?.user === user && owner.type === type) return
     if (owner) {
       log.error({ verification, user, group: id }, 'the group of a face verification belongs to another user')
-      throw new ForeignGroup(500, unrecordedGroup, { event: { ...accessDenied('group', id), user } })
+      throw new ForeignGroupError(500, unrecordedGroup, { event: { ...accessDenied('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
     const conflict = await fromStore(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)

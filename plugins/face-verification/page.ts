@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Language, languageOf } from './language.ts'
 
 /** The outcome that the callback page shows to the person. */
-export type PageOutcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'trouble'
+export type PageOutcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'error'
 
 interface PageText {
   readonly title: string
@@ -31,7 +31,7 @@ const texts: Readonly<Record<Language, Readonly<Record<PageOutcome, PageText>>>>
       title: 'Not found',
       text: 'This address belongs to no active verification. Nothing was changed.',
     },
-    trouble: {
+    error: {
       title: 'Please try again',
       text: 'The result of the check could not be saved. Please keep this page and reload it in a minute.',
     },
@@ -42,12 +42,12 @@ const texts: Readonly<Record<Language, Readonly<Record<PageOutcome, PageText>>>>
     failed: { title: '验证未通过', text: '本次人脸验证没有成功。您可以放下手机，回到原来的页面重新开始验证。' },
     expired: { title: '已超时', text: '本次验证的时间已过。您可以放下手机，回到原来的页面重新开始验证。' },
     unknown: { title: '没有找到', text: '此地址不属于任何进行中的验证。没有任何内容被更改。' },
-    trouble: { title: '请稍候', text: '暂时无法接收验证结果。请保留此页面，一分钟后重新加载。' },
+    error: { title: '请稍候', text: '暂时无法接收验证结果。请保留此页面，一分钟后重新加载。' },
   },
 }
 
 const tags: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
-const statuses: Readonly<Partial<Record<PageOutcome, number>>> = { unknown: 404, trouble: 500 }
+const statuses: Readonly<Partial<Record<PageOutcome, number>>> = { unknown: 404, error: 500 }
 
 const style =
   ':root{color-scheme:light dark;font:1.125rem/1.6 system-ui,sans-serif}' +

@@ -19,7 +19,7 @@ export const resultOf = ({ json }: UpstreamResponse): Json => {
   return inner?.isObject ? inner : whole
 }
 
-/** Reads a group id. Undefined when it is absent, null or empty. Throws Invalid for any other value that is not a usable id. */
+/** Reads a group id. Undefined when it is absent, null or empty. Throws UpstreamInvalidError for any other value that is not a usable id. */
 export const readGroup = (value: Json | undefined): string | undefined => {
   if (value === undefined || value.is('null') || value.string() === '') return undefined
   const id = readId(value.string())

@@ -27,7 +27,7 @@ const cleanupIntervalMs = 3_600_000
 export const reconcileVerifications = async (
   { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,
   kind: VerificationKind,
-  look: FaceDriver['poll'],
+  poll: FaceDriver['poll'],
   signal: AbortSignal,
   { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = delay }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {
@@ -43,7 +43,7 @@ export const reconcileVerifications = async (
     try {
       await cleanUp()
       for (const id of await store.dueVerifications(kind, clock.now(), batchSize)) {
-        await look(id, signal).catch((err: unknown) => {
+        await poll(id, signal).catch((err: unknown) => {
           if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
         })
         await sleep(1000 / perSecond, signal)

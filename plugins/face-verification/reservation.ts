@@ -3,16 +3,16 @@ import { Problem } from '../shared/problem.ts'
 import { type FaceContext, fromStore } from './context.ts'
 
 /**
- * Runs `begin` with a reservation, which counts as an open verification of the user while the upstream creates it. So concurrent requests
- * cannot exceed `maxOpen`. A rejection of `begin` releases the reservation.
+ * Runs `create` with a reservation, which counts as an open verification of the user while the upstream creates it. So concurrent requests
+ * cannot exceed `maxOpen`. A rejection of `create` releases the reservation.
  *
- * Throws Problem 429 with `Retry-After` when the user has `maxOpen` already, and what `begin` throws.
+ * Throws Problem 429 with `Retry-After` when the user has `maxOpen` already, and what `create` throws.
  */
-export const withReservation = async <Begun>(
+export const withReservation = async <Created>(
   { store, clock, log, leaseMs, maxOpen }: FaceContext,
   user: string,
-  begin: (reserved: string) => Promise<Begun>,
-): Promise<Begun> => {
+  create: (reserved: string) => Promise<Created>,
+): Promise<Created> => {
   const createdAt = clock.now()
   const id = `reserved-${randomUUID()}`
   const nextExpiry = await fromStore(
@@ -26,7 +26,7 @@ export const withReservation = async <Begun>(
     })
   }
   try {
-    return await begin(id)
+    return await create(id)
   } catch (error) {
     await store.releaseReservation(id).catch((err: unknown) => {
       log.warn({ err, user }, 'the reservation of a face verification could not be released; it will expire')

@@ -48,7 +48,7 @@ export const restDriver: CreateFaceDriver = (context) => {
     upstream.send({ action: 'GetVisualValidateResult', verification }, { user, headers, signal })
 
   /** When the task is polled next. Never, once it has expired and the grace period is over. */
-  const nextAfterRefusal = (task: Verification): PollSchedule => {
+  const nextSchedule = (task: Verification): PollSchedule => {
     const next = nextPoll(task, clock.now())
     return clock.now() > task.expiresAt + graceMs ? { ...next, dueAt: undefined } : next
   }
@@ -66,7 +66,7 @@ export const restDriver: CreateFaceDriver = (context) => {
       const id = readId(result.get('verification_id')?.string())
       if (id === undefined) throw new UpstreamInvalidError('a face verification without verification_id')
       const expiresAt = readExpiry(result.get('expires_at'), createdAt) ?? createdAt + taskMs
-      const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, asks: 0 } as const
+      const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, polls: 0 } as const
       const added = await fromStore(
         store.addVerification({ ...task, dueAt: firstPollAt(createdAt, expiresAt) }, reserved),
         notRecorded,
@@ -96,7 +96,7 @@ export const restDriver: CreateFaceDriver = (context) => {
           } catch (error) {
             if (!(error instanceof UpstreamRejectedError && isUnknown(error.status))) throw error
           }
-          return nextAfterRefusal(task)
+          return nextSchedule(task)
         },
         nextPollAfterError(clock.now),
       ),

@@ -15,7 +15,7 @@ export interface ValidateSession {
 
 const maxSecretLength = 8_192
 
-/** Reads the response to CreateVisualValidateSession. Throws Invalid when it contains no session. */
+/** Reads the response to CreateVisualValidateSession. Throws UpstreamInvalidError when it contains no session. */
 export const readValidateSession = (response: UpstreamResponse, now: number): ValidateSession => {
   const result = resultOf(response)
   const token = result.get('BytedToken')?.string() ?? ''
@@ -66,7 +66,7 @@ export const readValidateResult = async (call: Promise<UpstreamResponse>): Promi
 
 const unknownSession: ReadonlySet<number> = new Set([400, 404])
 
-/** Awaits an upstream call. Throws Invalid instead of the upstream's own error when that error contains one of the secrets. */
+/** Awaits an upstream call. Throws UpstreamInvalidError instead of the upstream's own error when that error contains one of the secrets. */
 export const withoutSecrets = async <Value>(
   call: Promise<Value>,
   secrets: readonly (string | undefined)[],

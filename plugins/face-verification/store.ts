@@ -20,11 +20,11 @@ export interface Verification {
   /** When the background polling polls it next; undefined: never. */
   readonly dueAt?: number
   /** Polls without a result since the callback, or since the creation when there was no callback. */
-  readonly asks: number
+  readonly polls: number
 }
 
 /** A face verification to be stored. Times are milliseconds since 1970. */
-export interface NewVerification extends Omit<Verification, 'asks' | 'group'> {
+export interface NewVerification extends Omit<Verification, 'polls' | 'group'> {
   readonly dueAt: number
   /** `ark`: hash of the state in the callback's address. */
   readonly stateHash?: string
@@ -57,20 +57,20 @@ export interface VerificationStore {
    * Moves a verification from its place on a path to the path's last status, in one transaction. False when its status is not on the path, or
    * is the last one already.
    *
-   * A final status clears `dueAt` and the token. `change.dueAt` sets `dueAt` and resets `asks` to 0.
+   * A final status clears `dueAt` and the token. `change.dueAt` sets `dueAt` and resets `polls` to 0.
    */
   moveVerification(id: string, path: StatusPath, change?: { group?: string; dueAt?: number }): Promise<boolean>
   /** Leases a verification until `until` or its release. Undefined when it is leased already, does not exist, or is never due. */
   leaseVerification(id: string, now: number, until: number): Promise<Verification | undefined>
   /**
    * Releases the lease that ends at `until`; does nothing when another process holds a newer one. The verification cannot be leased before
-   * `restUntil`, and is due at `dueAt` (undefined: never). When `moveVerification` has set another `dueAt` meanwhile, that one stays and
-   * `restUntil` does not apply.
+   * `notBefore`, and is due at `dueAt` (undefined: never). When `moveVerification` has set another `dueAt` meanwhile, that one stays and
+   * `notBefore` does not apply.
    */
   releaseVerification(
     leased: Pick<Verification, 'id' | 'dueAt'>,
     until: number,
-    next: { readonly restUntil: number; readonly dueAt: number | undefined; readonly asks: number },
+    next: { readonly notBefore: number; readonly dueAt: number | undefined; readonly polls: number },
   ): Promise<void>
   /** Ids of at most `max` verifications that are due and not leased: first those after the callback, then the ones that are due longest. */
   dueVerifications(kind: VerificationKind, now: number, max: number): Promise<readonly string[]>

@@ -30,24 +30,24 @@ export const findOwnTask = async (
 /** When a task may be polled again. Times are milliseconds since 1970. */
 export interface PollSchedule {
   /** Before this time the task cannot be leased. */
-  readonly restUntil: number
+  readonly notBefore: number
   /** When the background polling polls it; undefined: never. */
   readonly dueAt: number | undefined
   /** Polls without a result. */
-  readonly asks: number
+  readonly polls: number
 }
 
 /**
- * Runs `look` with a task that no other process polls. Returns false, without a call of `look`, when the lease is taken or the task has ended.
+ * Runs `poll` with a task that no other process polls. Returns false, without a call of `poll`, when the lease is taken or the task has ended.
  *
- * `look` gets a signal that aborts before the lease ends. When `look` rejects, this rejects too, and `afterFailure` gives the next poll.
+ * `poll` gets a signal that aborts before the lease ends. When `poll` rejects, this rejects too, and `scheduleAfterError` gives the next poll.
  */
 export const withLease = async (
   { store, clock, leaseMs, log }: FaceContext,
   id: string,
   signal: AbortSignal | undefined,
-  look: (task: OwnedTask, signal: AbortSignal) => Promise<PollSchedule>,
-  afterFailure: (task: Verification) => PollSchedule,
+  poll: (task: OwnedTask, signal: AbortSignal) => Promise<PollSchedule>,
+  scheduleAfterError: (task: Verification) => PollSchedule,
 ): Promise<boolean> => {
   const now = clock.now()
   const until = now + leaseMs
@@ -57,10 +57,10 @@ export const withLease = async (
   const deadline = AbortSignal.timeout(Math.ceil(leaseMs * 0.8))
   let next: PollSchedule | undefined
   try {
-    next = await look(task, signal ? AbortSignal.any([signal, deadline]) : deadline)
+    next = await poll(task, signal ? AbortSignal.any([signal, deadline]) : deadline)
     return true
   } finally {
-    await store.releaseVerification(task, until, next ?? afterFailure(task)).catch((err: unknown) => {
+    await store.releaseVerification(task, until, next ?? scheduleAfterError(task)).catch((err: unknown) => {
       log.warn({ err, verification: id }, 'the lease of a face verification could not be released; it will expire')
     })
   }

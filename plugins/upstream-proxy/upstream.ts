@@ -64,7 +64,7 @@ export interface Upstream {
   /**
    * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or deletion.
    *
-   * Throws UpstreamRefusedError for a status from 400, UpstreamUnreachableError without a complete response, UpstreamInvalidError for an invalid
+   * Throws UpstreamRejectedError for a status from 400, UpstreamUnreachableError without a complete response, UpstreamInvalidError for an invalid
    * response, and UpstreamBusyError if the rate limits gave the call no slot.
    */
   send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>

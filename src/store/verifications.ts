@@ -8,7 +8,11 @@ const deleteReservation = (reservation: string): Statement => sql`
   where id = ${reservation}
   and kind = 'reserved'`
 
-/** Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect. */
+/**
+ * Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect.
+ *
+ * The column `asks` holds `polls`.
+ */
 export const createVerificationStore = (database: Database): VerificationStore => ({
   async reserveVerification({ id, user, createdAt, expiresAt }, max) {
     const [, reservation] = await database.batch([
@@ -61,7 +65,7 @@ export const createVerificationStore = (database: Database): VerificationStore =
   async verification(id) {
     const [found] = await database.query<Verification>(sql`
       select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks
+        expires_at as "expiresAt", due_at as "dueAt", asks as polls
       from face_verifications
       where id = ${id}`)
     return found
@@ -70,7 +74,7 @@ export const createVerificationStore = (database: Database): VerificationStore =
   async verificationByState(hash) {
     const [found] = await database.query<Verification>(sql`
       select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks
+        expires_at as "expiresAt", due_at as "dueAt", asks as polls
       from face_verifications
       where state_hash = ${hash}`)
     return found
@@ -108,15 +112,15 @@ export const createVerificationStore = (database: Database): VerificationStore =
       and lease_until <= ${now}
       and due_at is not null
       returning id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks`)
+        expires_at as "expiresAt", due_at as "dueAt", asks as polls`)
     return leased
   },
 
-  async releaseVerification({ id, dueAt: leasedDue }, until, { restUntil, dueAt, asks }) {
+  async releaseVerification({ id, dueAt: leasedDue }, until, { notBefore, dueAt, polls }) {
     await database.query(sql`
       update face_verifications
-      set lease_until = case when due_at = ${leasedDue} then cast(${restUntil} as bigint) else 0 end,
-        asks = case when due_at = ${leasedDue} then cast(${asks} as bigint) else asks end,
+      set lease_until = case when due_at = ${leasedDue} then cast(${notBefore} as bigint) else 0 end,
+        asks = case when due_at = ${leasedDue} then cast(${polls} as bigint) else asks end,
         due_at = case when due_at = ${leasedDue} then cast(${dueAt} as bigint) else due_at end
       where id = ${id}
       and lease_until = ${until}`)

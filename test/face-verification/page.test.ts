@@ -4,7 +4,7 @@ import { languageOf } from '../../plugins/face-verification/language.ts'
 import { type PageOutcome, pageOf } from '../../plugins/face-verification/page.ts'
 import { base, scene } from './fixture.ts'
 
-const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'trouble']
+const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'error']
 
 describe('the page is in the language of Accept-Language', () => {
   for (const [accepted, language] of [

@@ -26,8 +26,8 @@ eachStore('verifications', (stores) => {
   test('a verification is found by its id and by its state, as it was added', async () => {
     const [store, other] = stores()
     const { stateHash = '', ...wanted } = await add()
-    expect(await other.verification(wanted.id)).toEqual({ ...wanted, asks: 0 })
-    expect(await store.verificationByState(stateHash)).toEqual({ ...wanted, asks: 0 })
+    expect(await other.verification(wanted.id)).toEqual({ ...wanted, polls: 0 })
+    expect(await store.verificationByState(stateHash)).toEqual({ ...wanted, polls: 0 })
     expect(await store.verification(stateHash)).toBeUndefined()
     expect(await store.verificationByState(wanted.id)).toBeUndefined()
   })
@@ -97,21 +97,23 @@ eachStore('verifications', (stores) => {
     expect([leased?.id, others.length]).toEqual([id, 0])
     const until = 4_000 + leases.findIndex((lease) => lease !== undefined)
     expect(await store.leaseVerification(id, until - 1, 9_000)).toBeUndefined()
-    await store.releaseVerification(wanted, until, { restUntil: 0, dueAt: 8_000, asks: 3 })
-    expect(await store.verification(id)).toMatchObject({ dueAt: 8_000, asks: 3 })
+    await store.releaseVerification(wanted, until, { notBefore: 0, dueAt: 8_000, polls: 3 })
+    expect(await store.verification(id)).toMatchObject({ dueAt: 8_000, polls: 3 })
     expect(await other.leaseVerification(id, 3_100, 5_000)).toBeDefined()
     expect(await other.leaseVerification(id, 5_000, 6_000)).toBeDefined()
   })
 
-  test('a released verification cannot be leased before `restUntil`, unless it became due again meanwhile', async () => {
+  test('a released verification cannot be leased before `notBefore`, unless it became due again meanwhile', async () => {
     const [store, other] = stores()
     for (const isAnew of [false, true]) {
       const { id } = await add()
       const leased = await store.leaseVerification(id, 3_000, 4_000)
       if (!leased) throw new Error('it can be leased')
       if (isAnew) await other.moveVerification(id, ['waiting_user', 'callback_received'], { dueAt: 3_100 })
-      await store.releaseVerification(leased, 4_000, { restUntil: 3_500, dueAt: 7_000, asks: 1 })
-      expect(await store.verification(id)).toMatchObject(isAnew ? { dueAt: 3_100, asks: 0 } : { dueAt: 7_000, asks: 1 })
+      await store.releaseVerification(leased, 4_000, { notBefore: 3_500, dueAt: 7_000, polls: 1 })
+      expect(await store.verification(id)).toMatchObject(
+        isAnew ? { dueAt: 3_100, polls: 0 } : { dueAt: 7_000, polls: 1 },
+      )
       expect((await store.leaseVerification(id, 3_200, 5_000)) !== undefined).toBe(isAnew)
     }
   })
@@ -122,7 +124,7 @@ eachStore('verifications', (stores) => {
     const leased = await store.leaseVerification(id, 3_000, 4_000)
     if (!leased) throw new Error('it can be leased')
     await store.moveVerification(id, ['waiting_user', 'callback_received'], { dueAt: 3_000 })
-    await store.releaseVerification(leased, 4_000, { restUntil: 3_500, dueAt: 7_000, asks: 1 })
+    await store.releaseVerification(leased, 4_000, { notBefore: 3_500, dueAt: 7_000, polls: 1 })
     expect(await store.dueVerifications('ark', 3_000, 1_000)).toContain(id)
   })
 
@@ -131,9 +133,9 @@ eachStore('verifications', (stores) => {
     const wanted = await add()
     await store.leaseVerification(wanted.id, 3_000, 4_000)
     await other.leaseVerification(wanted.id, 4_000, 5_000)
-    await store.releaseVerification(wanted, 4_000, { restUntil: 0, dueAt: undefined, asks: 9 })
+    await store.releaseVerification(wanted, 4_000, { notBefore: 0, dueAt: undefined, polls: 9 })
     expect(await store.leaseVerification(wanted.id, 4_500, 6_000)).toBeUndefined()
-    expect(await store.verification(wanted.id)).toMatchObject({ dueAt: 2_000, asks: 0 })
+    expect(await store.verification(wanted.id)).toMatchObject({ dueAt: 2_000, polls: 0 })
   })
 
   test('due verifications of one kind are listed, those in progress first; one without a due time is never leased', async () => {
@@ -148,7 +150,7 @@ eachStore('verifications', (stores) => {
     await add({ dueAt: 10, kind: 'rest' })
     await store.leaseVerification(leased.id, 100, 300)
     await store.leaseVerification(never.id, 100, 150)
-    await store.releaseVerification(never, 150, { restUntil: 0, dueAt: undefined, asks: 0 })
+    await store.releaseVerification(never, 150, { notBefore: 0, dueAt: undefined, polls: 0 })
     expect(await store.dueVerifications('ark', 200, 10)).toEqual([back.id, waiting.id, late.id])
     expect(await store.dueVerifications('ark', 200, 2)).toEqual([back.id, waiting.id])
     expect(await store.dueVerifications('ark', 300, 10)).toContain(leased.id)
