@@ -251,7 +251,8 @@ const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<s
   return password
 }
 
-if (import.meta.main) {
+/** `bun run admin`: runs one command on the configured database, and exits with its status. */
+export const main = async (args: readonly string[]): Promise<void> => {
   const config = readAdminConfig(process.env)
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
@@ -263,7 +264,7 @@ if (import.meta.main) {
     for await (const chunk of process.stdin) chunks.push(chunk)
     return Buffer.concat(chunks).toString('utf8')
   }
-  const status = await runAdmin(process.argv.slice(2), {
+  const status = await runAdmin(args, {
     store,
     out: console.log,
     err: console.error,
@@ -275,3 +276,5 @@ if (import.meta.main) {
   // A database connection that does not respond would keep the event loop alive.
   process.exit(status)
 }
+
+if (import.meta.main) await main(process.argv.slice(2))

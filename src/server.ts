@@ -165,10 +165,10 @@ const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: Abort
 /** Starts several worker processes on one port. Each is a complete server. */
 const serveWorkers = async (config: Config): Promise<RunningServer> => {
   const port = config.http.port === 0 ? await freePort(config.http.host) : config.http.port
-  const script = process.argv[1] ?? ''
+  const program = process.argv.slice(1)
   const workers = startWorkers({
     count: config.http.workers,
-    command: isDeno ? [process.execPath, 'run', '-A', script] : [process.execPath, script],
+    command: isDeno ? [process.execPath, 'run', '-A', ...program] : [process.execPath, ...program],
     environment: (worker) => ({
       ...process.env,
       PORT: String(port),

@@ -75,7 +75,7 @@ describe('the direction of imports', () => {
 })
 
 describe('access to the runtime', () => {
-  const entries = /^src\/(?:config|server|admin|demo)(?:\/.*)?\.ts$|^src\/emulator\/main\.ts$/
+  const entries = /^src\/(?:config|server|admin|cli|demo)(?:\/.*)?\.ts$|^src\/emulator\/main\.ts$/
 
   const naming = (pattern: RegExp, except?: RegExp) =>
     sources('plugins', 'src')

@@ -47,10 +47,16 @@ const resolve = (path: string, to: string): string => (to.startsWith('.') ? norm
 export const codeOf = ({ text }: Source): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 
-/** The `exports` of the package: the file for each subpath. */
+/** The `exports` of the package: the source file for each subpath. */
 export const doors = (): ReadonlyMap<string, string> => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Record<string, { bun: string }>
+    exports: Record<string, string | { default: string }>
   }
-  return new Map(Object.entries(exports).map(([subpath, { bun }]) => [subpath, join(root, bun)]))
+  return new Map(
+    Object.entries(exports).flatMap(([subpath, target]) =>
+      typeof target === 'string'
+        ? []
+        : [[subpath, join(root, target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))] as const],
+    ),
+  )
 }

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
-/** Inside the package, so that the examples can import it by its name. */
-const folder = join(root, 'node_modules/.cache/sluice-pages')
+/** Inside the repository, so that the examples can import the package by its name: see `paths` in tsconfig.json. */
+const folder = join(root, 'data/plugin-pages')
 
 /** `shared` is not a plugin. */
 const pages = readdirSync(join(root, 'plugins'))

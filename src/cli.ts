@@ -1,0 +1,30 @@
+/** The command `sluice` of the published package: the default server and its administration. */
+import process from 'node:process'
+import { main as admin } from './admin.ts'
+import { main as start } from './server.ts'
+
+const usage = `usage: sluice start            starts the server, which reads its settings from the environment
+       sluice admin COMMAND    manages users, tokens and groups; without COMMAND it lists the commands`
+
+/** Bun's `fetch` runs 256 requests at once, unless this variable has another value when the process starts. So the process starts again with it. */
+const raiseFetchLimit = (): void => {
+  const { env, argv, execArgv, execPath } = process
+  if (!('Bun' in globalThis) || env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined) return
+  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
+    ...env,
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
+  })
+}
+
+const [command, ...args] = process.argv.slice(2)
+if (command === 'start' && args.length === 0) {
+  raiseFetchLimit()
+  await start()
+} else if (command === 'admin') {
+  await admin(args)
+} else if (command === '--help') {
+  console.log(usage)
+} else {
+  console.error(usage)
+  process.exit(2)
+}
