@@ -4,6 +4,7 @@ import { consolePages } from '../plugins/console/index.ts'
 import { type FaceVerificationOptions, faceVerification } from '../plugins/face-verification/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
+import type { Clock } from '../plugins/shared/clock.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { noStore } from '../plugins/shared/no-store.ts'
 import { type Log, problemBody, renderProblems } from '../plugins/shared/problem.ts'
@@ -18,8 +19,7 @@ import {
 import { listUsage } from './routes/usage.ts'
 import type { Store } from './store/index.ts'
 
-export interface AccountOptions
-  extends Pick<WebSessionOptions, 'secrets' | 'cookieName' | 'throttle' | 'maxSessions' | 'now'> {
+export interface AccountOptions extends Pick<WebSessionOptions, 'secrets' | 'cookieName' | 'throttle' | 'maxSessions'> {
   /** Active tokens that one user may have. Default 100. */
   readonly maxTokens?: number
   readonly store: Store
@@ -34,6 +34,8 @@ export interface AccountOptions
   >
   /** The product word in the type of errors. Default `media`. */
   readonly segment?: string
+  /** Default: the system clock. */
+  readonly clock?: Clock
   readonly log: Log
   /** Receives audit events. Default: no audit. */
   readonly audit?: Audit
@@ -45,7 +47,7 @@ export const account = (options: AccountOptions) => {
   const session = {
     ...{ store, publicUrl },
     ...{ secrets: options.secrets, cookieName: options.cookieName },
-    ...{ maxSessions: options.maxSessions, now: options.now },
+    ...{ maxSessions: options.maxSessions, clock: options.clock },
   }
   const identify = identifyBySession(session)
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
@@ -53,7 +55,16 @@ export const account = (options: AccountOptions) => {
     .use(webSession({ ...session, throttle: options.throttle, addressOf, segment, log, audit }))
     .use(
       new Elysia({ prefix: '/api/tokens' }).use(
-        consoleTokens({ store, identify, publicUrl, maxTokens: options.maxTokens, segment, log, audit }),
+        consoleTokens({
+          store,
+          identify,
+          publicUrl,
+          maxTokens: options.maxTokens,
+          segment,
+          clock: options.clock,
+          log,
+          audit,
+        }),
       ),
     )
     .use(
@@ -70,6 +81,7 @@ export const account = (options: AccountOptions) => {
         publicUrl,
         requireSameOrigin: (request) => requireSameOrigin(request, publicUrl),
         segment,
+        clock: options.clock,
         log,
         audit,
       }),

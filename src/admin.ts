@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { createToken, hashToken } from '../plugins/api-token/token.ts'
 import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
+import { type Clock, systemClock } from '../plugins/shared/clock.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
@@ -38,8 +39,7 @@ export interface AdminContext {
   readonly err: (line: string) => void
   /** Reads standard input to its end. */
   readonly stdin: () => Promise<string>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   /** Whether commands write to the audit trail. Default true. */
   readonly audit?: boolean
 }
@@ -89,15 +89,15 @@ const parseFlags = (
 }
 
 /** Commands call it before they print a result: no id or token is printed without an audit entry. */
-const record = async ({ store, now, audit = true }: AdminContext, event: AuditEvent): Promise<void> => {
-  if (audit) await store.recordAudit([byAdmin(event, now())])
+const record = async ({ store, clock, audit = true }: AdminContext, event: AuditEvent): Promise<void> => {
+  if (audit) await store.recordAudit([byAdmin(event, clock.now())])
 }
 
 const addUser: Command = async ([name = ''], { password }, on) => {
-  const { store, out, stdin, now } = on
+  const { store, out, stdin, clock } = on
   const text = plainText(name, 'a user’s name', 128)
   const hash = password === undefined ? undefined : await hashPassword(await passwordOf(password, stdin))
-  const id = await store.addUser({ name: text, password: hash, createdAt: now() })
+  const id = await store.addUser({ name: text, password: hash, createdAt: clock.now() })
   if (id === undefined) throw new CommandRejectedError(`there is a user named ${name} already`)
   await record(on, { action: 'user.create', user: id })
   out(id)
@@ -119,7 +119,7 @@ const setPassword: Command = async ([name = ''], { password }, on) => {
 }
 
 const disableUser: Command = async ([name = ''], _flags, on) => {
-  if (!(await on.store.disableUser(name, on.now()))) throw unknownUser(name)
+  if (!(await on.store.disableUser(name, on.clock.now()))) throw unknownUser(name)
   await record(on, { action: 'user.disable', name })
 }
 
@@ -129,13 +129,13 @@ const enableUser: Command = async ([name = ''], _flags, on) => {
 }
 
 const addToken: Command = async ([name = ''], flags, on) => {
-  const { store, out, now } = on
+  const { store, out, clock } = on
   const expiresAt = flags.expires === undefined ? undefined : instant(flags.expires, '--expires')
   const label = flags.label === undefined ? undefined : plainText(flags.label, 'a label', 128)
   const { id: user } = await requireUser(store, name)
   const token = createToken()
   const start = token.slice(0, 9)
-  const id = await store.addToken({ user, hash: hashToken(token), start, label, expiresAt, createdAt: now() })
+  const id = await store.addToken({ user, hash: hashToken(token), start, label, expiresAt, createdAt: clock.now() })
   await record(on, { action: 'token.create', user, target: { kind: 'token', id } })
   out(token)
 }
@@ -151,14 +151,15 @@ const listTokens: Command = async ([name], _flags, { store, out }) => {
 }
 
 const revokeToken: Command = async ([id = ''], _flags, on) => {
-  const { store, now } = on
+  const { store, clock } = on
   const user = (await store.listTokens()).find((token) => token.id === id)?.user
-  if ((await store.revokeToken(id, now())) === undefined) throw new CommandRejectedError(`there is no token ${id}`)
+  if ((await store.revokeToken(id, clock.now())) === undefined)
+    throw new CommandRejectedError(`there is no token ${id}`)
   await record(on, { action: 'token.revoke', user, target: { kind: 'token', id } })
 }
 
 const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
-  const { store, now } = on
+  const { store, clock } = on
   const { type, name: groupName } = flags
   if (type !== 'AIGC' && type !== 'LivenessFace') throw new UsageError('--type must be AIGC or LivenessFace')
   if (groupName === undefined) throw new UsageError('--name is missing')
@@ -170,7 +171,7 @@ const adoptGroup: Command = async ([userName = '', groupId], flags, on) => {
   }
   const name = plainText(groupName, 'a group’s name', 64)
   const { id: user } = await requireUser(store, userName)
-  const failure = await store.adoptGroup({ id, user, type, name, createdAt: now() })
+  const failure = await store.adoptGroup({ id, user, type, name, createdAt: clock.now() })
   if (failure === 'group taken') throw new CommandRejectedError(`the group ${id} has an owner already`)
   if (failure === 'name taken') throw new CommandRejectedError(`${userName} has a group of that type and name already`)
   await record(on, { action: 'group.adopt', user, target: { kind: 'group', id } })
@@ -269,7 +270,7 @@ export const main = async (args: readonly string[]): Promise<void> => {
     out: console.log,
     err: console.error,
     stdin,
-    now: Date.now,
+    clock: systemClock,
     audit: config.audit.keepMs > 0,
   })
   await store.close()

@@ -10,6 +10,7 @@ import {
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { type RunUntil, signalOf } from '../plugins/shared/background.ts'
+import { systemClock } from '../plugins/shared/clock.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
 import { noLog, problemBody, renderProblems } from '../plugins/shared/problem.ts'
@@ -43,8 +44,6 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly segment?: string
   /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Current time in milliseconds since 1970. Default: `Date.now`. */
-  readonly now?: () => number
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
@@ -63,7 +62,8 @@ export const gateway = (options: GatewayOptions) => assetLibrary(options).gatewa
  * `faceVerification`.
  */
 export const assetLibrary = (options: GatewayOptions) => {
-  const { segment = 'media', log = noLog, audit = noAudit, maxBodyBytes = 2 ** 20, now = Date.now, store } = options
+  const { segment = 'media', log = noLog, audit = noAudit, clock = systemClock, store } = options
+  const { maxBodyBytes = 2 ** 20 } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
   const identify = options.kind ? options.identify : rejectAfter(options.identify)
   const rules = createOwnership<Evidence>({
@@ -72,7 +72,7 @@ export const assetLibrary = (options: GatewayOptions) => {
     locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
-  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, now, log, audit }
+  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, clock, log, audit }
   const until = signalOf(options.reconcile)
   if (until) void reconcileGroups(library, store, until)
 

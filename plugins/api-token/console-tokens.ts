@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { type Audit, accessDenied, noAudit } from '../shared/audit.ts'
 import { announcesBody, isJson, readJsonBody } from '../shared/body.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
@@ -58,8 +59,8 @@ export interface ConsoleTokensOptions {
   readonly log?: Log
   /** Receives an event for each created or revoked token. Default: none. */
   readonly audit?: Audit
-  /** Milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 /**
@@ -75,7 +76,7 @@ export interface ConsoleTokensOptions {
  * Times are ISO 8601; `expires_at` is null if the token does not expire.
  */
 export const consoleTokens = (options: ConsoleTokensOptions) => {
-  const { store, maxTokens = 100, now = Date.now, audit = noAudit } = options
+  const { store, maxTokens = 100, clock = systemClock, audit = noAudit } = options
   const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
 
   const identifyForChange = async (request: Request): Promise<Identity> => {
@@ -85,7 +86,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
   }
 
   const validTokens = async (user: string): Promise<readonly StoredToken[]> => {
-    const time = now()
+    const time = clock.now()
     const tokens = await stored(store.listTokens(user, time))
     return tokens.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt ?? Infinity) > time)
   }
@@ -97,7 +98,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
   const create = async (request: Request): Promise<Response> => {
     const { user } = await identifyForChange(request)
-    const createdAt = now()
+    const createdAt = clock.now()
     const wanted = await readTokenRequest(request, createdAt)
     const token = createToken()
     const data = { ...wanted, start: token.slice(0, 9), createdAt }
@@ -110,7 +111,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
   const revoke = async (request: Request, id: unknown): Promise<Response> => {
     const { user } = await identifyForChange(request)
-    const [known, time] = [readId(id), now()]
+    const [known, time] = [readId(id), clock.now()]
     const revokedAt = known === undefined ? undefined : await stored(store.revokeToken(known, time, user))
     if (revokedAt === undefined) throw new Problem(404, 'token not found', { event: accessDenied('token', known) })
     // Only the first revocation is recorded: repeated requests must not fill the audit trail.

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
-import type { Clock } from '../shared/clock.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
@@ -22,9 +22,7 @@ export interface ApiTokenOptions {
   readonly store: TokenStore
   /** Decides whether cached owners are fresh. Default: checks the store's revision at most twice per second. */
   readonly revisionClock?: RevisionClock
-  /** Milliseconds since 1970. Default `Date.now`. */
-  readonly now?: () => number
-  /** Timers of the checks that end the streams of revoked tokens. Default: the system clock. */
+  /** Decides whether a token has expired, and sets the timers of the checks that end the streams of revoked tokens. Default: the system clock. */
   readonly clock?: Clock
   /** Receives an event for each use of an expired token. Default: none. */
   readonly audit?: Audit
@@ -35,7 +33,12 @@ export interface ApiTokenOptions {
  *
  * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
  */
-export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...options }: ApiTokenOptions): Identify => {
+export const identifyByToken = ({
+  store,
+  clock = systemClock,
+  audit = noAudit,
+  ...options
+}: ApiTokenOptions): Identify => {
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   const owners = new RevisionCache<TokenIdentity>(revisionClock, { kind: 'token', negativeTtlMs: unknownTokenTtlMs })
   const find = (hash: string) =>
@@ -44,11 +47,11 @@ export const identifyByToken = ({ store, now = Date.now, audit = noAudit, ...opt
       return owner && new TokenIdentity(owner, hash, watch)
     })
   const isValid = (owner: TokenIdentity | undefined): owner is TokenIdentity =>
-    owner !== undefined && (owner.expiresAt === undefined || now() < owner.expiresAt)
+    owner !== undefined && (owner.expiresAt === undefined || clock.now() < owner.expiresAt)
   const watch = new RevocationWatch({
     refresh: () => revisionClock.check(),
     holds: (hash) => andThen(find(hash), isValid),
-    clock: options.clock,
+    clock,
   })
   revisionClock.onChange(() => void watch.check())
   return (request) => {

@@ -59,7 +59,7 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
         else if (isExpired) await move(task, 'expired')
         return nextPoll(task, clock.now())
       },
-      nextPollAfterError(clock.now),
+      nextPollAfterError(clock),
     )
 
   return {

@@ -1,3 +1,4 @@
+import type { Clock } from '../shared/clock.ts'
 import type { Verification } from './store.ts'
 import type { PollSchedule } from './task-lease.ts'
 
@@ -23,5 +24,5 @@ export const nextPoll = ({ status, expiresAt, polls }: Verification, now: number
 
 /** Schedule after a failed poll: the same, but the caller may request the status again at once. */
 export const nextPollAfterError =
-  (now: () => number) =>
-  (task: Verification): PollSchedule => ({ ...nextPoll(task, now()), notBefore: 0 })
+  (clock: Pick<Clock, 'now'>) =>
+  (task: Verification): PollSchedule => ({ ...nextPoll(task, clock.now()), notBefore: 0 })

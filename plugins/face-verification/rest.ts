@@ -98,7 +98,7 @@ export const restDriver: CreateFaceDriver = (context) => {
           }
           return nextSchedule(task)
         },
-        nextPollAfterError(clock.now),
+        nextPollAfterError(clock),
       ),
   }
 }

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { minCheckMs } from './reconcile.ts'
 import type { Claim, ClaimStore } from './store.ts'
@@ -21,8 +22,8 @@ export interface WithClaimOptions<Made> {
   readonly idOf: (made: Made) => string
   /** Classifies an error of `send`. */
   readonly effectOf: (error: unknown) => ClaimEffect
-  /** Milliseconds since 1970. Default the system clock. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 /**
@@ -33,7 +34,7 @@ export interface WithClaimOptions<Made> {
  * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store fails, and every error of `send`.
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
-  const { store, wanted, send, idOf, effectOf, now = Date.now } = options
+  const { store, wanted, send, idOf, effectOf, clock = systemClock } = options
   const failCheck = (cause: unknown) => {
     throw new Problem(500, 'failed to check asset group', { cause })
   }
@@ -44,13 +45,13 @@ export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<
   try {
     made = await send()
   } catch (error) {
-    await endFailedClaim(store, claim, effectOf(error), now())
+    await endFailedClaim(store, claim, effectOf(error), clock.now())
     throw error
   }
 
-  const confirmed = await store.confirm(claim, { id: idOf(made), createdAt: now() }).catch((cause: unknown) => {
+  const confirmed = await store.confirm(claim, { id: idOf(made), createdAt: clock.now() }).catch((cause: unknown) => {
     // If this write succeeds, reconciliation records the group soon. The response does not wait for the write.
-    void endFailedClaim(store, claim, 'unknown', now())
+    void endFailedClaim(store, claim, 'unknown', clock.now())
     throw notRecorded(cause)
   })
   if (!confirmed)

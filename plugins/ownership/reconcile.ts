@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { delay } from '../shared/delay.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
@@ -15,8 +16,8 @@ export interface ReconcileOptions {
   readonly callMs?: number
   /** Maximum clock skew of the upstream. Milliseconds, default 300,000. */
   readonly skewMs?: number
-  /** Milliseconds since 1970. Default the system clock. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
   readonly log?: Log
   /** Receives every claim whose group was assigned to its user. */
   readonly onAdopted?: (claim: Claim, group: string) => void
@@ -37,8 +38,8 @@ export const minCheckMs = 1_000
  * Never throws. It logs an error and retries the claim later, at the latest when the lease ends.
  */
 export const reconcile = async (options: ReconcileOptions): Promise<void> => {
-  const { store, leaseMs = 60_000, now = Date.now, log = noLog } = options
-  const claims = await store.lease(now(), now() + leaseMs).catch((err: unknown) => {
+  const { store, leaseMs = 60_000, clock = systemClock, log = noLog } = options
+  const claims = await store.lease(clock.now(), clock.now() + leaseMs).catch((err: unknown) => {
     log.warn({ err }, 'claims could not be read')
     return []
   })
@@ -56,7 +57,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
 }
 
 const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promise<string> => {
-  const { store, find, callMs = defaultCallMs, skewMs = 300_000, now = Date.now } = options
+  const { store, find, callMs = defaultCallMs, skewMs = 300_000, clock = systemClock } = options
   const matches: { id: string; createdAt: number }[] = []
   for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name)) {
     const inTime = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
@@ -74,8 +75,8 @@ const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promi
     return outcome
   }
   // Checked again at growing intervals of up to an hour: the claim of another user may have been reconciled by then.
-  const age = now() - claim.createdAt
-  await store.markUnresolved(claim, now() + Math.min(Math.max(age, 60_000), 3_600_000))
+  const age = clock.now() - claim.createdAt
+  await store.markUnresolved(claim, clock.now() + Math.min(Math.max(age, 60_000), 3_600_000))
   return outcome
 }
 
@@ -97,8 +98,8 @@ const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promi
  * The next check is after the time that has passed since the call ended, so the interval doubles.
  */
 const keepIfEarly = async (claim: Claim, options: ReconcileOptions): Promise<boolean> => {
-  const { store, callMs = defaultCallMs, now = Date.now } = options
-  const [time, deadline] = [now(), claim.createdAt + callMs]
+  const { store, callMs = defaultCallMs, clock = systemClock } = options
+  const [time, deadline] = [clock.now(), claim.createdAt + callMs]
   if (time >= deadline) return false
   const endedAt = claim.endedAt ?? time
   await store.postpone(claim, endedAt, Math.min(deadline, time + Math.max(minCheckMs, time - endedAt)))
@@ -113,10 +114,10 @@ const keepIfEarly = async (claim: Claim, options: ReconcileOptions): Promise<boo
 export const reconcileRegularly = async (
   options: ReconcileOptions & { readonly everyMs?: number; readonly signal: AbortSignal },
 ): Promise<void> => {
-  const { store, signal, everyMs = 60_000, now = Date.now } = options
+  const { store, signal, everyMs = 60_000, clock = systemClock } = options
   const isDue = async () => {
     const due = await store.nextDue().catch(() => undefined)
-    return due !== undefined && due <= now()
+    return due !== undefined && due <= clock.now()
   }
   while (!signal.aborted) {
     await reconcile(options)

@@ -1,4 +1,5 @@
 import type { Awaitable } from './awaitable.ts'
+import type { Clock } from './clock.ts'
 import { NegativeCache } from './negative-cache.ts'
 import { copyText } from './text.ts'
 
@@ -32,8 +33,7 @@ export type ReadRevision = (since?: number) => Promise<number | Revision>
  */
 export class RevisionClock {
   #read: ReadRevision
-  /** Monotonic time in milliseconds. Only differences are meaningful. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   #refreshAfterMs: number
   #staleAfterMs: number
   #readAt = Number.NEGATIVE_INFINITY
@@ -45,15 +45,18 @@ export class RevisionClock {
   /** The revision of the last check; undefined before the first check. */
   seen: number | undefined
 
-  /** @param options `refreshAfterMs` 450 and `staleAfterMs` 900 by default, so that a revocation takes effect within one second */
+  /**
+   * @param options `refreshAfterMs` 450 and `staleAfterMs` 900 by default, so that a revocation takes effect within one second. `clock`
+   * measures ages, by default with `performance.now()`: after a step of the system clock, old values would count as fresh.
+   */
   constructor(
     read: ReadRevision,
-    options: { refreshAfterMs?: number; staleAfterMs?: number; now?: () => number } = {},
+    options: { refreshAfterMs?: number; staleAfterMs?: number; clock?: Pick<Clock, 'now'> } = {},
   ) {
     this.#read = read
     this.#refreshAfterMs = options.refreshAfterMs ?? 450
     this.#staleAfterMs = options.staleAfterMs ?? 900
-    this.now = options.now ?? (() => performance.now())
+    this.clock = options.clock ?? monotonicClock
   }
 
   /** Adds a listener for changes of the revision. It receives the changes, or undefined if they are unknown. */
@@ -68,9 +71,9 @@ export class RevisionClock {
 
   /** Returns undefined if cached values are fresh; else a promise of a revision check, which rejects if the store is unavailable. */
   check(): Promise<void> | undefined {
-    const age = this.now() - this.#readAt
+    const age = this.clock.now() - this.#readAt
     if (this.#readRaised !== this.#raised || age >= this.#staleAfterMs) {
-      return this.#readSince(this.now() - this.#staleAfterMs, this.#raised)
+      return this.#readSince(this.clock.now() - this.#staleAfterMs, this.#raised)
     }
     if (age < this.#refreshAfterMs) return undefined
     this.#pending ??= this.#refresh()
@@ -89,7 +92,7 @@ export class RevisionClock {
 
   async #refresh(): Promise<void> {
     // The age counts from before the query, because the result may be as old as that.
-    const startedAt = this.now()
+    const startedAt = this.clock.now()
     const raised = this.#raised
     try {
       const read = await this.#read(this.seen)
@@ -105,6 +108,8 @@ export class RevisionClock {
     }
   }
 }
+
+const monotonicClock: Pick<Clock, 'now'> = { now: () => performance.now() }
 
 /** Options of `RevisionCache`. */
 export interface RevisionCacheOptions<Value> {
@@ -173,7 +178,7 @@ export class RevisionCache<Value> {
   #getCached(...[key, load, fits]: GetParameters<Value>): Awaitable<Value | undefined> {
     const known = this.#values.get(key)
     if (known !== undefined && fits(known)) return known
-    if (this.#negative?.has(key, this.#revisionClock.now())) return undefined
+    if (this.#negative?.has(key, this.#revisionClock.clock.now())) return undefined
     return this.#load(key, load, fits)
   }
 
@@ -182,7 +187,7 @@ export class RevisionCache<Value> {
     const found = await load()
     // A value that was loaded before a change must not be cached after the invalidation by this change.
     if (revision !== this.#revisionClock.seen) return found
-    if (found === undefined) this.#negative?.add(key, this.#revisionClock.now())
+    if (found === undefined) this.#negative?.add(key, this.#revisionClock.clock.now())
     else if (fits(found)) this.#set(key, found)
     return found
   }

@@ -117,7 +117,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
   } = options
   const context = {
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    rejectedAdditions: createRejectedAdditions({ now: clock.now }),
+    rejectedAdditions: createRejectedAdditions({ clock }),
     clock,
     timeoutMs,
     heartbeatMs: options.heartbeatMs,
@@ -130,7 +130,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
     store,
     ttlMs: options.objectsKeptMs ?? 30 * 86_400_000,
     allowedFields: options.allowedFields ?? [],
-    now: clock.now,
+    clock,
     log,
   })
   const recordBackground: RecordBackgroundUsage = store
@@ -138,7 +138,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
     : async () => {}
   const protocols = createProtocols({
     defaultMaxTokens: defaultMaxTokens ?? undefined,
-    now: clock.now,
+    clock,
     maxResponseBytes,
   })
   const generation = {

@@ -1,3 +1,4 @@
+import type { Clock } from '../shared/clock.ts'
 import { bridge } from './bridge/bridge.ts'
 import { chat } from './chat/chat.ts'
 import type { Exchange, Protocol } from './protocol.ts'
@@ -6,8 +7,7 @@ import { responses, retrieval } from './responses/responses.ts'
 export interface ProtocolsOptions {
   /** Tokens. Added to chat requests that set no maximum. Undefined: nothing is added. */
   readonly defaultMaxTokens: number | undefined
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
 }
 

@@ -1,4 +1,5 @@
 import { isPromise } from '../shared/awaitable.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { createCoarseTimers } from '../shared/coarse-timers.ts'
 import { createCredentialSearch } from '../shared/credentials.ts'
 import { fetchOnce } from '../shared/fetch.ts'
@@ -40,6 +41,8 @@ export interface UpstreamOptions {
   readonly forwardHeaders?: readonly string[]
   /** Rate limits of the upstream account. Default none. */
   readonly limits?: RateLimitsOptions
+  /** Time and timers of the rate limits. Default: the system clock. */
+  readonly clock?: Clock
   readonly log?: Log
   /** Receives every call that has ended. `status` is 0 if there was no response. */
   readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
@@ -79,8 +82,9 @@ interface HeldPermit {
 /** Creates the client of an asset library. All calls to it go through this client. */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
+  const { clock = systemClock } = options
   const send = options.fetch ?? fetchOnce
-  const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, log })
+  const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, clock, log })
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
     (reason) => new UpstreamUnreachableError(reason, true),
   )
@@ -112,7 +116,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       sent = true
       const headers = forwardedHeaders(caller.headers, forwardHeaders)
       const response = await send(outgoing.url, init(outgoing, headers, isReadOnly(operation), signal))
-      const retryAt = held && response.status === 429 ? retryTime(response.headers, Date.now()) : undefined
+      const retryAt = held && response.status === 429 ? retryTime(response.headers, clock.now()) : undefined
       if (retryAt !== undefined) await held?.limiter.slow(retryAt)
       return response
     } finally {

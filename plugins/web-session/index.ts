@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import { systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
@@ -59,10 +60,10 @@ export const identifyBySession = (
  * the origin of `publicUrl` (else 403).
  */
 export const webSession = (options: WebSessionOptions) => {
-  const { store, publicUrl, segment = 'media', verify = verifyPassword, now = Date.now, audit = noAudit } = options
+  const { store, publicUrl, segment = 'media', verify = verifyPassword, clock = systemClock, audit = noAudit } = options
   const sessions = createSessions(options)
   const devices = createDevices(options)
-  const throttle = createThrottle(store, now, options.throttle)
+  const throttle = createThrottle(store, clock, options.throttle)
   const render = renderProblems(problemBody(`${segment}_proxy_error`), options.log, audit)
 
   const guard = async (request: Request): Promise<SessionIdentity> => {

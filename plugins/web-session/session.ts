@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import type { Identity } from '../shared/identify.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
@@ -20,8 +21,8 @@ export interface SessionOptions {
   readonly maxSessions?: number
   /** Name of the cookie, default `session`. Two instances on one host need different names. */
   readonly cookieName?: string
-  /** The current time in milliseconds since 1970. Default: the system clock. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 /** The user of a session. */
@@ -47,7 +48,7 @@ const maxTouchMs = 60_000
  * process. Only people in a browser use sessions, so the request rate is low.
  */
 export const createSessions = (options: SessionOptions): Sessions => {
-  const { store, secrets, publicUrl, now = Date.now, cookieName = 'session' } = options
+  const { store, secrets, publicUrl, clock = systemClock, cookieName = 'session' } = options
   const { idleMs = 1_800_000, absoluteMs = 43_200_000, maxSessions = 20 } = options
   if (!(maxSessions >= 1)) throw new TypeError('maxSessions must be at least 1')
   if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('idleMs and absoluteMs must be above 0')
@@ -61,7 +62,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
   const watch = new RevocationWatch({
     holds: async (hash) => {
       const found = await store.session(hash)
-      return found !== undefined && now() < found.endsAt
+      return found !== undefined && clock.now() < found.endsAt
     },
     everyMs: 450,
   })
@@ -71,7 +72,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const id = cookies.read(request)
       if (id === undefined) return undefined
       const hash = hashOf(id)
-      const time = now()
+      const time = clock.now()
       const found = await fromStore(store.session(hash))
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
@@ -81,7 +82,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
 
     async begin(request, { id: user, password }) {
       const id = randomBytes(32).toString('base64url')
-      const createdAt = now()
+      const createdAt = clock.now()
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
       const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }

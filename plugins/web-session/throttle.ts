@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import type { QueueFlow } from './login-queue.ts'
 import { networksOf } from './networks.ts'
@@ -53,7 +54,7 @@ export interface Throttle {
 
 export const createThrottle = (
   store: AttemptStore,
-  now: () => number,
+  clock: Pick<Clock, 'now'>,
   { freePerName = 5, freePerAddress = 20 }: ThrottleOptions = {},
 ): Throttle => {
   if (!(freePerName >= 1 && freePerAddress >= 1))
@@ -77,7 +78,7 @@ export const createThrottle = (
   }
 
   const take = async (caller: LoginCaller): Promise<{ readonly counted: Attempt; readonly flow: QueueFlow }> => {
-    const time = now()
+    const time = clock.now()
     let earliest = Number.POSITIVE_INFINITY
     for (const { counters, flow } of admissionsOf(caller)) {
       const counted = { id: randomUUID(), counters, now: time }

@@ -7,6 +7,7 @@ import {
   withClaim,
 } from '../../plugins/ownership/index.ts'
 import type { Audit } from '../../plugins/shared/audit.ts'
+import type { Clock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { asJsonObject } from '../../plugins/shared/json.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
@@ -28,7 +29,7 @@ export interface Library {
   readonly maxBodyBytes: number
   /** Milliseconds until reconciliation may take over a claim. It is longer than the claim's upstream call can take. */
   readonly claimMs: number
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly log: Log
   readonly audit: Audit
 }
@@ -67,14 +68,14 @@ export const createdId = (response: UpstreamResponse): string => {
 
 /** Creates or renames a group under a claim on its name. */
 export const sendUnderClaim = (
-  { claims, claimMs, now }: Library,
+  { claims, claimMs, clock }: Library,
   wanted: Omit<Claim, 'id' | 'state' | 'createdAt' | 'dueAt'>,
   send: () => Promise<UpstreamResponse>,
   idOf: (response: UpstreamResponse) => string,
 ): Promise<UpstreamResponse> =>
   withClaim({
     store: claims,
-    wanted: { ...wanted, createdAt: now(), dueAt: now() + claimMs },
+    wanted: { ...wanted, createdAt: clock.now(), dueAt: clock.now() + claimMs },
     send: async () => {
       const response = await send()
       // Throws without an id while the claim is still open, so that reconciliation handles it.
@@ -83,7 +84,7 @@ export const sendUnderClaim = (
     },
     idOf,
     effectOf,
-    now,
+    clock,
   })
 
 const effectOf = (error: unknown): ClaimEffect => {

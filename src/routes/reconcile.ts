@@ -14,14 +14,14 @@ export const reconcileOptionsOf = (
   {
     upstream,
     claimMs,
-    now,
+    clock,
     log,
     audit,
-  }: Pick<Library, 'upstream' | 'claimMs' | 'now'> & Partial<Pick<Library, 'log' | 'audit'>>,
+  }: Pick<Library, 'upstream' | 'claimMs' | 'clock'> & Partial<Pick<Library, 'log' | 'audit'>>,
   store: ClaimStore & Pick<OwnershipStore, 'group'>,
 ): ReconcileOptions => ({
   store,
-  now,
+  clock,
   log,
   leaseMs: claimMs,
   callMs: claimMs,

@@ -1,6 +1,7 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
+import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Revision } from '../../plugins/shared/revision-cache.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
@@ -37,8 +38,8 @@ export type { User } from './users.ts'
 export interface StoreOptions {
   /** Deadline of a PostgreSQL query, including the wait for a connection. Milliseconds, default 3,000. */
   readonly deadlineMs?: number
-  /** Milliseconds since 1970. Default: the system clock. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
   /** Receives an error when usage cannot be written or is lost. Default: no log. */
   readonly log?: Log
 }
@@ -87,7 +88,7 @@ const readyMs = 1_000
  *
  * The first query opens the connection, so the database need not be reachable yet.
  */
-export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log }: StoreOptions = {}): Store => {
+export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
   const raiseListeners = new Set<() => void>()
   const database = notifyOnRaise(openDatabase(url, deadlineMs), () => {
     for (const raised of raiseListeners) raised()
@@ -109,7 +110,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, now = Date.now, log
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),
-    migrate: () => database.exclusively(() => migrate(now())),
+    migrate: () => database.exclusively(() => migrate(clock.now())),
     ready: async () => {
       await database.query(sql`select 1 as ready`, Math.min(readyMs, deadlineMs))
     },

@@ -21,7 +21,7 @@ eachDatabase('admin', (database) => {
       out: (text) => out.push(text),
       err: (text) => err.push(text),
       stdin: async () => stdin,
-      now: () => now,
+      clock: { now: () => now },
     })
     return { status, out, err }
   }

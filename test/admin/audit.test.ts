@@ -18,7 +18,7 @@ eachDatabase('admin audit', (database) => {
       out: (line) => out.push(line),
       err: (line) => err.push(line),
       stdin: async () => '',
-      now: () => Date.UTC(2027, 0, 15, 12),
+      clock: { now: () => Date.UTC(2027, 0, 15, 12) },
       audit,
     })
     return { status, out, err }

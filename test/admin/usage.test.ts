@@ -18,7 +18,7 @@ eachDatabase('admin usage', (database) => {
       out: (line) => out.push(line),
       err: (line) => err.push(line),
       stdin: async () => '',
-      now: () => 1,
+      clock: { now: () => 1 },
     })
     return { status, out, err }
   }

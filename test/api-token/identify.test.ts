@@ -9,6 +9,7 @@ import {
   type TokenOwner,
   type TokenStore,
 } from 'sluice/api-token'
+import { systemClock } from '../../plugins/shared/clock.ts'
 
 /** A token store in memory, and a clock for the cache and for the expiry of tokens. */
 const openFixture = () => {
@@ -28,8 +29,8 @@ const openFixture = () => {
       return revision
     },
   }
-  const clock = () => now
-  const options = { store, now: clock, revisionClock: new RevisionClock(() => store.revision(), { now: clock }) }
+  const clock = { ...systemClock, now: () => now }
+  const options = { store, clock, revisionClock: new RevisionClock(() => store.revision(), { clock }) }
   return {
     options,
     lookups,

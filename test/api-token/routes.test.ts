@@ -6,6 +6,7 @@ import {
   consoleTokens,
 } from '../../plugins/api-token/console-tokens.ts'
 import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
 import { ask, openFixture, publicUrl, rejection, sameOrigin } from '../web-session/fixture.ts'
@@ -25,12 +26,12 @@ const openTokenFixture = async (options: Partial<ConsoleTokensOptions> = {}) => 
           store: fixture.store,
           identify: identifyBySession(fixture.options),
           publicUrl,
-          now: fixture.options.now,
+          clock: fixture.options.clock,
           ...options,
         }),
       ),
     )
-    .use(apiToken({ store: tokens, now: fixture.options.now }))
+    .use(apiToken({ store: tokens, clock: { ...systemClock, ...fixture.options.clock } }))
     .get('/asset', ({ identity }) => identity.user, { token: true })
   const as = async (name: string) => ({ cookie: (await fixture.login(name)).cookie, ...sameOrigin })
   return { ...fixture, app, bob, asAnn: await as('ann'), asBob: await as('bob') }

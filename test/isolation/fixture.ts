@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import { ark, type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { FetchHandler } from '../../src/app.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
@@ -48,9 +49,10 @@ const secret = 'a secret of the isolation suite'
 export const openFixture = async (kind: Kind, mutant?: Mutant): Promise<Fixture> => {
   let time = Date.UTC(2026, 0, 1)
   const now = () => time
+  const clock = { ...systemClock, now }
   const emulator = await startEmulator({ limits: {}, processingMs, times: 'mixed', clock: now })
   const store = openStore('sqlite::memory:')
-  const media = kind === 'rest' ? rest(emulator.rest) : ark({ ...emulator.ark, now })
+  const media = kind === 'rest' ? rest(emulator.rest) : ark({ ...emulator.ark, clock })
 
   const tokens = new Map<string, string>()
   const users = new Map<string, string>()
@@ -63,7 +65,7 @@ export const openFixture = async (kind: Kind, mutant?: Mutant): Promise<Fixture>
   }
   const overrides = mutant?.(context) ?? {}
   const gateway = await startGateway({
-    ...{ emulator, now, secrets: [secret], store: overrides.store ?? store, fetch: overrides.fetch },
+    ...{ emulator, clock, secrets: [secret], store: overrides.store ?? store, fetch: overrides.fetch },
     kindOf: () => overrides.kind ?? media,
     around: (handle) => {
       const inner = overrides.around?.(handle) ?? handle

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { instantKey } from '../../plugins/pagination-normalizer/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -22,7 +23,12 @@ const fill = async (random: () => number, seed: number) => {
   let time = Date.UTC(2026, 0, 1)
   const emulator = await startEmulator({ limits: {}, times: 'mixed', clock: () => time, processingMs: 0 })
   const store = openStore('sqlite::memory:')
-  const gateway = await startGateway({ emulator, store, now: () => time, kindOf: () => rest(emulator.rest) })
+  const gateway = await startGateway({
+    emulator,
+    store,
+    clock: { ...systemClock, now: () => time },
+    kindOf: () => rest(emulator.rest),
+  })
   const ann = await gateway.addUser('ann')
   const bob = await gateway.addUser('bob')
   const groupCount = 1 + Math.floor(random() ** 3 * (seed % 10 === 0 ? 500 : 30))

@@ -24,7 +24,7 @@ const create = (
     send: make,
     idOf: (id) => id,
     effectOf: (error) => (error as Failed).effect,
-    now: () => 2000,
+    clock: { now: () => 2000 },
   })
 
 const rejectionOf = (creating: Promise<unknown>) =>

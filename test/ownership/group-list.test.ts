@@ -11,7 +11,7 @@ const openFixture = () => {
   store.add({ id: 'g-bob', user: 'bob' })
   const owners = createOwnership({
     store,
-    revisionClock: new RevisionClock(() => store.revision(), { now: () => now }),
+    revisionClock: new RevisionClock(() => store.revision(), { clock: { now: () => now } }),
   })
   return {
     ...{ store, owners },

@@ -21,7 +21,7 @@ const openFixture = async (claims: readonly Partial<Claim>[], made: readonly Mad
   const options: ReconcileOptions = {
     store,
     find: async (_, name) => made.filter((group) => (group.name ?? 'cats') === name),
-    now: () => 2_000_000,
+    clock: { now: () => 2_000_000 },
     log: {
       ...noLog,
       info: (fields) => {
@@ -120,7 +120,7 @@ describe('the reconciliation of a due claim', () => {
 })
 
 describe('a claim whose upstream call may still run', () => {
-  const early = (now: number) => ({ now: () => now, callMs: 60_000 })
+  const early = (now: number) => ({ clock: { now: () => now }, callMs: 60_000 })
   const ended = { dueAt: 1_001_000, endedAt: 1_000_000 }
 
   test('is fulfilled as soon as one group matches', async () => {
@@ -227,7 +227,7 @@ describe('reconciliation never throws', () => {
       expect(store.open.size).toBe(1)
       expect(store.owned.size).toBe(0)
       store.failing.clear()
-      await reconcile({ ...options, now: () => 9_000_000 })
+      await reconcile({ ...options, clock: { now: () => 9_000_000 } })
       expect(outcomes).toHaveLength(2)
     })
   }

@@ -12,7 +12,7 @@ const openFixture = (locate?: (asset: string) => Promise<AssetLocation<string>>)
   store.assetGroups.set('a-ann', 'g-ann')
   store.assetGroups.set('a-face', 'f-ann')
   store.assetGroups.set('a-bob', 'g-bob')
-  const revisionClock = new RevisionClock(() => store.revision(), { now: () => now })
+  const revisionClock = new RevisionClock(() => store.revision(), { clock: { now: () => now } })
   const owners = createOwnership<string>({ store, locate, revisionClock: revisionClock })
   return {
     store,

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { reconcile } from '../../plugins/ownership/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
@@ -23,11 +24,11 @@ const claimMs = 60_000
 
 const openLostResponseFixture = async (store: Store): Promise<LostResponseFixture> => {
   let time = Date.now()
-  const now = () => time
-  const emulator = await startEmulator({ limits: {}, processingMs: 0, clock: now })
-  const fixture = await openFixture({ emulator, store, now })
+  const clock = { ...systemClock, now: () => time }
+  const emulator = await startEmulator({ limits: {}, processingMs: 0, clock: clock.now })
+  const fixture = await openFixture({ emulator, store, clock })
   const upstream = createUpstream({ kind: rest(emulator.rest) })
-  const settlement = reconcileOptionsOf({ upstream, claimMs, now }, store)
+  const settlement = reconcileOptionsOf({ upstream, claimMs, clock }, store)
   return {
     ...fixture,
     async pass(seconds, condition = async () => false) {

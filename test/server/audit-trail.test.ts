@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../plugins/api-token/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import { runAdmin } from '../../src/admin.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { TestDatabase } from '../support/database.ts'
@@ -14,7 +15,7 @@ const trailOf = async ({ store }: Pick<Fixture, 'store'>, ...args: readonly stri
   const lines: string[] = []
   const words = ['audit', ...args]
   const out = (line: string) => lines.push(line)
-  expect(await runAdmin(words, { store, out, err: out, stdin: async () => '', now: Date.now })).toBe(0)
+  expect(await runAdmin(words, { store, out, err: out, stdin: async () => '', clock: systemClock })).toBe(0)
   return lines.map((line) => JSON.parse(line))
 }
 
@@ -212,9 +213,9 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
     const admin = async (...args: readonly string[]) => {
       const lines: string[] = []
       const out = (line: string) => lines.push(line)
-      expect(await runAdmin(args, { store: fixture.store, out, err: out, stdin: async () => '', now: Date.now })).toBe(
-        0,
-      )
+      expect(
+        await runAdmin(args, { store: fixture.store, out, err: out, stdin: async () => '', clock: systemClock }),
+      ).toBe(0)
       return lines[0] ?? ''
     }
     const user = await admin('user', 'add', 'eve', '--password', 'open sesame')

@@ -13,7 +13,7 @@ const openFixture = (limit?: number) => {
       counts.revision++
       return read()
     },
-    { now: () => now },
+    { clock: { now: () => now } },
   )
   const memory = new RevisionCache<string>(revisionClock, { maxSize: limit })
   return {
@@ -267,7 +267,7 @@ describe('a store that reports the changed keys', () => {
     const changes: { at: number; kind: string; key: string }[] = []
     const revisionClock = new RevisionClock(
       async (since = 0) => (silent ? value : { value, changes: changes.filter(({ at }) => at > since) }),
-      { now: () => now },
+      { clock: { now: () => now } },
     )
     const loads: string[] = []
     const tokens = new RevisionCache<string>(revisionClock, { kind: 'token', negativeTtlMs: 100_000 })

@@ -14,7 +14,7 @@ const openFixture = () => {
       state.readings++
       return later({ value: state.revision, changes: state.revision === 1 ? [] : [{ kind: 'thing', key: 'key' }] })
     },
-    { now: () => 0 },
+    { clock: { now: () => 0 } },
   )
   const memory = new RevisionCache<string>(revisionClock, { kind: 'thing' })
   return {

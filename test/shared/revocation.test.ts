@@ -94,8 +94,8 @@ describe('the streams of a token', () => {
         return { value: revision, changes: changes.filter(({ at }) => at > since) }
       },
     }
-    const revisionClock = new RevisionClock((since) => store.revision(since), { now: clock.now })
-    const identify = identifyByToken({ store, revisionClock: revisionClock, now: clock.now, clock })
+    const revisionClock = new RevisionClock((since) => store.revision(since), { clock })
+    const identify = identifyByToken({ store, revisionClock: revisionClock, clock })
     return {
       clock,
       counts,

@@ -149,7 +149,7 @@ eachDatabase('a revision contains', (database) => {
           return other.ownerOf(hash)
         },
       }
-      const revisionClock = new RevisionClock((since) => counting.revision(since), { now: () => now })
+      const revisionClock = new RevisionClock((since) => counting.revision(since), { clock: { now: () => now } })
       const identify = identifyByToken({ store: counting, revisionClock: revisionClock })
       const { id: user } = await newUser()
       const made = await Promise.all(Array.from({ length: 200 }, () => newToken(user)))

@@ -107,7 +107,7 @@ describe('a non-streaming completion becomes the same response as its stream', (
 describe('the assembly of the events equals the response in the last event', () => {
   for (const { name, chunks } of streams) {
     test(name, () => {
-      const assembly = createResponsesAssembly({ request: { model: 'm' }, now: () => 0 })
+      const assembly = createResponsesAssembly({ request: { model: 'm' }, clock: { now: () => 0 } })
       for (const event of eventsIn(bridge(chunks))) assembly.push({ type: event.type, data: JSON.stringify(event) })
       expect(assembly.complete).toBe(true)
       expect(JSON.parse(assembly.result())).toEqual(JSON.parse(JSON.stringify(responseOf(chunks))))

@@ -51,7 +51,7 @@ export const newBridge = (request: Request = {}): StreamTranslator => {
   let made = 0
   return createStreamTranslator({
     request: readJson(typeof request === 'string' ? request : JSON.stringify({ model: 'm', input: 'hi', ...request })),
-    now: () => 1_700_000_000_900,
+    clock: { now: () => 1_700_000_000_900 },
     newId: (prefix) => `${prefix}${++made}`,
   })
 }

@@ -26,7 +26,7 @@ const withoutNullUsage = (response: unknown): unknown =>
     : response
 
 const ownAnswer = (chunks: Recorded['chunks']): unknown => {
-  const assembly = createChatAssembly({ model: 'asked', now: () => 0 })
+  const assembly = createChatAssembly({ model: 'asked', clock: { now: () => 0 } })
   for (const chunk of chunks) assembly.push(eventOf(chunk))
   return JSON.parse(assembly.result())
 }

@@ -5,7 +5,7 @@ import { eventOf, streams } from './chat-assembly-streams.ts'
 
 const create = () => {
   let ids = 0
-  return createChatAssembly({ model: 'asked', now: () => 1_800_000_000_999, newId: () => `${++ids}` })
+  return createChatAssembly({ model: 'asked', clock: { now: () => 1_800_000_000_999 }, newId: () => `${++ids}` })
 }
 
 /** The partial completion after some chunks. */

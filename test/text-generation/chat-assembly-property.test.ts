@@ -209,7 +209,7 @@ const orderless = (value: unknown): unknown => {
 const property = fc.property(completion, fc.nat(), (random, seed) => {
   const whole = settle(random)
   const dice = createDice(seed)
-  const assembly = createChatAssembly({ model: 'asked', now: () => 0 })
+  const assembly = createChatAssembly({ model: 'asked', clock: { now: () => 0 } })
   const frames = createFrameSplitter()
   const bytes = bytesOf(chunksOf(whole, dice))
   for (let from = 0; from < bytes.length; ) {

@@ -8,7 +8,7 @@ const assemblyOf = (chunks: readonly (object | string)[], options: Partial<ChatA
   let ids = 0
   const assembly = createChatAssembly({
     model: 'asked',
-    now: () => 1_800_000_000_999,
+    clock: { now: () => 1_800_000_000_999 },
     newId: () => `${++ids}`,
     ...options,
   })

@@ -328,20 +328,20 @@ describe('the cache of rejections is limited', () => {
   const stream = new Set(['stream'] as const)
 
   test('the oldest entry is evicted first', () => {
-    const refused = createRejectedAdditions({ now: () => 0, maxEntries: 2 })
+    const refused = createRejectedAdditions({ clock: { now: () => 0 }, maxEntries: 2 })
     for (const model of ['a', 'b', 'a', 'c']) refused.remember(call(model), stream)
     expect(['a', 'b', 'c'].map((model) => refused.get(call(model)).has('stream'))).toEqual([true, false, true])
   })
 
   test('names that are too long are not cached', () => {
-    const refused = createRejectedAdditions({ now: () => 0 })
+    const refused = createRejectedAdditions({ clock: { now: () => 0 } })
     const long = call('x'.repeat(3000))
     refused.remember(long, stream)
     expect(refused.get(long).size).toBe(0)
   })
 
   test('the boundary between names is unambiguous', () => {
-    const refused = createRejectedAdditions({ now: () => 0 })
+    const refused = createRejectedAdditions({ clock: { now: () => 0 } })
     refused.remember(call('a', { b: 1 }), stream)
     expect([call('a'), call('a","b'), call('a', { 'b","c': 1 })].map((each) => refused.get(each).size)).toEqual([
       0, 0, 0,

@@ -236,7 +236,7 @@ export const assembled = (
   let ids = 0
   const assembly = createResponsesAssembly({
     request: { model: 'm-1', input: 'hello' },
-    now: () => 1_700_000_000_500,
+    clock: { now: () => 1_700_000_000_500 },
     newId: () => `made_${++ids}`,
     ...options,
   })

@@ -173,7 +173,7 @@ const protocols: Readonly<Record<string, { readonly event: fc.Arbitrary<Shape>; 
   responses: {
     event: responsesEvent,
     handler: () => {
-      const known = createResponsesAssembly({ request: {}, now: () => 0, newId: () => 'x' })
+      const known = createResponsesAssembly({ request: {}, clock: { now: () => 0 }, newId: () => 'x' })
       const relaying = relayResponses(known)
       return {
         onFrame: (frame) => relaying.onFrame(frame),

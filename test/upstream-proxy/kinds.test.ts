@@ -110,7 +110,7 @@ describe('rest: the paths of the gateway', () => {
 describe('ark: the actions of the vendor', () => {
   const credentials = { accessKey: 'AK', secretKey: 'SK-secret', region: 'cn-beijing' }
   const now = Date.UTC(2024, 0, 2, 3, 4, 5)
-  const kind = ark({ url: 'https://ark.test:8443/ignored', ...credentials, project: 'p-1', now: () => now })
+  const kind = ark({ url: 'https://ark.test:8443/ignored', ...credentials, project: 'p-1', clock: { now: () => now } })
   const body = bodyOf('{"Name":"x","ProjectName":"theirs","n":1.0}')
 
   const cases: readonly [Operation, string, unknown][] = [
@@ -189,19 +189,19 @@ describe('ark: the actions of the vendor', () => {
 
   test('each retry has a new signature', async () => {
     let time = now
-    const aging = ark({ url: 'https://ark.test', ...credentials, now: () => time })
+    const aging = ark({ url: 'https://ark.test', ...credentials, clock: { now: () => time } })
     const first = await built(aging, { action: 'GetAsset', id: 'a' })
     time += 60_000
     expect((await built(aging, { action: 'GetAsset', id: 'a' })).headers).not.toEqual(first.headers)
   })
 
   test('the signed host excludes a default port', async () => {
-    const plain = await built(ark({ url: 'https://ark.test', ...credentials, now: () => now }), {
+    const plain = await built(ark({ url: 'https://ark.test', ...credentials, clock: { now: () => now } }), {
       action: 'GetAsset',
       id: 'a',
     })
     expect(
-      await built(ark({ url: 'https://ark.test:443/', ...credentials, now: () => now }), {
+      await built(ark({ url: 'https://ark.test:443/', ...credentials, clock: { now: () => now } }), {
         action: 'GetAsset',
         id: 'a',
       }),

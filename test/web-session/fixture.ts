@@ -84,7 +84,7 @@ export const openFixture = async (options: Partial<WebSessionOptions> = {}) => {
     store,
     secrets: ['secret'],
     publicUrl,
-    now: () => clock.now,
+    clock: { now: () => clock.now },
     verify,
     ...options,
   }

@@ -102,7 +102,7 @@ describe('a session', () => {
     clock.now += 5 * minute
     for (const broken of ['session', 'touchSession', 'endSession'] as const) {
       const down = () => Promise.reject(new Error('secret database'))
-      const fixture = await openFixture({ store: { ...options.store, [broken]: down }, now: options.now })
+      const fixture = await openFixture({ store: { ...options.store, [broken]: down }, clock: options.clock })
       const reply = await ask(fixture.app, 'DELETE', '/api/session', { cookie, ...sameOrigin })
       expect([broken, reply.status, reply.json]).toEqual([broken, 500, rejection('session could not be checked')])
     }

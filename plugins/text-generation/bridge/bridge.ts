@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
 import { chatEvents, isCompletion } from '../chat/chat.ts'
@@ -11,13 +12,12 @@ import { rejectUnsupported, toChatRequest } from './request.ts'
 import { createStreamTranslator, fieldsOfBridged, type StreamTranslator } from './stream-translator.ts'
 
 export interface BridgeOptions {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
 }
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
-export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
+export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => ({
   check(request, capabilities) {
     const checked = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
@@ -26,7 +26,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
   },
   toExchange(request) {
     const chatRequest = toChatRequest(request)
-    const createTranslator = () => createStreamTranslator({ request, now })
+    const createTranslator = () => createStreamTranslator({ request, clock })
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
@@ -42,7 +42,7 @@ export const bridge = ({ now, maxResponseBytes }: BridgeOptions): Protocol => ({
             get request() {
               return fieldsOfBridged(request)
             },
-            now,
+            clock,
             maxBytes: maxResponseBytes,
           }),
         ),

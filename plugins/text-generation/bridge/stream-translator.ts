@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import type { Json } from '../../shared/json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
@@ -29,8 +30,7 @@ export interface StreamTranslator {
 export interface StreamTranslatorOptions {
   /** The Responses request. */
   readonly request: Json
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   /** Makes an id with the prefix. Default: random. */
   readonly newId?: (prefix: string) => string
   /** Most characters of all events together; above it, `push` throws StreamError. Default 64 Mi. */
@@ -38,7 +38,7 @@ export interface StreamTranslatorOptions {
 }
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
-  const { request, now, newId = randomId, maxCharacters = 2 ** 26 } = options
+  const { request, clock, newId = randomId, maxCharacters = 2 ** 26 } = options
   const events = createEventWriter()
   const output: Output = { emit: events.emit, newId, items: [] }
   const choice = createChoiceItems(output)
@@ -48,7 +48,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   let characters = 0
   let ended = false
 
-  const seconds = () => Math.floor(now() / 1000)
+  const seconds = () => Math.floor(clock.now() / 1000)
 
   const start = (chunk: ChunkObject = {}): void => {
     if (response) return

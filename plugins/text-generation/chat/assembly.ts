@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
@@ -7,8 +8,7 @@ import { Choice } from './choice.ts'
 export interface ChatAssemblyOptions {
   /** Model of the request. The completion has it where the upstream names no model. */
   readonly model: string
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   /** Makes the random part of an id, where the upstream sends no id. Default: 32 hexadecimal digits. */
   readonly newId?: () => string
   /** Most bytes of UTF-8 that are kept of a stream. The size of values other than text is estimated. Default 64 MiB. */
@@ -22,12 +22,12 @@ export interface ChatAssemblyOptions {
  */
 export const createChatAssembly = ({
   model,
-  now,
+  clock,
   newId = () => crypto.randomUUID().replaceAll('-', ''),
   maxBytes = 64 * 2 ** 20,
 }: ChatAssemblyOptions): Assembly => {
   const countBytes = createByteCounter(maxBytes)
-  const startedAt = Math.floor(now() / 1000)
+  const startedAt = Math.floor(clock.now() / 1000)
   const choices = new Map<number, Choice>()
   const fields = new MemberBuffer(countBytes)
   let ended = false

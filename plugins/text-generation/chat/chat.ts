@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import type { JsonObject } from '../../shared/json.ts'
 import { type Frame, parseEvent, readErrorEvent } from '../../sse-relay/index.ts'
 import { doneText, isDone } from '../events/done.ts'
@@ -12,13 +13,12 @@ import { toChunks } from './to-chunks.ts'
 export interface ChatOptions {
   /** Tokens. Added to requests that set no maximum. Undefined: nothing is added. */
   readonly defaultMaxTokens: number | undefined
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
 }
 
 /** `POST /v1/chat/completions`. */
-export const chat = ({ defaultMaxTokens, now, maxResponseBytes }: ChatOptions): Protocol => ({
+export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions): Protocol => ({
   check: checkChatRequest,
   toExchange(request, { model, includeUsage = false }) {
     return {
@@ -29,7 +29,7 @@ export const chat = ({ defaultMaxTokens, now, maxResponseBytes }: ChatOptions): 
       isResponse: isCompletion,
       hasTerminalEvent: false,
       toEventStream: chatEvents,
-      assemble: () => createChatAssembly({ model, now, maxBytes: maxResponseBytes }),
+      assemble: () => createChatAssembly({ model, clock, maxBytes: maxResponseBytes }),
       relay: () => relayChat(includeUsage),
     }
   },

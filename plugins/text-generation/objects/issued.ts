@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { toJson } from '../../shared/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
@@ -37,8 +38,7 @@ export interface IssuedObjectsOptions {
   readonly own?: TextObject
   /** Milliseconds for which the upstream keeps objects. */
   readonly ttlMs: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly log: Log
 }
 
@@ -46,14 +46,14 @@ export interface IssuedObjectsOptions {
 const firstCheckMs = 30_000
 
 export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObjects => {
-  const { store, background, ttlMs, now, log } = options
+  const { store, background, ttlMs, clock, log } = options
   const { user, token, upstream, model } = options.record
   const recordedKeys = new Set(options.own && [`response ${options.own.id}`])
   let pending: TextObject | undefined
   let problem: Problem | undefined
 
   const recordOf = ({ kind, id }: Reference): TextObject => {
-    const createdAt = now()
+    const createdAt = clock.now()
     const dueAt = background && kind === 'response' ? createdAt + firstCheckMs : undefined
     return { kind, id, user, token, upstream, model, createdAt, expiresAt: createdAt + ttlMs, dueAt }
   }

@@ -1,5 +1,6 @@
 import { accessDenied } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
+import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import type { Json } from '../../shared/json.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
@@ -30,8 +31,7 @@ export interface ObjectOwnershipOptions {
   readonly ttlMs: number
   /** Id fields that every user may use. */
   readonly allowedFields: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly log: Log
 }
 
@@ -50,12 +50,12 @@ export interface ObjectCheck {
 const maxObjects = 1000
 
 /** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnResponse` from an id. */
-export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }: ObjectOwnershipOptions) => {
+export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log }: ObjectOwnershipOptions) => {
   const allowed = new Set(allowedFields.map(foldFieldName))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
     if (id === undefined || !store) return undefined
-    return store.textObject(user, kind, id, now()).catch((cause: unknown) => {
+    return store.textObject(user, kind, id, clock.now()).catch((cause: unknown) => {
       throw new TextProblem(500, 'ownership could not be checked', { cause })
     })
   }
@@ -112,7 +112,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }:
         createIssuedObjects({
           store,
           ttlMs,
-          now,
+          clock,
           log,
           record,
           ...options,
@@ -135,7 +135,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, now, log }:
      */
     async recordShown(own: OwnResponse, items: readonly unknown[]): Promise<void> {
       const shownKeys = items.slice(0, maxObjects).flatMap((item) => shownKey(own, item) ?? [])
-      const createdAt = now()
+      const createdAt = clock.now()
       const records = [...new Set(shownKeys)].map((id) => ({
         ...own,
         kind: 'item' as const,

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { Clock } from '../../shared/clock.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
@@ -20,8 +21,7 @@ export interface ResponsesAssembly extends Assembly {
 export interface ResponsesAssemblyOptions {
   /** The parsed request body. Read only when the gateway has to create a response: that repeats fields of the request. */
   readonly request: unknown
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   /** Makes the part of an id after `resp_` or `item_`, where the upstream sends no id. Default: random. */
   readonly newId?: () => string
   /** Most bytes of text in all events together. Text that an event repeats counts again. Default 64 MiB. */
@@ -29,7 +29,7 @@ export interface ResponsesAssemblyOptions {
 }
 
 export const createResponsesAssembly = (options: ResponsesAssemblyOptions): ResponsesAssembly => {
-  const { now, newId = () => crypto.randomUUID().replaceAll('-', ''), maxBytes = 64 * 2 ** 20 } = options
+  const { clock, newId = () => crypto.randomUUID().replaceAll('-', ''), maxBytes = 64 * 2 ** 20 } = options
   const state: ResponseState = { items: createItems(newId), response: undefined, end: undefined }
   let sequenceNumber = -1
   let bytes = 0
@@ -37,7 +37,7 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
   let defaults: MutableObject | undefined
 
   const defaultResponse = (): MutableObject => {
-    defaults ??= initialResponse(options.request, { id: `resp_${newId()}`, createdAt: Math.floor(now() / 1000) })
+    defaults ??= initialResponse(options.request, { id: `resp_${newId()}`, createdAt: Math.floor(clock.now() / 1000) })
     return defaults
   }
 

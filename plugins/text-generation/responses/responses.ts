@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import type { JsonObject } from '../../shared/json.ts'
 import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
@@ -11,13 +12,12 @@ import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
 
 export interface ResponsesOptions {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
 }
 
 /** `POST /v1/responses` at an upstream that has a Responses API. */
-export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol => ({
+export const responses = ({ clock, maxResponseBytes }: ResponsesOptions): Protocol => ({
   check: checkResponsesRequest,
   toExchange(request, { background = false }) {
     return {
@@ -26,7 +26,7 @@ export const responses = ({ now, maxResponseBytes }: ResponsesOptions): Protocol
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // The upstream returns a background response at once, before it has generated anything.
       respondsAtOnce: background,
-      ...responseHandling(() => repeatableFields(request), { now, maxResponseBytes }),
+      ...responseHandling(() => repeatableFields(request), { clock, maxResponseBytes }),
     }
   },
 })
@@ -42,13 +42,13 @@ export const retrieval =
   })
 
 /** How the gateway reads responses. @param request the fields of the request, for a response that the gateway has to create */
-const responseHandling = (request: () => unknown, { now, maxResponseBytes }: ResponsesOptions) => {
+const responseHandling = (request: () => unknown, { clock, maxResponseBytes }: ResponsesOptions) => {
   const assemble = () =>
     createResponsesAssembly({
       get request() {
         return request()
       },
-      now,
+      clock,
       maxBytes: maxResponseBytes,
     })
   return {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../shared/clock.ts'
 import type { Call } from '../call.ts'
 import type { Addition } from './additions.ts'
 
@@ -9,8 +10,7 @@ export interface RejectedAdditions {
 }
 
 export interface RejectedAdditionsOptions {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now'>
   /** Milliseconds until the gateway tries the field again: the upstream may support it by then. Default one hour. */
   readonly ttlMs?: number
   /** Maximum number of entries; the oldest is removed first. Default 5000. */
@@ -24,7 +24,7 @@ export interface RejectedAdditionsOptions {
  * does not affect requests with other fields, nor other users.
  */
 export const createRejectedAdditions = ({
-  now,
+  clock,
   ttlMs = 3_600_000,
   maxEntries = 5000,
 }: RejectedAdditionsOptions): RejectedAdditions => {
@@ -32,7 +32,7 @@ export const createRejectedAdditions = ({
   return {
     get(call) {
       const found = entries.size === 0 ? undefined : entries.get(keyOf(call))
-      return found && now() < found.until ? found.additions : noAdditions
+      return found && clock.now() < found.until ? found.additions : noAdditions
     },
     remember(call, additions) {
       const key = keyOf(call)
@@ -40,7 +40,7 @@ export const createRejectedAdditions = ({
       entries.delete(key)
       const [oldest] = entries.keys()
       if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest)
-      entries.set(key, { additions, until: now() + ttlMs })
+      entries.set(key, { additions, until: clock.now() + ttlMs })
     },
   }
 }

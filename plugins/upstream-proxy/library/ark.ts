@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../shared/clock.ts'
 import type { Json } from '../../shared/json.ts'
 import { toJson } from '../../shared/json.ts'
 import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
@@ -10,8 +11,8 @@ export interface ArkOptions extends ArkCredentials {
   readonly url: string
   /** The account's project. Every request contains it. Default `default`. */
   readonly project?: string
-  /** Milliseconds since 1970. Default the system clock. */
-  readonly now?: () => number
+  /** Default: the system clock. */
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 const version = '2024-01-01'
@@ -20,7 +21,7 @@ const version = '2024-01-01'
 export const ark = (options: ArkOptions): MediaKind => {
   const { origin, host } = new URL(options.url)
   const project = toJson(options.project ?? 'default')
-  const now = options.now ?? Date.now
+  const { clock = systemClock } = options
 
   return {
     secrets: [options.secretKey],
@@ -33,7 +34,7 @@ export const ark = (options: ArkOptions): MediaKind => {
       const headers = {
         'content-type': 'application/json',
         'x-content-sha256': await bodyHash(text),
-        'x-date': arkDate(now()),
+        'x-date': arkDate(clock.now()),
       }
       const authorization = await arkAuthorization({ method: 'POST', host, query, headers, body: text }, options)
       return {

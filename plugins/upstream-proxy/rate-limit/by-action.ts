@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../shared/clock.ts'
-import { type Log, noLog } from '../../shared/problem.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/problem.ts'
 import { maxStoreMs, RateLimiter } from './limiter.ts'
 import { memoryRateLimitStore } from './memory-store.ts'
 import { type RateLimitStore, rateLimitOf } from './store.ts'
@@ -28,9 +28,8 @@ export const maxQueueMs = ({ perSecond, queueMs = defaultQueueMs }: RateLimitsOp
 export interface RateLimiterDefaults {
   /** Maximum duration of a call, in milliseconds. */
   readonly callMs: number
-  readonly log?: Log
-  /** Default the system clock. */
-  readonly clock?: Clock
+  readonly log: Log
+  readonly clock: Clock
 }
 
 /** Returns the rate limiter of an action; undefined if the action is not limited. */
@@ -42,7 +41,7 @@ export const createRateLimiters = (
   defaults: RateLimiterDefaults,
 ): RateLimiters => {
   const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
-  const { callMs, log = noLog, clock = systemClock } = defaults
+  const { callMs, log, clock } = defaults
   const limiters = new Map(
     Object.entries(perSecond).map(([action, rate]) => [
       action,
