@@ -69,7 +69,7 @@ export const assetLibrary = (options: GatewayOptions) => {
   const rules = createOwnership<Evidence>({
     store,
     revisionClock: options.revisionClock,
-    locate: (asset, request) => locateAsset(upstream, asset, request ? callerOf(request, userOf) : {}),
+    locate: (asset, { user, request }) => locateAsset(upstream, asset, request ? callerOf(request, user) : { user }),
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
   const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, clock, log, audit }
@@ -99,7 +99,11 @@ export const assetLibrary = (options: GatewayOptions) => {
   return { gateway: routes, upstream, assets: options.kind && assets }
 }
 
-/** The user under whom the upstream client queues a call, so that its rate limit is shared fairly. */
+/**
+ * The user under whom the upstream client queues a call, so that its rate limit is shared fairly.
+ *
+ * Elysia derives `caller` before a guard identifies the user, so `caller` cannot hold the user. It asks for the user when it sends a call.
+ */
 const userOf = (request: Request): string | undefined => identityOf(request)?.user
 
 const unconfigured: MediaKind = {

@@ -10,6 +10,7 @@ export { RevisionClock } from '../shared/revision-cache.ts'
 export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
 export { type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
 export {
+  type AssetCaller,
   type AssetLocation,
   createOwnership,
   type OwnedAsset,

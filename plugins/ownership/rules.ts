@@ -15,11 +15,18 @@ export interface AssetLocation<Evidence> {
   readonly evidence: Evidence
 }
 
+/** The caller for whom `locate` looks up an asset. */
+export interface AssetCaller {
+  readonly user: string
+  /** The lookup should stop when its signal aborts. Undefined if the rules were called without a request. */
+  readonly request?: Request
+}
+
 /** Options of the ownership rules. */
 export interface OwnershipOptions<Evidence = unknown> {
   readonly store: OwnershipStore
-  /** Looks up an asset upstream. Default: only assets that the store knows exist. The lookup should stop when the signal of `request` aborts. */
-  readonly locate?: (asset: string, request?: Request) => Promise<AssetLocation<Evidence>>
+  /** Looks up an asset upstream. Default: only assets that the store knows exist. */
+  readonly locate?: (asset: string, caller: AssetCaller) => Promise<AssetLocation<Evidence>>
   /** Decides when cached results are valid. Default: reads the store's revision at most twice a second. */
   readonly revisionClock?: RevisionClock
 }
@@ -156,7 +163,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     async locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
-      const located = await locate?.(asset, request)
+      const located = await locate?.(asset, { user, request })
       const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
       const group = isPromise(found) ? await found : found
       if (!group) throw foreignAsset(asset)

@@ -37,7 +37,11 @@ const identity = Symbol('identity')
 
 type Identified = Request & { [identity]?: Identity }
 
-/** The identity that `requireIdentity` has found for a request, for code that gets only the request. Undefined before. */
+/**
+ * The identity that `requireIdentity` has found for a request. Undefined before.
+ *
+ * For code that gets only the request: error hooks, which note audit events, and hooks that run before the guard of a route. Other code is given the user.
+ */
 export const identityOf = (request: Identified): Identity | undefined => request[identity]
 
 /** Problem 401. */

@@ -48,16 +48,16 @@ export type UserOf = (request: Request) => string | undefined
  *
  * All calls of one request share one queue time, also if several callers are made for it.
  */
-export const callerOf = (request: Request, userOf?: UserOf): Caller => new RequestCaller(request, userOf)
+export const callerOf = (request: Request, user?: string | UserOf): Caller => new RequestCaller(request, user)
 
 /** Every request creates one, but few use it. So it computes its members on access. */
 class RequestCaller implements Caller {
   readonly #request: Request
-  readonly #userOf: UserOf | undefined
+  readonly #user: string | UserOf | undefined
 
-  constructor(request: Request, userOf: UserOf | undefined) {
+  constructor(request: Request, user: string | UserOf | undefined) {
     this.#request = request
-    this.#userOf = userOf
+    this.#user = user
   }
 
   get headers(): Headers {
@@ -69,7 +69,7 @@ class RequestCaller implements Caller {
   }
 
   get user(): string | undefined {
-    return this.#userOf?.(this.#request)
+    return typeof this.#user === 'function' ? this.#user(this.#request) : this.#user
   }
 
   get queueTime(): QueueTime {

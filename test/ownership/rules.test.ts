@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { type AssetLocation, createOwnership, RevisionClock } from 'sluice/ownership'
+import { type AssetCaller, createOwnership, type OwnershipOptions, RevisionClock } from 'sluice/ownership'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { MemoryStore } from './memory.ts'
 
-const openFixture = (locate?: (asset: string) => Promise<AssetLocation<string>>) => {
+const openFixture = (locate?: OwnershipOptions<string>['locate']) => {
   let now = 0
   const store = new MemoryStore()
   store.add({ id: 'g-ann', user: 'ann', name: 'one' })
@@ -58,6 +58,19 @@ describe('access to a group', () => {
     expect(await owners.group('ann', 'g-ann')).toMatchObject({ id: 'g-ann', user: 'ann', name: 'one' })
     expect(await owners.group('ann', 'g-ann', 'AIGC')).toMatchObject({ id: 'g-ann' })
     expect(await owners.group('ann', 'f-ann', 'LivenessFace')).toMatchObject({ id: 'f-ann' })
+  })
+
+  test('is looked up for the user of the request', async () => {
+    const callers: AssetCaller[] = []
+    const { owners } = openFixture(async (_asset, caller) => {
+      callers.push(caller)
+      return { group: 'g-ann', evidence: 'seen' }
+    })
+    const request = new Request('http://sluice.test/')
+    await owners.asset('ann', 'a-new', request)
+    await owners.locateAsset('ann', 'a-new')
+    expect(callers).toEqual([{ user: 'ann', request }, { user: 'ann' }])
+    expect(callers[0]?.request).toBe(request)
   })
 
   test('fails with the same response for a foreign, unknown or malformed id and for another type', async () => {
@@ -118,6 +131,19 @@ describe('access to an asset', () => {
     expect(await owners.asset('ann', 'a-new')).toMatchObject({ id: 'a-new', evidence: 'seen' })
     expect(await owners.asset('ann', 'a-new')).toMatchObject({ id: 'a-new', evidence: undefined })
     expect(calls).toEqual(['a-new'])
+  })
+
+  test('is looked up for the user of the request', async () => {
+    const callers: AssetCaller[] = []
+    const { owners } = openFixture(async (_asset, caller) => {
+      callers.push(caller)
+      return { group: 'g-ann', evidence: 'seen' }
+    })
+    const request = new Request('http://sluice.test/')
+    await owners.asset('ann', 'a-new', request)
+    await owners.locateAsset('ann', 'a-new')
+    expect(callers).toEqual([{ user: 'ann', request }, { user: 'ann' }])
+    expect(callers[0]?.request).toBe(request)
   })
 
   test('fails with the same response for a foreign, unknown and malformed id', async () => {
