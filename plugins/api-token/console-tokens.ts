@@ -9,6 +9,7 @@ import type { Json } from '../shared/json.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import { limitLength } from '../shared/text.ts'
 import { createToken, hashToken } from './token.ts'
 
@@ -87,7 +88,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
 
   const validTokens = async (user: string): Promise<readonly StoredToken[]> => {
     const time = clock.now()
-    const tokens = await stored(store.listTokens(user, time))
+    const tokens = await storeCall(store.listTokens(user, time), storeUnavailable)
     return tokens.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt ?? Infinity) > time)
   }
 
@@ -102,7 +103,7 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
     const wanted = await readTokenRequest(request, createdAt)
     const token = createToken()
     const data = { ...wanted, start: token.slice(0, 9), createdAt }
-    const id = await stored(store.addToken({ ...data, user, hash: hashToken(token) }, maxTokens))
+    const id = await storeCall(store.addToken({ ...data, user, hash: hashToken(token) }, maxTokens), storeUnavailable)
     if (id === undefined) throw (await validTokens(user)).length < maxTokens ? tooOften() : tooMany(maxTokens)
     // Before the response: no caller may receive a token that is not in the audit trail.
     await audit.record({ action: 'token.create', target: { kind: 'token', id } }, request)
@@ -112,7 +113,8 @@ export const consoleTokens = (options: ConsoleTokensOptions) => {
   const revoke = async (request: Request, id: unknown): Promise<Response> => {
     const { user } = await identifyForChange(request)
     const [known, time] = [readId(id), clock.now()]
-    const revokedAt = known === undefined ? undefined : await stored(store.revokeToken(known, time, user))
+    const revokedAt =
+      known === undefined ? undefined : await storeCall(store.revokeToken(known, time, user), storeUnavailable)
     if (revokedAt === undefined) throw new Problem(404, 'token not found', { event: accessDenied('token', known) })
     // Only the first revocation is recorded: repeated requests must not fill the audit trail.
     if (revokedAt === time)
@@ -191,11 +193,5 @@ const tooOften = () =>
 
 const success = (content: object): Response => noStoreJson({ success: true, ...content })
 
-/** Returns the result of a store call. Throws Problem 500 if it fails. */
-const stored = async <Result>(result: Promise<Result>): Promise<Result> => {
-  try {
-    return await result
-  } catch (cause) {
-    throw new Problem(500, 'the token store is unavailable', { cause })
-  }
-}
+/** The message when the store fails. */
+const storeUnavailable = 'the token store is unavailable'

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { noStoreJson } from '../shared/no-store.ts'
+import { storeCall } from '../shared/store-call.ts'
 import { UpstreamBusyError } from '../upstream-proxy/index.ts'
 import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
 import { createState, hashState, serveCallback } from './callback.ts'
-import { fromStore, notRecorded } from './context.ts'
+import { faceNotRecorded } from './context.ts'
 import type { CreateFaceDriver } from './driver.ts'
 import { ForeignGroupError, recordGroup } from './group.ts'
 import { readTaskBody } from './parse.ts'
@@ -19,7 +20,7 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
   /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
   const move = async <Task extends Verification>(task: Task, to: VerificationStatus, group?: string): Promise<Task> => {
     const path = statusPathTo(task.status, to)
-    if (path) await fromStore(store.moveVerification(task.id, path, { group }), notRecorded)
+    if (path) await storeCall(store.moveVerification(task.id, path, { group }), faceNotRecorded)
     return path ? { ...task, status: to } : task
   }
 
@@ -79,9 +80,9 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
       const expiresAt = Math.min(end, createdAt + taskMs)
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
       const dueAt = firstPollAt(createdAt, expiresAt)
-      const added = await fromStore(
+      const added = await storeCall(
         store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
-        notRecorded,
+        faceNotRecorded,
       )
       if (!added) throw new Error('the generated verification id exists already')
       audit.note({ action: 'verification.create', target: { kind: 'verification', id: task.id } }, request)

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type FaceContext, fromStore } from './context.ts'
+import { storeCall } from '../shared/store-call.ts'
+import { type FaceContext, faceNotChecked } from './context.ts'
 import { type PageOutcome, pageOf, prefetchResponse } from './page.ts'
 import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
@@ -48,15 +49,15 @@ export const processCallback = async (
 ): Promise<PageOutcome> => {
   if (!isState(state)) return 'unknown'
   const hash = hashState(state)
-  const task = await fromStore(store.verificationByState(hash))
+  const task = await storeCall(store.verificationByState(hash), faceNotChecked)
   const result = readCallbackResult(parameters)
   if (!task || !result || !tokensAgree(result.token, task.token)) return 'unknown'
   const path = statusPathTo(task.status, result.succeeded ? 'callback_received' : 'failed')
   if (task.status === 'waiting_user' && path) {
-    const moved = await fromStore(store.moveVerification(task.id, path, { dueAt: clock.now() }))
+    const moved = await storeCall(store.moveVerification(task.id, path, { dueAt: clock.now() }), faceNotChecked)
     if (moved && result.succeeded) await resolve(task)
   }
-  return outcomeOf(await fromStore(store.verificationByState(hash)))
+  return outcomeOf(await storeCall(store.verificationByState(hash), faceNotChecked))
 }
 
 /** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */

@@ -1,7 +1,6 @@
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/problem.ts'
-import { storeCall } from '../shared/store-call.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
@@ -22,11 +21,8 @@ export interface FaceContext {
   readonly maxBodyBytes: number
 }
 
-/** Awaits a call of the store, and throws Problem 500 with `message` when it rejects. */
-export const fromStore = <Value>(
-  call: Promise<Value>,
-  message = 'face verification could not be checked',
-): Promise<Value> => storeCall(call, message)
+/** The message when the store cannot be read. */
+export const faceNotChecked = 'face verification could not be checked'
 
 /** The message when a task cannot be stored. */
-export const notRecorded = 'failed to record face verification'
+export const faceNotRecorded = 'failed to record face verification'

@@ -1,6 +1,7 @@
 import { accessDenied } from '../shared/audit.ts'
 import { Problem } from '../shared/problem.ts'
-import { type FaceContext, fromStore } from './context.ts'
+import { storeCall } from '../shared/store-call.ts'
+import type { FaceContext } from './context.ts'
 import type { Verification } from './store.ts'
 
 const type = 'LivenessFace'
@@ -24,14 +25,14 @@ export const recordGroup = async (
   const createdAt = clock.now()
   const minute = new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')
   for (let number = 1; number <= maxNames; number++) {
-    const owner = await fromStore(store.group(id), unrecordedGroup)
+    const owner = await storeCall(store.group(id), unrecordedGroup)
     if (owner?.user === user && owner.type === type) return
     if (owner) {
       log.error({ verification, user, group: id }, 'the group of a face verification belongs to another user')
       throw new ForeignGroupError(500, unrecordedGroup, { event: { ...accessDenied('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
-    const conflict = await fromStore(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
+    const conflict = await storeCall(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
     if (conflict === undefined) {
       log.info({ verification, user, group: id }, 'face verified')
       audit.note({ action: 'group.adopt', user, target: { kind: 'group', id }, reason: `verification ${verification}` })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Problem } from '../shared/problem.ts'
-import { type FaceContext, fromStore } from './context.ts'
+import { storeCall } from '../shared/store-call.ts'
+import { type FaceContext, faceNotChecked } from './context.ts'
 
 /**
  * Runs `create` with a reservation, which counts as an open verification of the user while the upstream creates it. So concurrent requests
@@ -15,8 +16,9 @@ export const withReservation = async <Created>(
 ): Promise<Created> => {
   const createdAt = clock.now()
   const id = `reserved-${randomUUID()}`
-  const nextExpiry = await fromStore(
+  const nextExpiry = await storeCall(
     store.reserveVerification({ id, user, createdAt, expiresAt: createdAt + leaseMs }, maxOpen),
+    faceNotChecked,
   )
   if (nextExpiry !== undefined) {
     const seconds = Math.max(1, Math.ceil((nextExpiry - createdAt) / 1000))

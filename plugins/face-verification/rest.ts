@@ -2,6 +2,7 @@ import { readId } from '../shared/id.ts'
 import type { Json } from '../shared/json.ts'
 import { noStore } from '../shared/no-store.ts'
 import { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import {
   toResponse,
   UpstreamInvalidError,
@@ -9,7 +10,7 @@ import {
   type UpstreamResponse,
 } from '../upstream-proxy/index.ts'
 import { firstPollAt, nextPoll, nextPollAfterError } from './backoff.ts'
-import { fromStore, notRecorded } from './context.ts'
+import { faceNotRecorded } from './context.ts'
 import type { CreateFaceDriver } from './driver.ts'
 import { recordGroup } from './group.ts'
 import { readGroup, readTaskBody, resultOf } from './parse.ts'
@@ -37,7 +38,7 @@ export const restDriver: CreateFaceDriver = (context) => {
     if (status === 'verified' && group === undefined) throw new UpstreamInvalidError('a verified task without group_id')
     if (group !== undefined && group !== task.group) await recordGroup(context, task, group)
     const path = status && statusPathTo(task.status, status)
-    if (path) await fromStore(store.moveVerification(task.id, path, { group }), notRecorded)
+    if (path) await storeCall(store.moveVerification(task.id, path, { group }), faceNotRecorded)
   }
 
   const requestStatus = (
@@ -67,12 +68,12 @@ export const restDriver: CreateFaceDriver = (context) => {
       if (id === undefined) throw new UpstreamInvalidError('a face verification without verification_id')
       const expiresAt = readExpiry(result.get('expires_at'), createdAt) ?? createdAt + taskMs
       const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, polls: 0 } as const
-      const added = await fromStore(
+      const added = await storeCall(
         store.addVerification({ ...task, dueAt: firstPollAt(createdAt, expiresAt) }, reserved),
-        notRecorded,
+        faceNotRecorded,
       )
       if (!added) {
-        throw new Problem(500, notRecorded, { cause: new Error(`the verification ${id} belongs to another user`) })
+        throw new Problem(500, faceNotRecorded, { cause: new Error(`the verification ${id} belongs to another user`) })
       }
       audit.note({ action: 'verification.create', target: { kind: 'verification', id } }, request)
       await record(task, response)

@@ -2,8 +2,9 @@ import { accessDenied } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import type { VerificationKind } from '../upstream-proxy/index.ts'
-import { type FaceContext, fromStore } from './context.ts'
+import { type FaceContext, faceNotChecked } from './context.ts'
 import type { Verification } from './store.ts'
 
 /** A task on which the code acts for its creator. */
@@ -20,7 +21,7 @@ export const findOwnTask = async (
   id: unknown,
 ): Promise<OwnedTask> => {
   const validId = readId(id)
-  const task = validId === undefined ? undefined : await fromStore(store.verification(validId))
+  const task = validId === undefined ? undefined : await storeCall(store.verification(validId), faceNotChecked)
   if (task?.user !== user || task.kind !== kind) {
     throw new Problem(404, 'verification not found', { event: accessDenied('verification', validId) })
   }
@@ -51,7 +52,7 @@ export const withLease = async (
 ): Promise<boolean> => {
   const now = clock.now()
   const until = now + leaseMs
-  const leased = await fromStore(store.leaseVerification(id, now, until))
+  const leased = await storeCall(store.leaseVerification(id, now, until), faceNotChecked)
   if (!leased) return false
   const task = declareOwn(leased)
   const deadline = AbortSignal.timeout(Math.ceil(leaseMs * 0.8))

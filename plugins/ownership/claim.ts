@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import { minCheckMs } from './reconcile.ts'
 import type { Claim, ClaimStore } from './store.ts'
 
@@ -35,11 +36,8 @@ export interface WithClaimOptions<Made> {
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
   const { store, wanted, send, idOf, effectOf, clock = systemClock } = options
-  const failCheck = (cause: unknown) => {
-    throw new Problem(500, 'failed to check asset group', { cause })
-  }
-  const claim = await store.claim(wanted).catch(failCheck)
-  if (!claim) throw (await store.hasUnresolved(wanted).catch(failCheck)) ? outcomeUnknown() : nameInUse()
+  const claim = await storeCall(store.claim(wanted), notChecked)
+  if (!claim) throw (await storeCall(store.hasUnresolved(wanted), notChecked)) ? outcomeUnknown() : nameInUse()
 
   let made: Made
   try {
@@ -60,6 +58,8 @@ export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<
     )
   return made
 }
+
+const notChecked = 'failed to check asset group'
 
 const nameInUse = () => new Problem(400, 'an asset group with the same Name and GroupType already exists')
 

@@ -1,7 +1,8 @@
 import { isJson, readJsonBody } from '../shared/body.ts'
 import { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import type { QueueFlow } from './login-queue.ts'
-import { fromStore } from './session.ts'
+import { sessionNotChecked } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
 export interface Credentials {
@@ -42,7 +43,7 @@ export const findUser = async (
   verify: Verify,
   flow: QueueFlow,
 ): Promise<(LoginUser & { readonly password: string }) | undefined> => {
-  const user = isStorable(name) ? await fromStore(store.userByName(name)) : undefined
+  const user = isStorable(name) ? await storeCall(store.userByName(name), sessionNotChecked) : undefined
   const hash = user?.disabledAt === undefined ? user?.password : undefined
   const matches = await verify(password, hash, flow)
   return matches && user && hash !== undefined ? { ...user, password: hash } : undefined

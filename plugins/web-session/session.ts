@@ -73,10 +73,10 @@ export const createSessions = (options: SessionOptions): Sessions => {
       if (id === undefined) return undefined
       const hash = hashOf(id)
       const time = clock.now()
-      const found = await fromStore(store.session(hash))
+      const found = await storeCall(store.session(hash), sessionNotChecked)
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
-      if (idleUntil - found.idleUntil > touchMs) await fromStore(store.touchSession(hash, idleUntil))
+      if (idleUntil - found.idleUntil > touchMs) await storeCall(store.touchSession(hash, idleUntil), sessionNotChecked)
       return new KnownSession(found, hash, watch)
     },
 
@@ -86,13 +86,14 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
       const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }
-      if (!(await fromStore(store.addSession(session, cookies.readAll(request).map(hashOf), maxSessions))))
-        return undefined
+      const ended = cookies.readAll(request).map(hashOf)
+      const added = await storeCall(store.addSession(session, ended, maxSessions), sessionNotChecked)
+      if (!added) return undefined
       return cookies.issue(id, Math.floor(absoluteMs / 1000))
     },
 
     async end(request) {
-      for (const id of cookies.readAll(request)) await fromStore(store.endSession(hashOf(id)))
+      for (const id of cookies.readAll(request)) await storeCall(store.endSession(hashOf(id)), sessionNotChecked)
       return cookies.clear()
     },
   }
@@ -118,6 +119,5 @@ class KnownSession implements SessionIdentity {
 
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
-/** Awaits a call of the store, and throws Problem 500 when it rejects. */
-export const fromStore = <Value>(call: Promise<Value>): Promise<Value> =>
-  storeCall(call, 'session could not be checked')
+/** The message when the store fails. */
+export const sessionNotChecked = 'session could not be checked'

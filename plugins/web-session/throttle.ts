@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
 import type { QueueFlow } from './login-queue.ts'
 import { networksOf } from './networks.ts'
-import { fromStore } from './session.ts'
+import { sessionNotChecked } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'
 
 /** How many failed logins have no delay. */
@@ -82,7 +83,7 @@ export const createThrottle = (
     let earliest = Number.POSITIVE_INFINITY
     for (const { counters, flow } of admissionsOf(caller)) {
       const counted = { id: randomUUID(), counters, now: time }
-      const blockedUntil = await fromStore(store.takeAttempt(counted))
+      const blockedUntil = await storeCall(store.takeAttempt(counted), sessionNotChecked)
       if (blockedUntil === undefined) return { counted, flow }
       earliest = Math.min(earliest, blockedUntil)
     }
@@ -95,7 +96,8 @@ export const createThrottle = (
       try {
         const result = await attempt(flow)
         // A login from a known device resets the device's counter, not the name's.
-        if (result !== undefined) await fromStore(store.revertAttempt(counted, counted.counters[0].key))
+        if (result !== undefined)
+          await storeCall(store.revertAttempt(counted, counted.counters[0].key), sessionNotChecked)
         return result
       } catch (error) {
         await store.revertAttempt(counted).catch(() => {})

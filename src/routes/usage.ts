@@ -1,6 +1,7 @@
 import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
 import { noStoreJson } from '../../plugins/shared/no-store.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
+import { storeCall } from '../../plugins/shared/store-call.ts'
 import type { Store } from '../store/index.ts'
 
 /** `GET /api/usage`: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are days, both inclusive. */
@@ -9,11 +10,8 @@ export const listUsage =
   async ({ request }: { request: Request }): Promise<Response> => {
     const { user } = await requireIdentity(identify, request)
     const query = new URLSearchParams(request.url.split('?')[1] ?? '')
-    const rows = await store
-      .listUsage({ user, since: readDay(query, 'since'), until: readDay(query, 'until') })
-      .catch((cause: unknown) => {
-        throw new Problem(500, 'usage could not be loaded', { cause })
-      })
+    const days = { since: readDay(query, 'since'), until: readDay(query, 'until') }
+    const rows = await storeCall(store.listUsage({ user, ...days }), 'usage could not be loaded')
     const usage = rows.toReversed().map((row) => ({
       day: row.day,
       token:

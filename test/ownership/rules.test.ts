@@ -60,19 +60,6 @@ describe('access to a group', () => {
     expect(await owners.group('ann', 'f-ann', 'LivenessFace')).toMatchObject({ id: 'f-ann' })
   })
 
-  test('is looked up for the user of the request', async () => {
-    const callers: AssetCaller[] = []
-    const { owners } = openFixture(async (_asset, caller) => {
-      callers.push(caller)
-      return { group: 'g-ann', evidence: 'seen' }
-    })
-    const request = new Request('http://sluice.test/')
-    await owners.asset('ann', 'a-new', request)
-    await owners.locateAsset('ann', 'a-new')
-    expect(callers).toEqual([{ user: 'ann', request }, { user: 'ann' }])
-    expect(callers[0]?.request).toBe(request)
-  })
-
   test('fails with the same response for a foreign, unknown or malformed id and for another type', async () => {
     const { owners } = openFixture()
     const expected = await response(owners.group('ann', 'g-none'))
