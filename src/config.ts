@@ -1,8 +1,6 @@
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import {
   address,
-  databaseForm,
-  databaseUrl,
   hostName,
   integer,
   key,
@@ -20,6 +18,7 @@ import {
   words,
 } from './config/parsers.ts'
 import { createReader, type Environment, type Read } from './config/reader.ts'
+import { databaseKindOf, databaseUrlForms } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
 export interface Config {
@@ -114,8 +113,8 @@ export const readConfig = (env: Environment): Config | Problems => {
 
   const storeUrl = readDatabaseUrl(read)
   const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
-  if (workers > 1 && storeUrl === 'sqlite::memory:') {
-    addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file')
+  if (workers > 1 && !databaseKindOf(storeUrl)?.isShareable(storeUrl)) {
+    addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: a file or a database server')
   }
   const { upstream, limits } = readMediaUpstream(env, read, addProblem)
   const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
@@ -180,9 +179,13 @@ export const readConfig = (env: Environment): Config | Problems => {
     sessionSecrets,
     metricsToken,
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
-    secrets: [...mediaSecrets(upstream), textKey, metricsToken, ...sessionSecrets, ...passwordOf(storeUrl)].filter(
-      (secret) => secret !== undefined,
-    ),
+    secrets: [
+      ...mediaSecrets(upstream),
+      textKey,
+      metricsToken,
+      ...sessionSecrets,
+      databaseKindOf(storeUrl)?.passwordOf(storeUrl),
+    ].filter((secret) => secret !== undefined),
   }
   return problems.length > 0 ? { problems } : config
 }
@@ -198,7 +201,9 @@ export const readAdminConfig = (env: Environment): Pick<Config, 'store' | 'audit
   return problems.length > 0 ? { problems } : config
 }
 
-const readDatabaseUrl = (read: Read): string => read('DATABASE_URL', databaseForm, databaseUrl) ?? defaultDatabase
+const readDatabaseUrl = (read: Read): string =>
+  read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
+  defaultDatabase
 
 const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, integer(0, 36_500)) ?? 90) * dayMs
 
@@ -207,9 +212,3 @@ const bytesForm = 'must be an integer from 1 to 2147483647'
 const bytes = integer(1, 2_147_483_647)
 const daysForm = 'must be an integer of days, up to 36500'
 const dayMs = 86_400_000
-
-const passwordOf = (url: string): readonly string[] => {
-  if (!url.startsWith('postgres')) return []
-  const { password } = new URL(url)
-  return password === '' ? [] : [decodeURIComponent(password)]
-}

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 
 /** What a variable must be: the second half of each problem. */
-export const databaseForm = 'must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
 export const printableForm = 'must be printable ASCII characters without spaces'
 export const segmentForm = 'must be lower-case letters, digits and hyphens'
@@ -49,12 +48,6 @@ export const address = (text: string): string | undefined => {
 export const textAddress = (text: string): string | undefined => {
   const url = address(text)
   return url?.endsWith('/v1') ? url : undefined
-}
-
-/** Parses the address of a database: `sqlite:PATH` or `postgres://…`. */
-export const databaseUrl = (text: string): string | undefined => {
-  if (/^sqlite:./.test(text)) return text
-  return /^postgres(ql)?:\/\//.test(text) && URL.parse(text)?.hostname ? text : undefined
 }
 
 /** Parses secrets of at least 16 characters, separated by commas. */

@@ -34,7 +34,7 @@ export const toColumnValue = (value: Value | undefined): Value => {
 /** Statements in sequence, where a later one may depend on the rows of an earlier one. */
 export type Steps = Generator<Statement, void, readonly Row[]>
 
-/** PostgreSQL or SQLite. Every method rejects with StoreError, within its deadline. */
+/** A connection to a database. Every method rejects with StoreError, within its deadline. */
 export interface Database {
   /** Runs one statement. @param deadlineMs default: the deadline of the database */
   query<Result = Row>(statement: Statement, deadlineMs?: number): Promise<Result[]>
@@ -44,6 +44,19 @@ export interface Database {
   exclusively(steps: () => Steps): Promise<void>
   /** Never rejects. Takes at most 3 seconds. */
   close(): Promise<void>
+}
+
+/** A kind of database. Its SQL must accept the statements of this folder: they are the same for all kinds. */
+export interface DatabaseKind {
+  /** The form of its URLs, for messages. */
+  readonly urlForm: string
+  accepts(url: string): boolean
+  /** The password in a URL, which no log line may contain. Undefined: there is none. */
+  passwordOf(url: string): string | undefined
+  /** Whether several processes can open the URL and share its data. */
+  isShareable(url: string): boolean
+  /** Opens a database at a URL that it accepts. Connects at the first query. @param deadlineMs how long a query may take */
+  open(url: string, options: { readonly deadlineMs: number }): Database
 }
 
 /** Renders statements with numbered parameters (`$1` or `?1`). Each template in the source is rendered once. */

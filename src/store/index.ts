@@ -11,15 +11,14 @@ import { createAttemptStore } from './attempts.ts'
 import { createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
 import { type Database, sql } from './database.ts'
+import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { createGroupStore } from './groups.ts'
 import { migrate } from './migrations.ts'
 import { openClaims } from './open-claims.ts'
-import { openPostgres } from './postgres.ts'
 import { createRateLimitStore } from './rate-limits.ts'
 import { notifyOnRaise, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { createSessionStore } from './sessions.ts'
-import { openSqlite } from './sqlite.ts'
 import { createTextObjectStore } from './text-objects.ts'
 import { createTokenStore } from './tokens.ts'
 import { createUsageStore, type UsageRecords } from './usage.ts'
@@ -122,8 +121,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
 }
 
 const openDatabase = (url: string, deadlineMs: number): Database => {
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, { deadlineMs })
-  const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
-  if (path === undefined) throw new TypeError('a store is at sqlite:PATH or postgres://…')
-  return openSqlite(path)
+  const kind = databaseKindOf(url)
+  if (!kind) throw new TypeError(`a store is at ${databaseUrlForms}`)
+  return kind.open(url, { deadlineMs })
 }

@@ -1,7 +1,24 @@
 import type postgres from 'postgres'
 import { ConnectionPool } from './connection-pool.ts'
-import { type Database, type Row, renderStatement, type Statement, type Steps, toRow } from './database.ts'
+import {
+  type Database,
+  type DatabaseKind,
+  type Row,
+  renderStatement,
+  type Statement,
+  type Steps,
+  toRow,
+} from './database.ts'
 import { storeError } from './error.ts'
+
+/** PostgreSQL. */
+export const postgresDatabase: DatabaseKind = {
+  urlForm: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  accepts: (url) => /^postgres(ql)?:\/\//.test(url) && Boolean(URL.parse(url)?.hostname),
+  passwordOf: (url) => decodeURIComponent(new URL(url).password) || undefined,
+  isShareable: () => true,
+  open: (url, options) => openPostgres(url, options),
+}
 
 /** Options of `openPostgres`. */
 export interface PostgresOptions {

@@ -1,10 +1,21 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type Database, type Row, renderStatement, type Statement, toRow } from './database.ts'
+import { type Database, type DatabaseKind, type Row, renderStatement, type Statement, toRow } from './database.ts'
 import { StoreError, storeError } from './error.ts'
 
 const textOf = renderStatement('?')
+
+/** SQLite: a file, or `:memory:`. */
+export const sqliteDatabase: DatabaseKind = {
+  urlForm: 'sqlite:PATH',
+  accepts: (url) => /^sqlite:./.test(url),
+  passwordOf: () => undefined,
+  isShareable: (url) => pathOf(url) !== ':memory:',
+  open: (url) => openSqlite(pathOf(url)),
+}
+
+const pathOf = (url: string): string => url.slice('sqlite:'.length)
 
 // https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
 const uniqueViolations: readonly unknown[] = [1555, 2067]

@@ -184,7 +184,7 @@ describe('config', () => {
 
   test('several workers need a database that processes can share', () => {
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite::memory:' })).toEqual([
-      'WORKERS above 1 needs a DATABASE_URL that processes can share: PostgreSQL or a SQLite file',
+      'WORKERS above 1 needs a DATABASE_URL that processes can share: a file or a database server',
     ])
     expect(problemsOf({ WORKERS: '1', DATABASE_URL: 'sqlite::memory:' })).toEqual([])
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite:x.db' })).toEqual([])

@@ -3,12 +3,11 @@ import { type FaceVerificationOptions, faceVerification } from '../../plugins/fa
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Upstream } from '../../plugins/upstream-proxy/index.ts'
 import type { Database } from '../../src/store/database.ts'
+import { databaseKindOf } from '../../src/store/database-kinds.ts'
 import { createGroupStore } from '../../src/store/groups.ts'
 import { migrate } from '../../src/store/migrations.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 import { createVerificationStore } from '../../src/store/verifications.ts'
-import { freshDatabase } from '../support/database.ts'
+import { databaseNames, freshDatabase } from '../support/database.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { Sibling, Vendor } from './vendor.ts'
 
@@ -17,14 +16,15 @@ export type FaceStore = ReturnType<typeof storeOn>
 export const storeOn = (database: Database) => ({ ...createGroupStore(database), ...createVerificationStore(database) })
 
 export const openDatabase = async (url: string): Promise<Database> => {
-  const database = url.startsWith('sqlite:') ? openSqlite(url.slice(7)) : openPostgres(url, { deadlineMs: 10_000 })
+  const database = databaseKindOf(url)?.open(url, { deadlineMs: 10_000 })
+  if (!database) throw new Error(`${url} is not the URL of a database`)
   await database.exclusively(() => migrate(0))
   return database
 }
 
 /** Declares a suite for each database. It gets two stores on one database, as two processes have. */
 export const eachStore = (name: string, suite: (stores: () => readonly [FaceStore, FaceStore]) => void): void => {
-  for (const kind of ['sqlite', 'postgres'] as const) {
+  for (const kind of databaseNames) {
     describe(`${name} (${kind})`, () => {
       const open: Database[] = []
       let stores: readonly [FaceStore, FaceStore] | undefined

@@ -1,16 +1,14 @@
 import { expect, test } from 'bun:test'
 import { sql } from '../../src/store/database.ts'
+import { databaseKinds } from '../../src/store/database-kinds.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 eachDatabase('migration', ({ kind }) => {
   const fresh = async () => {
     const made = await freshDatabase(kind)
-    const connect = () =>
-      kind === 'sqlite' ? openSqlite(made.url.slice('sqlite:'.length)) : openPostgres(made.url, { deadlineMs: 3_000 })
+    const connect = () => databaseKinds[kind].open(made.url, { deadlineMs: 3_000 })
     return { ...made, connect }
   }
 

