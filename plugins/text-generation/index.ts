@@ -99,7 +99,7 @@ export interface TextGenerationOptions {
   readonly fetch?: Fetch
   readonly clock?: Clock
   readonly log?: Log
-  /** Receives refused accesses, and cancellations and deletions of stored responses. Default: no audit. */
+  /** Receives denied accesses, and cancellations and deletions of stored responses. Default: no audit. */
   readonly audit?: Audit
   readonly observe?: UpstreamClientOptions['observe']
 }

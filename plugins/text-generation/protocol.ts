@@ -42,7 +42,7 @@ export interface Exchange {
   /** Whether the upstream responds in the caller's protocol, so that no conversion is needed. */
   readonly native: boolean
   /** Whether an object is a response of the upstream's protocol. */
-  isResponse(answer: JsonObject): boolean
+  isResponse(body: JsonObject): boolean
   /**
    * Whether the upstream responds at once and continues in the background. Such a request does not stream unless the
    * caller wants it.
@@ -51,7 +51,7 @@ export interface Exchange {
   /** Whether a terminal event completes a stream. If false, `[DONE]` or a clean end of the body does. */
   readonly hasTerminalEvent: boolean
   /** Converts a response object, parsed with `parseLossless`, to the text of the equivalent event stream. */
-  toEventStream(answer: unknown): string
+  toEventStream(body: unknown): string
   /** Builds the caller's non-streaming response from the upstream's events. */
   assemble(): Assembly
   /** Converts the upstream's frames to the caller's stream. */

@@ -55,7 +55,7 @@ class Success implements UpstreamResponse {
   }
 }
 
-/** Returns the response of an operation if it is a success. Throws UpstreamRefusedError or UpstreamInvalidError otherwise. */
+/** Returns the response of an operation if it is a success. Throws UpstreamRejectedError or UpstreamInvalidError otherwise. */
 export const checkResponse = (
   operation: Operation,
   received: RawResponse,

@@ -26,7 +26,7 @@ export const reconcileOptionsOf = (
   leaseMs: claimMs,
   callMs: claimMs,
   onAdopted: ({ user }, id) =>
-    audit?.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'found after a lost answer' }),
+    audit?.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'found after a lost response' }),
   find: async (type, name) =>
     (await findGroups(upstream, type, name)).flatMap((group) => {
       const id = readId(group.get('Id')?.string())

@@ -329,7 +329,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         entries = await trailOf(fixture, '--user', 'ann')
         return entries.length > 0
       })
-      expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost answer' }])
+      expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost response' }])
     }, 30_000)
 
     test('does not exist with AUDIT_DAYS 0', async () => {

@@ -40,7 +40,7 @@ const isNamed =
   (detail: ErrorDetail): boolean =>
     name.test(detail.field) || message.test(detail.message)
 
-const refuses =
+const notSupported =
   "(?:(?:\\bnot|n['’]t|\\bcannot) (?:be )?(?:support|allow|permit|accept|enable|available|used)|\\bunsupported|\\bunrecogni[sz]ed|\\bunknown|\\bunavailable|\\bdisabled|\\bmust be (?:set to )?false|\\bonly supports? non-)"
 /** Matches "stream" and "streaming", but not "audio stream" and similar. */
 const streamWord = '(?<!\\b(?:audio|video|image|data|media|input|file|byte) )\\bstream(?:ing)?\\b'
@@ -60,7 +60,7 @@ const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])
     'stream',
     isNamed(
       /^stream$/,
-      new RegExp(`${refuses}${withinSentence}${streamWord}|${streamWord}${withinSentence}${refuses}`, 'i'),
+      new RegExp(`${notSupported}${withinSentence}${streamWord}|${streamWord}${withinSentence}${notSupported}`, 'i'),
     ),
   ],
 ]

@@ -63,7 +63,7 @@ export type UpstreamClient = (request: TextRequest) => Promise<TextResponse>
 /**
  * Creates the client for all text upstreams. It resolves when the headers of a successful response have arrived.
  *
- * The client rejects with UpstreamRefusedError for a status from 400 to 599, UpstreamUnreachableError when there was no
+ * The client rejects with UpstreamRejectedError for a status from 400 to 599, UpstreamUnreachableError when there was no
  * response, and UpstreamInvalidError for any other status and for headers that contain the upstream's credential.
  */
 export const createUpstreamClient = ({
