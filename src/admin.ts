@@ -253,7 +253,7 @@ const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<s
 }
 
 /** `bun run admin`: runs one command on the configured database, and exits with its status. */
-export const main = async (args: readonly string[]): Promise<void> => {
+export const adminCommand = async (args: readonly string[]): Promise<void> => {
   const config = readAdminConfig(process.env)
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
@@ -278,4 +278,4 @@ export const main = async (args: readonly string[]): Promise<void> => {
   process.exit(status)
 }
 
-if (import.meta.main) await main(process.argv.slice(2))
+if (import.meta.main) await adminCommand(process.argv.slice(2))

@@ -1,5 +1,9 @@
 import { Elysia } from 'elysia'
-import { type ConcurrencyLimitsOptions, concurrencyLimits } from '../plugins/concurrency-limits/index.ts'
+import {
+  type ConcurrencyLimitsOptions,
+  concurrencyLimits,
+  type FetchHandler,
+} from '../plugins/concurrency-limits/index.ts'
 import {
   createMetrics,
   type Metrics,
@@ -9,7 +13,7 @@ import {
   readSnapshot,
 } from '../plugins/metrics/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
-import { type Awaitable, andThen } from '../plugins/shared/awaitable.ts'
+import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
 import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
@@ -38,8 +42,7 @@ export interface AppOptions {
   readonly audit?: Audit
 }
 
-/** Handles a request. It does not depend on the server that accepted it. */
-export type FetchHandler = (request: Request) => Awaitable<Response>
+export type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
 
 /** Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics. */
 export const createApp = (options: AppOptions): FetchHandler => {

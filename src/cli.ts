@@ -1,7 +1,7 @@
 /** The command `sluice` of the published package: the default server and its administration. */
 import process from 'node:process'
-import { main as admin } from './admin.ts'
-import { main as start } from './server.ts'
+import { adminCommand } from './admin.ts'
+import { startCommand } from './server.ts'
 
 const usage = `usage: sluice start            starts the server, which reads its settings from the environment
        sluice admin COMMAND    manages users, tokens and groups; without COMMAND it lists the commands`
@@ -19,9 +19,9 @@ const raiseFetchLimit = (): void => {
 const [command, ...args] = process.argv.slice(2)
 if (command === 'start' && args.length === 0) {
   raiseFetchLimit()
-  await start()
+  await startCommand()
 } else if (command === 'admin') {
-  await admin(args)
+  await adminCommand(args)
 } else if (command === '--help') {
   console.log(usage)
 } else {

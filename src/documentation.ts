@@ -1,6 +1,6 @@
 import { openapi } from '@elysiajs/openapi'
 import { Elysia } from 'elysia'
-import { pageOf } from './documentation/page.ts'
+import { documentationPage } from './documentation/page.ts'
 import type { Specification } from './documentation/specification.ts'
 import { style } from './documentation/style.ts'
 
@@ -34,7 +34,7 @@ export const documentation = () => {
   /** Rendered by the first request: by then all routes are registered. */
   let page: string | undefined
   const showPage = async (): Promise<Response> => {
-    page ??= pageOf(await read())
+    page ??= documentationPage(await read())
     return staticResponse(page, 'text/html; charset=utf-8')
   }
   return new Elysia({ name: 'sluice/documentation' })

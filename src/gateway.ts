@@ -29,7 +29,7 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './r
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
-import { openapi } from './schema/openapi.ts'
+import { docs } from './schema/openapi.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
@@ -82,18 +82,18 @@ export const assetLibrary = (options: GatewayOptions) => {
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
     .use(ownership({ rules, identify }))
-    .post('/assets/groups', createGroup(library), { caller: true, ...openapi.createGroup })
-    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...openapi.listGroups })
-    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...openapi.getGroup })
-    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...openapi.updateGroup })
-    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...openapi.updateGroup })
-    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...openapi.deleteGroup })
-    .post('/assets', createAsset(library), { caller: true, ...openapi.createAsset })
-    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...openapi.listAssets })
-    .get('/assets/:asset_id', getAsset, { locatesAsset: 'asset_id', ...openapi.getAsset })
-    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
-    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...openapi.updateAsset })
-    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...openapi.deleteAsset })
+    .post('/assets/groups', createGroup(library), { caller: true, ...docs.createGroup })
+    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...docs.listGroups })
+    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...docs.getGroup })
+    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...docs.updateGroup })
+    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...docs.updateGroup })
+    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...docs.deleteGroup })
+    .post('/assets', createAsset(library), { caller: true, ...docs.createAsset })
+    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...docs.listAssets })
+    .get('/assets/:asset_id', getAsset, { locatesAsset: 'asset_id', ...docs.getAsset })
+    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...docs.updateAsset })
+    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...docs.updateAsset })
+    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...docs.deleteAsset })
     .use(fallbackRoutes)
   const assets: Pick<Owners, 'asset'> = rules
   return { gateway: routes, upstream, assets: options.kind && assets }

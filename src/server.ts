@@ -222,7 +222,7 @@ export const stopOnSignal = (running: Pick<RunningServer, 'stop'>): void => {
  * Prints the URL to standard output. On failure, prints the reason to standard error and exits: with status 2 for an invalid configuration,
  * otherwise 1.
  */
-export const main = async (): Promise<void> => {
+export const startCommand = async (): Promise<void> => {
   const config = configFromEnvironment()
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
@@ -242,4 +242,4 @@ export const main = async (): Promise<void> => {
   )
 }
 
-if (import.meta.main) void main()
+if (import.meta.main) void startCommand()

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { storeCall } from '../shared/store-call.ts'
 import { type FaceContext, faceNotChecked } from './context.ts'
-import { type PageOutcome, pageOf, prefetchResponse } from './page.ts'
+import { callbackPage, type PageOutcome, prefetchResponse } from './page.ts'
 import { statusPathTo } from './status.ts'
 import type { Verification } from './store.ts'
 
@@ -86,7 +86,7 @@ export const serveCallback = (context: FaceContext, poll: (id: string) => Promis
       log.error({ err }, 'the callback of a face verification could not be processed')
       return 'error'
     })
-    return pageOf(outcome, request.headers.get('accept-language'))
+    return callbackPage(outcome, request.headers.get('accept-language'))
   }
 }
 

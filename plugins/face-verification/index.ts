@@ -13,7 +13,7 @@ import { arkDriver } from './ark.ts'
 import type { FaceContext } from './context.ts'
 import type { CreateFaceDriver } from './driver.ts'
 import { noneDriver } from './none.ts'
-import { openapi } from './openapi.ts'
+import { faceDocs } from './openapi.ts'
 import { type ReconcileVerificationsOptions, reconcileVerifications } from './reconcile.ts'
 import { withReservation } from './reservation.ts'
 import { restDriver } from './rest.ts'
@@ -113,7 +113,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
         options.requireSameOrigin?.(request)
         return asPlainText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
       },
-      openapi.create,
+      faceDocs.create,
     )
     .get(
       '/:verification_id',
@@ -121,10 +121,10 @@ export const faceVerification = (options: FaceVerificationOptions) => {
         const { user } = await requireIdentity(identify, request)
         return asPlainText(await driver.query(await findOwnTask(context, kind, user, params.verification_id), request))
       },
-      openapi.query,
+      faceDocs.query,
     )
   const { callback } = driver
   if (callback)
-    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), openapi.callback)
+    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), faceDocs.callback)
   return routes.use(fallbackRoutes)
 }

@@ -41,7 +41,7 @@ const route = (summary: string, schema: TObject, more: object = {}) => ({
 })
 
 /** OpenAPI details of each route. */
-export const openapi = {
+export const faceDocs = {
   create: route('start a face verification', created, {
     requestBody: { required: false, content: { 'application/json': { schema: Type.Object({}) } } },
   }),

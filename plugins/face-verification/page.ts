@@ -68,7 +68,7 @@ const headers = {
 }
 
 /** The page for an outcome, in the best language for an `Accept-Language` header. */
-export const pageOf = (outcome: PageOutcome, acceptLanguage: string | null): Response => {
+export const callbackPage = (outcome: PageOutcome, acceptLanguage: string | null): Response => {
   const language = languageOf(acceptLanguage)
   const { title, text } = texts[language][outcome]
   const html = `<!doctype html>

@@ -19,7 +19,7 @@ import {
 import { createObjectOwnership } from './objects/ownership.ts'
 import type { TextObjectStore } from './objects/store.ts'
 import { retrieve, storedResponseRoute } from './objects/stored-responses.ts'
-import { openapi } from './openapi.ts'
+import { textDocs } from './openapi.ts'
 import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
@@ -185,38 +185,38 @@ export const textGeneration = (options: TextGenerationOptions) => {
       '/chat/completions',
       ({ request, user, token, arrivedAt, whenRevoked }) =>
         generate({ request, user, token, arrivedAt, whenRevoked }, protocols.chat, generation),
-      { generates: true, ...openapi.createChatCompletion },
+      { generates: true, ...textDocs.createChatCompletion },
     )
     .post(
       '/responses',
       ({ request, user, token, arrivedAt, whenRevoked }) =>
         generate({ request, user, token, arrivedAt, whenRevoked }, protocols.responses, generation),
-      { generates: true, ...openapi.createResponse },
+      { generates: true, ...textDocs.createResponse },
     )
     .get('/responses/:response_id', storedResponseRoute('GetResponse', stored), {
       generates: true,
-      ...openapi.getResponse,
+      ...textDocs.getResponse,
     })
     .delete('/responses/:response_id', storedResponseRoute('DeleteResponse', stored), {
       generates: true,
-      ...openapi.deleteResponse,
+      ...textDocs.deleteResponse,
     })
     .post('/responses/:response_id/cancel', storedResponseRoute('CancelResponse', stored), {
       generates: true,
-      ...openapi.cancelResponse,
+      ...textDocs.cancelResponse,
     })
     .get('/responses/:response_id/input_items', storedResponseRoute('ListInputItems', stored), {
       generates: true,
-      ...openapi.listInputItems,
+      ...textDocs.listInputItems,
     })
     .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, context), {
       generates: true,
-      ...openapi.listModels,
+      ...textDocs.listModels,
     })
     .get(
       '/models/:model',
       ({ request, arrivedAt, params }) => getModel({ upstreams, request, arrivedAt, id: params.model }, context),
-      { generates: true, ...openapi.getModel },
+      { generates: true, ...textDocs.getModel },
     )
     .use(fallbackRoutes)
 }

@@ -79,7 +79,7 @@ const model = Type.Object({
 const models = Type.Object({ object: Type.Literal('list'), data: Type.Array(model) })
 
 /** Elysia options of each route. The handlers read the bodies themselves; `GET /openapi` shows a summary of the schemas. */
-export const openapi = {
+export const textDocs = {
   createChatCompletion: route('Create a chat completion', generated('The completion'), body(completion)),
   createResponse: route('Create a response', generated('The response'), body(response)),
   getResponse: route('Get a stored response', generated('The response')),

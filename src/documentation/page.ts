@@ -18,7 +18,7 @@ interface Route {
  * Renders an OpenAPI document as an HTML page: the routes by tag, with their parameters, bodies and responses.
  * Its links are relative, so the page works under any path prefix.
  */
-export const pageOf = (specification: Specification): string => {
+export const documentationPage = (specification: Specification): string => {
   const { title, description = '' } = specification.info
   const groups = groupsOf(specification)
   return `<!doctype html>

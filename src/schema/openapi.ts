@@ -69,7 +69,7 @@ const listed = (...filters: readonly string[]) => ({
 })
 
 /** Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the descriptions for `GET /openapi`. */
-export const openapi = {
+export const docs = {
   createGroup: route('Create an asset group', created, body(newGroup)),
   listGroups: route('List asset groups', page(group), listed('GroupType', 'GroupIds', 'Name')),
   getGroup: route('An asset group', group),

@@ -9,7 +9,7 @@ const buildInSubprocess = () => {
 }
 
 // Without a bundle, for example in a read-only folder, the source files run.
-const { main }: typeof import('../server.ts') = await import(
+const { startCommand }: typeof import('../server.ts') = await import(
   findBundle(serverBundle) ?? buildInSubprocess() ?? '../server.ts'
 )
-await main()
+await startCommand()

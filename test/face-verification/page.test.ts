@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { languageOf } from '../../plugins/face-verification/language.ts'
-import { type PageOutcome, pageOf } from '../../plugins/face-verification/page.ts'
+import { callbackPage, type PageOutcome } from '../../plugins/face-verification/page.ts'
 import { base, scene } from './fixture.ts'
 
 const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'error']
@@ -31,7 +31,7 @@ describe('the page is in the language of Accept-Language', () => {
 
   for (const outcome of outcomes) {
     test(`${outcome} has a text in both languages`, async () => {
-      const [zh, en] = await Promise.all(['zh', 'en'].map((language) => pageOf(outcome, language).text()))
+      const [zh, en] = await Promise.all(['zh', 'en'].map((language) => callbackPage(outcome, language).text()))
       expect(zh).toMatch(
         /<html lang="zh-CN">[\s\S]*<h1>[^<]*\p{Script=Han}[^<]*<\/h1><p>[^<]*\p{Script=Han}[^<]*<\/p>/u,
       )
@@ -42,8 +42,8 @@ describe('the page is in the language of Accept-Language', () => {
 
   test('after the check, the page says that the person can put the phone away', async () => {
     for (const outcome of ['verified', 'received', 'failed', 'expired'] as const) {
-      expect(await pageOf(outcome, 'en').text()).toContain('put the phone away')
-      expect(await pageOf(outcome, 'zh').text()).toContain('放下手机')
+      expect(await callbackPage(outcome, 'en').text()).toContain('put the phone away')
+      expect(await callbackPage(outcome, 'zh').text()).toContain('放下手机')
     }
   })
 })
@@ -51,7 +51,7 @@ describe('the page is in the language of Accept-Language', () => {
 describe('the page contains only its own text', () => {
   for (const outcome of outcomes) {
     test(`${outcome}: the policy allows only the page’s own style`, async () => {
-      const page = pageOf(outcome, null)
+      const page = callbackPage(outcome, null)
       const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(await page.clone().text()) ?? []
       const hash = createHash('sha256').update(style).digest('base64')
       expect(Object.fromEntries(page.headers)).toMatchObject({

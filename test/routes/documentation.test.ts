@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pageOf } from '../../src/documentation/page.ts'
+import { documentationPage } from '../../src/documentation/page.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
 import { startGateway } from '../support/gateway.ts'
 
@@ -66,7 +66,7 @@ test('the page shows every route of the specification', async () => {
 test('the texts of a specification are escaped', () => {
   const evil = `<script>alert(1)</script>"'&`
   const schema = { type: 'object', properties: { [evil]: { type: evil, description: evil } } }
-  const page = pageOf({
+  const page = documentationPage({
     info: { title: evil, description: evil },
     paths: {
       [`/${evil}`]: {
