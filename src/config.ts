@@ -79,7 +79,7 @@ export interface Config {
     /** Silence in a stream after which the gateway sends a heartbeat comment. Undefined: no heartbeats. */
     readonly heartbeatMs?: number
     /** How long the upstream keeps responses and conversations, and the gateway their owners. */
-    readonly objectsKeptMs: number
+    readonly objectTtlMs: number
     /** Request fields that may contain ids without an owner: objects that all users of the upstream account share. */
     readonly allowedFields: readonly string[]
     /** Ids of the vendor's preset assets, which every caller may use. */
@@ -172,7 +172,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
       defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
-      objectsKeptMs: (read('TEXT_OBJECT_DAYS', daysForm, integer(1, 36_500)) ?? 30) * dayMs,
+      objectTtlMs: (read('TEXT_OBJECT_DAYS', daysForm, integer(1, 36_500)) ?? 30) * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
       presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
     },

@@ -117,7 +117,7 @@ const openApp = async (
       identify,
       usage: store,
       objects: store,
-      objectsKeptMs: config.text.objectsKeptMs,
+      objectTtlMs: config.text.objectTtlMs,
       allowedFields: config.text.allowedFields,
       reconcile,
       timeoutMs: config.text.timeoutMs,

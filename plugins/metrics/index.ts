@@ -17,7 +17,7 @@ export interface Metrics {
   /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
   /** Counts a call of text generation: whether the upstream accepted it, and its tokens if the upstream reported them. */
-  text(call: { model: string; taken: boolean; tokens: TextTokens | undefined }): void
+  text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined }): void
 }
 
 /** Token counts of one call. `cachedInput` is part of `input`, and `reasoning` is part of `output`. */
@@ -142,8 +142,8 @@ export const createMetrics = (): Metrics => {
         })
       }
     },
-    text({ model: name, taken, tokens }) {
-      const model = modelLabel(name, taken)
+    text({ model: name, accepted, tokens }) {
+      const model = modelLabel(name, accepted)
       let counts = texts.get(model)
       if (!counts) {
         counts = new TextCounts()

@@ -22,12 +22,12 @@ export class StreamError extends Error {
    * The upstream's error: the object in `error`, or the whole error event. Undefined: the upstream sent none that
    * callers may see.
    */
-  readonly said: object | undefined
+  readonly upstreamError: object | undefined
 
-  constructor(message: string, said?: object) {
+  constructor(message: string, upstreamError?: object) {
     super(message)
     this.name = 'StreamError'
-    this.said = said
+    this.upstreamError = upstreamError
   }
 }
 

@@ -6,7 +6,7 @@ import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
-import { type AssetReference, assetsInTurns } from './media/fields.ts'
+import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import type { ObjectOwnership } from './objects/ownership.ts'
@@ -15,7 +15,7 @@ import type { Protocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
-import { wordOf } from './validation.ts'
+import { shortStringOf } from './validation.ts'
 
 export interface GenerationOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
@@ -54,8 +54,8 @@ export const generate = async (
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
-  const route = routeModel(options.upstreams, wordOf(json.get('model')) ?? '')
-  const validated = protocol.check(json, route)
+  const route = routeModel(options.upstreams, shortStringOf(json.get('model')) ?? '')
+  const validated = protocol.validate(json, route)
   const { model, stream, stores = false, background = false, bridged = false } = validated
   if (!route) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   if (isLarge) await nextTurn()

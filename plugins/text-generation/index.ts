@@ -44,17 +44,17 @@ export interface TextGenerationOptions {
   /** Stores the usage of every call, in the background. Default: usage is not stored. */
   readonly usage?: UsageStore
   /**
-   * Receives the usage of every call, for metrics. `taken`: the upstream has accepted the request. If false, the model
+   * Receives the usage of every call, for metrics. `accepted`: the upstream has accepted the request. If false, the model
    * name may be invalid.
    */
-  readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly taken: boolean }) => void
+  readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly accepted: boolean }) => void
   /**
    * Stores the owners of responses, conversations and items. Default: they have no owners, so none can be continued,
    * retrieved or referenced.
    */
   readonly objects?: TextObjectStore
   /** Milliseconds for which upstreams keep such objects. Default 30 days. */
-  readonly objectsKeptMs?: number
+  readonly objectTtlMs?: number
   /**
    * Id fields that every caller may use, for example `file_id`, `prompt`, `container`, `item_reference`.
    *
@@ -128,7 +128,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
   const store = options.objects
   const objects = createObjectOwnership({
     store,
-    ttlMs: options.objectsKeptMs ?? 30 * 86_400_000,
+    ttlMs: options.objectTtlMs ?? 30 * 86_400_000,
     allowedFields: options.allowedFields ?? [],
     clock,
     log,

@@ -6,11 +6,10 @@ import { parseLossless } from '../shared/lossless-json.ts'
 import { UpstreamInvalidError } from '../shared/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../sse-relay/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
-import { type Call, callUpstream, type GenerationContext } from './call.ts'
+import { type Call, callUpstream, type GenerationContext, startStream } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
-import { isDone } from './events/done.ts'
+import { isDone } from './events/text.ts'
 import type { Exchange } from './protocol.ts'
-import { startStream } from './start-stream.ts'
 import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
 import { requireNoCredential } from './upstream/credentials.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
@@ -64,7 +63,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     } else {
       const { bytes, parsed } = begun
       usage = asObject(parsed.fields.usage)
-      if (call.issued) await call.issued.response(parsed.fields)
+      if (call.issued) await call.issued.recordResponse(parsed.fields)
       if (exchange.native) return responseOf(bytes, { status: response.status, headers })
       pushText(exchange.toEventStream(parseLossless(parsed.text)), assembly)
     }
@@ -93,7 +92,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
 
 /** Records the ids in a response, then returns it. A bridged response has none that the upstream keeps. */
 const withIssuedObjects = async (json: string, { exchange, issued }: Call): Promise<string> => {
-  if (exchange.native) await issued?.response(JSON.parse(json))
+  if (exchange.native) await issued?.recordResponse(JSON.parse(json))
   return json
 }
 

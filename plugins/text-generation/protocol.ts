@@ -24,7 +24,7 @@ export interface ValidatedRequest {
 /** One of the two protocols for callers: chat completions or responses. */
 export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
-  check(request: Json, capabilities?: Capabilities): ValidatedRequest
+  validate(request: Json, capabilities?: Capabilities): ValidatedRequest
   /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
   toExchange(request: OwnedRequest, checked: ValidatedRequest, capabilities: Capabilities): Exchange
 }

@@ -27,7 +27,7 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
   return {
     chat: chat(options),
     responses: {
-      check: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).check(request, capabilities),
+      validate: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).validate(request, capabilities),
       toExchange: (request, checked, capabilities) =>
         (capabilities.chatOnly ? bridged : native).toExchange(request, checked, capabilities),
     },

@@ -39,23 +39,23 @@ export interface UsageStore {
 }
 
 /**
- * Records the usage of a call, and reports it to metrics. `taken`: the upstream accepted the request, so the model
+ * Records the usage of a call, and reports it to metrics. `accepted`: the upstream accepted the request, so the model
  * exists. Never throws.
  */
-export type RecordUsage = (entry: UsageEntry, taken?: boolean) => void
+export type RecordUsage = (entry: UsageEntry, accepted?: boolean) => void
 
-export interface RecordOptions {
+export interface UsageRecorderOptions {
   readonly usage: UsageStore | undefined
-  readonly observe: ((entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly taken: boolean }) => void) | undefined
+  readonly observe: ((entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly accepted: boolean }) => void) | undefined
   readonly log: Log
 }
 
 export const createUsageRecorder =
-  ({ usage, observe, log }: RecordOptions): RecordUsage =>
-  (entry, taken = true) => {
+  ({ usage, observe, log }: UsageRecorderOptions): RecordUsage =>
+  (entry, accepted = true) => {
     const { model, tokens } = entry
     const failed = (err: unknown) => log.warn({ err, model }, 'usage could not be recorded')
-    observe?.({ model, tokens, taken })
+    observe?.({ model, tokens, accepted })
     try {
       const recorded = usage?.recordUsage(entry)
       if (recorded instanceof Promise) recorded.catch(failed)

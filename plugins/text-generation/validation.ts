@@ -9,7 +9,7 @@ export interface Field {
 }
 
 /** A field that is present. */
-export interface Present extends Field {
+export interface PresentField extends Field {
   readonly json: Json
 }
 
@@ -32,13 +32,13 @@ export const fieldOf = (object: Json, key: string, within?: string): Field => {
 }
 
 /** The elements of an array, as fields. */
-export const elementsOf = ({ param, json }: Present): readonly Present[] =>
+export const elementsOf = ({ param, json }: PresentField): readonly PresentField[] =>
   json.elements().map((element, index) => ({ param: `${param}[${index}]`, json: element }))
 
-export const isPresent = (field: Field): field is Present => field.json !== undefined
+export const isPresent = (field: Field): field is PresentField => field.json !== undefined
 
 /** Throws TextProblem 400 when the field is absent. */
-export const requireField = (field: Field): Present =>
+export const requireField = (field: Field): PresentField =>
   isPresent(field) ? field : rejectField(field.param, 'is required')
 
 /** Longer than any keyword or id of a protocol, in bytes of the JSON source. */
@@ -48,7 +48,7 @@ const maxWordBytes = 131_072
  * A string that may be a keyword of the protocol or an id. Undefined for a longer string, which is not decoded, and for
  * any other value.
  */
-export const wordOf = (json: Json | undefined): string | undefined =>
+export const shortStringOf = (json: Json | undefined): string | undefined =>
   json && json.byteLength <= maxWordBytes ? json.string() : undefined
 
 // The functions below accept an absent field.
@@ -91,6 +91,6 @@ const numberOf = (json: Json): number => (json.isNumber ? (json.value() as numbe
 export const readModel = (request: Json): string => {
   const { param, json } = requireField(fieldOf(request, 'model'))
   if (!json.isString) rejectField(param, 'must be a string')
-  const model = wordOf(json) ?? rejectField(param, 'is too long')
+  const model = shortStringOf(json) ?? rejectField(param, 'is too long')
   return model === '' ? rejectField(param, 'must not be empty') : model
 }

@@ -43,7 +43,7 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
       return objects.filter((_, index) => rows[index]?.length === 0)
     },
 
-    async textObject(user, kind, id, now) {
+    async findTextObject(user, kind, id, now) {
       const [found] = await database.query<TextObject>(sql`
         select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
           expires_at as "expiresAt", due_at as "dueAt"

@@ -10,10 +10,10 @@ const lines = async ({ registry }: ReturnType<typeof createMetrics>) =>
 
 test('tokens are counted by model and kind, and calls by whether usage was reported', async () => {
   const metrics = createMetrics()
-  metrics.text({ model: 'a', taken: true, tokens })
-  metrics.text({ model: 'a', taken: true, tokens: { ...none, input: 1 } })
-  metrics.text({ model: 'a', taken: true, tokens: undefined })
-  metrics.text({ model: 'b', taken: true, tokens: undefined })
+  metrics.text({ model: 'a', accepted: true, tokens })
+  metrics.text({ model: 'a', accepted: true, tokens: { ...none, input: 1 } })
+  metrics.text({ model: 'a', accepted: true, tokens: undefined })
+  metrics.text({ model: 'b', accepted: true, tokens: undefined })
   await lines(metrics)
   expect(await lines(metrics)).toEqual([
     'sluice_text_calls_total{model="a",reported="true"} 2',
@@ -28,8 +28,8 @@ test('tokens are counted by model and kind, and calls by whether usage was repor
 
 test('after 200 models all others share one label, and the first 200 keep theirs', async () => {
   const metrics = createMetrics()
-  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, taken: true, tokens })
-  metrics.text({ model: 'm-0', taken: true, tokens })
+  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, accepted: true, tokens })
+  metrics.text({ model: 'm-0', accepted: true, tokens })
   const said = await lines(metrics)
   const models = new Set(said.map((line) => /model="([^"]*)"/.exec(line)?.[1]))
   expect(models.size).toBe(201)
@@ -41,9 +41,9 @@ test('after 200 models all others share one label, and the first 200 keep theirs
 
 test('a model without an accepted upstream call gets no label of its own', async () => {
   const metrics = createMetrics()
-  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `invented-${nth}`, taken: false, tokens: undefined })
-  metrics.text({ model: 'a', taken: true, tokens })
-  metrics.text({ model: 'a', taken: false, tokens: undefined })
+  for (let nth = 0; nth < 300; nth++) metrics.text({ model: `invented-${nth}`, accepted: false, tokens: undefined })
+  metrics.text({ model: 'a', accepted: true, tokens })
+  metrics.text({ model: 'a', accepted: false, tokens: undefined })
   expect((await lines(metrics)).filter((line) => line.startsWith('sluice_text_calls_total'))).toEqual([
     'sluice_text_calls_total{model="other",reported="false"} 300',
     'sluice_text_calls_total{model="a",reported="true"} 1',
@@ -59,13 +59,14 @@ test.each([
   ['257 characters', 'x'.repeat(257)],
 ])('a model name with %s gets no label of its own', async (_, model) => {
   const metrics = createMetrics()
-  metrics.text({ model, taken: true, tokens: undefined })
+  metrics.text({ model, accepted: true, tokens: undefined })
   expect(await lines(metrics)).toEqual(['sluice_text_calls_total{model="other",reported="false"} 1'])
 })
 
 test('an unusual but valid model name gets its own label', async () => {
   const metrics = createMetrics()
-  for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)]) metrics.text({ model, taken: true, tokens: undefined })
+  for (const model of ['a/"b"\\c', '豆包 🦆', '🦆'.repeat(256)])
+    metrics.text({ model, accepted: true, tokens: undefined })
   const said = await lines(metrics)
   expect(said).toHaveLength(3)
   expect(said[0]).toBe('sluice_text_calls_total{model="a/\\"b\\"\\\\c",reported="false"} 1')
@@ -73,6 +74,6 @@ test('an unusual but valid model name gets its own label', async () => {
 
 test('two registries count separately', async () => {
   const [one, other] = [createMetrics(), createMetrics()]
-  one.text({ model: 'a', taken: true, tokens })
+  one.text({ model: 'a', accepted: true, tokens })
   expect(await lines(other)).toEqual([])
 })

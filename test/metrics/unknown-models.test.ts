@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createMetrics } from '../../plugins/metrics/index.ts'
-import { openApp, type UpstreamRequest } from '../text-generation/app.ts'
+import { openApp, type UpstreamRequest } from '../text-generation/fixture.ts'
 
 const response = {
   ...{ id: 'chat-1', object: 'chat.completion', created: 1, model: 'real' },

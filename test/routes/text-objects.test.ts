@@ -139,7 +139,7 @@ describe('an id that a caller has received works', () => {
       if (event.type === 'response.created') id = event.response.id
       break
     }
-    expect(await fixture.store.textObject(fixture.ann.id, 'response', id, Date.now())).toMatchObject({ id })
+    expect(await fixture.store.findTextObject(fixture.ann.id, 'response', id, Date.now())).toMatchObject({ id })
     expect(await outcome(clientOf(fixture, fixture.bob).responses.retrieve(id))).toMatchObject([404, {}])
   })
 

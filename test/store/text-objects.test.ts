@@ -25,7 +25,7 @@ eachDatabase('text objects', (database) => {
     expiresAt: at + 1000,
     ...more,
   })
-  const found = ({ user, kind, id }: TextObject, now = at) => other.textObject(user, kind, id, now)
+  const found = ({ user, kind, id }: TextObject, now = at) => other.findTextObject(user, kind, id, now)
 
   test('are found by their owner only, and only under their kind', async () => {
     const mine = object({ dueAt: at + 5 })
@@ -57,7 +57,7 @@ eachDatabase('text objects', (database) => {
       users.map((user, nth) => [store, other][nth % 2]?.recordTextObjects([object({ id, user })])),
     )
     expect(foreign.filter((others) => others?.length === 0)).toHaveLength(1)
-    const owners = await Promise.all(users.map((user) => store.textObject(user, 'response', id, at)))
+    const owners = await Promise.all(users.map((user) => store.findTextObject(user, 'response', id, at)))
     expect(owners.filter(Boolean)).toHaveLength(1)
   })
 

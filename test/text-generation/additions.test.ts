@@ -20,7 +20,7 @@ const detail = (loc: readonly (string | number)[], msg = 'Extra inputs are not p
 })
 
 describe('the rejection of an added field is recognized by its param or message', () => {
-  const refusals: readonly (readonly [Addition, boolean, unknown])[] = [
+  const rejections: readonly (readonly [Addition, boolean, unknown])[] = [
     [
       'stream',
       true,
@@ -199,7 +199,7 @@ describe('the rejection of an added field is recognized by its param or message'
       },
     ],
   ]
-  for (const [addition, permanent, body] of refusals) {
+  for (const [addition, permanent, body] of rejections) {
     test(`${addition}: ${JSON.stringify(body).slice(0, 140)}`, () => {
       expect(about(body)).toEqual({ addition, permanent })
       expect(about(body, 422)).toEqual({ addition, permanent })
@@ -208,7 +208,7 @@ describe('the rejection of an added field is recognized by its param or message'
 })
 
 describe('a rejection is not about an added field', () => {
-  const refusals: readonly unknown[] = [
+  const rejections: readonly unknown[] = [
     error("Invalid value: 'x'.", 'messages[0].role'),
     error('The model `x` does not exist', 'model', 'model_not_found'),
     error(
@@ -236,7 +236,7 @@ describe('a rejection is not about an added field', () => {
     { error: null, message: 7, detail: [7, null, [[[[[['stream_options']]]]]]] },
     `{"error":{"message":"stream_options ${'x'.repeat(2 ** 16)}"}}`,
   ]
-  for (const body of refusals) {
+  for (const body of rejections) {
     test(`${JSON.stringify(body).slice(0, 140)}`, () => {
       expect(about(body)).toBeUndefined()
     })

@@ -5,7 +5,7 @@ import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugin
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { openApp, streaming, type UpstreamRequest } from './app.ts'
+import { openApp, streaming, type UpstreamRequest } from './fixture.ts'
 
 let store: Store
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
-import { type Chunk, chunk, dataOf, finish, last, newBridge, toolDelta } from './bridging.ts'
+import { type Chunk, chunk, dataOf, finish, last, newBridge, toolDelta } from './bridge-fixture.ts'
 
 describe('tool calls', () => {
   const callsOf = (chunks: readonly Chunk[]) =>

@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { streamText } from 'ai'
 import { APIError } from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { bridge, chunk, clientOf, dataOf, eventsIn, newBridge, streams, toolDelta, tools } from './bridging.ts'
+import { bridge, chunk, clientOf, dataOf, eventsIn, newBridge, streams, toolDelta, tools } from './bridge-fixture.ts'
 
 const asked = { model: 'm', input: 'hi', tools }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { ItemEvent } from '../../plugins/text-generation/bridge/events.ts'
-import { between, chunk, finish, toolDelta } from './bridging.ts'
+import { between, chunk, finish, toolDelta } from './bridge-fixture.ts'
 
 /** A compile-time test: the bridge's item types are those of OpenAI's client. */
 export const asClientEvent = (event: ItemEvent & { sequence_number: number }): ResponseStreamEvent => event

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
-import { chunk, dataOf, eventsIn, finish, newBridge, toolDelta } from './bridging.ts'
+import { chunk, dataOf, eventsIn, finish, newBridge, toolDelta } from './bridge-fixture.ts'
 
 describe('an invalid or interrupted stream', () => {
   test('is complete only after the finish reason', () => {
@@ -22,7 +22,9 @@ describe('an invalid or interrupted stream', () => {
     ] as const) {
       const bridge = newBridge()
       bridge.push(dataOf(chunk({ content: 'x' })))
-      expect(() => bridge.push({ type, data: JSON.stringify(value) })).toThrow(expect.objectContaining({ said: value }))
+      expect(() => bridge.push({ type, data: JSON.stringify(value) })).toThrow(
+        expect.objectContaining({ upstreamError: value }),
+      )
     }
   })
 

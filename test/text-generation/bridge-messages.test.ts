@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chatOf, type Row } from './bridging.ts'
+import { chatOf, type Row } from './bridge-fixture.ts'
 
 const messagesOf = (input: unknown, more: object = {}) => chatOf({ input, ...more }).messages
 

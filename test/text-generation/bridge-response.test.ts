@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Chunk, chunk, dataOf, finish, last, newBridge, token, toolDelta, usageChunk } from './bridging.ts'
+import { type Chunk, chunk, dataOf, finish, last, newBridge, token, toolDelta, usageChunk } from './bridge-fixture.ts'
 
 describe('an incomplete completion', () => {
   test('has the reason', () => {

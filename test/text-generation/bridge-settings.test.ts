@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
 import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
-import { chatOf, type Row } from './bridging.ts'
+import { chatOf, type Row } from './bridge-fixture.ts'
 
 describe('settings', () => {
   const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }

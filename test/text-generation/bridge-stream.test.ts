@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { bridge, type Chunk, eventsIn, last, streams } from './bridging.ts'
+import { bridge, type Chunk, eventsIn, last, streams } from './bridge-fixture.ts'
 
 describe('every stream', () => {
   for (const { name, chunks, items, status = 'completed' } of streams) {

@@ -72,5 +72,5 @@ export const token = (text: string, logprob: number) => ({
 })
 
 export const lastWins = 'it lets the last delta of a key that it does not know win'
-export const noIndex = 'it refuses deltas without an index'
+export const noIndex = 'it rejects deltas without an index'
 export const wholeText = 'it takes the text of pieces for the text of the whole'

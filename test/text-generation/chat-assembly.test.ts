@@ -19,14 +19,14 @@ const assemblyOf = (chunks: readonly (object | string)[], options: Partial<ChatA
 const resultOf = (chunks: readonly (object | string)[]) => JSON.parse(assemblyOf(chunks).result())
 
 /** The error of a push. */
-const refused = (chunks: readonly (object | string)[], options?: Partial<ChatAssemblyOptions>): StreamError => {
+const rejected = (chunks: readonly (object | string)[], options?: Partial<ChatAssemblyOptions>): StreamError => {
   try {
     assemblyOf(chunks, options)
   } catch (error) {
     if (error instanceof StreamError) return error
     throw error
   }
-  throw new Error('nothing was refused')
+  throw new Error('nothing was rejected')
 }
 
 const chunkOf = (delta: unknown, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] })
@@ -191,31 +191,37 @@ describe('an upstream error is thrown with its message', () => {
     try {
       assemblyOf([]).push({ type, data })
     } catch (thrown) {
-      if (thrown instanceof StreamError) return { message: thrown.message, said: thrown.said }
+      if (thrown instanceof StreamError) return { message: thrown.message, upstreamError: thrown.upstreamError }
     }
     return undefined
   }
 
   test('an error in a chunk', () => {
-    expect(refused([{ error }])).toMatchObject({ message: 'overloaded', said: error })
-    expect(refused([{ ...chunkOf({ content: '' }, { finish_reason: 'error' }), error }]).said).toEqual(error)
+    expect(rejected([{ error }])).toMatchObject({ message: 'overloaded', upstreamError: error })
+    expect(rejected([{ ...chunkOf({ content: '' }, { finish_reason: 'error' }), error }]).upstreamError).toEqual(error)
   })
 
   test('an error that is a string', () => {
-    expect(refused([{ error: 'overloaded' }])).toMatchObject({ message: 'overloaded', said: { error: 'overloaded' } })
+    expect(rejected([{ error: 'overloaded' }])).toMatchObject({
+      message: 'overloaded',
+      upstreamError: { error: 'overloaded' },
+    })
   })
 
   test('an error event in any format', () => {
-    expect(told('error', JSON.stringify({ error }))).toEqual({ message: 'overloaded', said: error })
-    expect(told('error', JSON.stringify(error))).toEqual({ message: 'overloaded', said: error })
-    expect(told('message', JSON.stringify({ ...error, type: 'error' }))?.said).toEqual({ ...error, type: 'error' })
-    expect(told('error', 'overloaded')?.said).toEqual({ message: 'overloaded' })
-    expect(told('error', '')).toEqual({ message: 'the upstream reported an error', said: undefined })
+    expect(told('error', JSON.stringify({ error }))).toEqual({ message: 'overloaded', upstreamError: error })
+    expect(told('error', JSON.stringify(error))).toEqual({ message: 'overloaded', upstreamError: error })
+    expect(told('message', JSON.stringify({ ...error, type: 'error' }))?.upstreamError).toEqual({
+      ...error,
+      type: 'error',
+    })
+    expect(told('error', 'overloaded')?.upstreamError).toEqual({ message: 'overloaded' })
+    expect(told('error', '')).toEqual({ message: 'the upstream reported an error', upstreamError: undefined })
   })
 
   test('data that is not a JSON object', () => {
     for (const data of ['{"choices":[', 'hello', 'null', '7', '"x"', '[]']) {
-      expect(refused([data])).toMatchObject({ message: expect.stringContaining('not'), said: undefined })
+      expect(rejected([data])).toMatchObject({ message: expect.stringContaining('not'), upstreamError: undefined })
     }
   })
 })
@@ -224,17 +230,17 @@ describe('limits', () => {
   const indices = ['-1', '128', '1.5', '"0"', '1e9', 'true', '{}', '[]']
 
   test('the index of a choice is 0 to 127', () => {
-    for (const index of indices) refused([`{"choices":[{"index":${index},"delta":{"content":"x"}}]}`])
+    for (const index of indices) rejected([`{"choices":[{"index":${index},"delta":{"content":"x"}}]}`])
     expect(resultOf([chunkOf({}, { index: 127 })]).choices).toHaveLength(1)
     expect(resultOf(['{"choices":[{"index":1.0}]}']).choices[0].index).toBe(1)
   })
 
   test('the index of a tool call is 0 to 127', () => {
-    for (const index of indices) refused([`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":${index}}]}}]}`])
+    for (const index of indices) rejected([`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":${index}}]}}]}`])
     const call = (id: number) => ({ id: `call_${id}`, function: { name: 'f', arguments: '{}' } })
     const full = Array.from({ length: 128 }, (_, at) => call(at))
     expect(resultOf([chunkOf({ tool_calls: full })]).choices[0].message.tool_calls).toHaveLength(128)
-    refused([chunkOf({ tool_calls: [...full, call(128)] })])
+    rejected([chunkOf({ tool_calls: [...full, call(128)] })])
   })
 
   test('the total size is limited', () => {
@@ -253,11 +259,11 @@ describe('limits', () => {
     for (const delta of deltas) {
       const fifty = Array.from({ length: 50 }, () => chunkOf(delta))
       assemblyOf(fifty, { maxBytes: 6500 })
-      expect(refused(fifty, { maxBytes: 4500 }).message).toContain('4500 bytes')
+      expect(rejected(fifty, { maxBytes: 4500 }).message).toContain('4500 bytes')
     }
     const logprobs = Array.from({ length: 50 }, () => chunkOf({}, { logprobs: { content: [{ token: text }] } }))
-    refused(logprobs, { maxBytes: 4500 })
-    refused([Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key-${at}`, at]))], { maxBytes: 4500 })
+    rejected(logprobs, { maxBytes: 4500 })
+    rejected([Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key-${at}`, at]))], { maxBytes: 4500 })
   })
 
   test('replaced values do not count', () => {
@@ -275,7 +281,7 @@ describe('limits', () => {
   test('the depth is limited', () => {
     const nested = (levels: number) => `{"choices":[],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`
     assemblyOf([nested(60)])
-    refused([nested(70)])
-    refused([nested(200_000)])
+    rejected([nested(70)])
+    rejected([nested(200_000)])
   })
 })

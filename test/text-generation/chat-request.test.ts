@@ -10,7 +10,7 @@ const withContent = (content: unknown) => withMessage({ role: 'user', content })
 const withBlock = (block: unknown) => withContent([{ type: 'text', text: 'look' }, block])
 
 describe('an invalid request is rejected with the JSON path of the parameter', () => {
-  const refused: readonly (readonly [param: string, request: unknown])[] = [
+  const rejected: readonly (readonly [param: string, request: unknown])[] = [
     ['model', { messages: [user] }],
     ['model', { ...minimal, model: null }],
     ['model', { ...minimal, model: '' }],
@@ -91,7 +91,7 @@ describe('an invalid request is rejected with the JSON path of the parameter', (
     ['stream_options', { ...minimal, stream: true, stream_options: true }],
   ]
 
-  for (const [param, request] of refused) {
+  for (const [param, request] of rejected) {
     test(`${param}: ${typeof request === 'string' ? request : JSON.stringify(request)}`, () => {
       const problem = refusal(request)
       expect([problem.status, problem.param]).toEqual([400, param])

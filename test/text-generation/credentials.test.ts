@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openApp } from './app.ts'
+import { openApp } from './fixture.ts'
 
 const key = 'the-upstream-key'
 const messages = [{ role: 'user', content: 'hi' }]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { settled } from '../support/virtual-clock.ts'
-import { chunk, openApp, streaming } from './app.ts'
+import { chunk, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const patience = async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chunk, dataOf, openApp, streaming } from './app.ts'
+import { chunk, dataOf, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
@@ -184,11 +184,11 @@ describe('the response to the caller', () => {
     const app = openApp(() => streaming(done))
     const response = await app.post('/chat/completions', { model: 'm', messages }, { headers: { authorization: '' } })
     expect(response.status).toBe(200)
-    const refused = openApp(() => streaming(done), { identify: () => undefined })
+    const rejected = openApp(() => streaming(done), { identify: () => undefined })
     for (const ask of [
-      () => refused.post('/responses', {}),
-      () => refused.get('/models'),
-      () => refused.get('/models/m'),
+      () => rejected.post('/responses', {}),
+      () => rejected.get('/models'),
+      () => rejected.get('/models/m'),
     ]) {
       const answer = await ask()
       expect([answer.status, await answer.json()]).toEqual([
@@ -196,7 +196,7 @@ describe('the response to the caller', () => {
         { error: { message: 'not authenticated', type: 'authentication_error', param: null, code: 'invalid_api_key' } },
       ])
     }
-    expect(refused.asked).toEqual([])
+    expect(rejected.asked).toEqual([])
   })
 
   test('is in this format for unknown paths and methods, too', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
-import { addressesIn, block, idsIn, refusalOf } from './media-ways.ts'
+import { addressesIn, block, idsIn, rejectionOf } from './media-requests.ts'
 
 const message = (message: object) => ({ model: 'm', messages: [message] })
 const item = (item: unknown) => ({ model: 'm', input: [item] })
@@ -143,7 +143,7 @@ describe('an asset URL is recognized in every spelling', () => {
   for (const [url, id] of spellings) {
     test(`${JSON.stringify(url)} names ${JSON.stringify(id)} outside media fields, and is rejected in them`, () => {
       expect(idsIn({ reference: url })).toEqual([id])
-      expect(refusalOf(image(url))).toEqual([400, 'messages[0].content[0].image_url.url'])
+      expect(rejectionOf(image(url))).toEqual([400, 'messages[0].content[0].image_url.url'])
     })
   }
 
@@ -170,7 +170,7 @@ describe('an asset URL is recognized in every spelling', () => {
 
   for (const url of written) {
     test(`${url} inside JSON names an asset`, () => {
-      const inBlock = refusalOf(`{"messages":[{"content":[{"image_url":{"url":${url}}}]}]}`)
+      const inBlock = rejectionOf(`{"messages":[{"content":[{"image_url":{"url":${url}}}]}]}`)
       expect(inBlock).toEqual(JSON.parse(url) === 'asset://x' ? ['x'] : [400, 'messages[0].content[0].image_url.url'])
       expect(idsIn(`{"reference":${url}}`)).toEqual(['x'])
       expect(idsIn(`{${url}:1}`)).toEqual(['x'])

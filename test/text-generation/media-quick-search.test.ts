@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson } from '../../plugins/shared/json.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
-import { refusalOf } from './media-ways.ts'
+import { rejectionOf } from './media-requests.ts'
 
 /** Parts of asset URLs, media keys and ids, and characters that may hide them, as JSON text. */
 const pieces = [
@@ -97,8 +97,8 @@ test('the quick search in short requests finds everything that the full search f
   fc.assert(
     fc.property(value, (inner) => {
       const short = `{"messages":[${inner}]}`
-      const walked = refusalOf(`{"messages":[${inner}],"pad":"${padding}"}`)
-      expect(refusalOf(short)).toEqual(walked)
+      const walked = rejectionOf(`{"messages":[${inner}],"pad":"${padding}"}`)
+      expect(rejectionOf(short)).toEqual(walked)
       if (walked.length > 0) found.something++
     }),
     { numRuns: 3_000 },
@@ -122,9 +122,9 @@ test('a text that looks like a URL at each of its quotes is searched in linear t
     const content =
       filler === '"," ' ? '.","'.repeat(3_000) : filler.replaceAll('" ', '\\" ').repeat(12_000 / filler.length)
     const request = `{"messages":["${content}"]}`
-    refusalOf(request)
+    rejectionOf(request)
     const startedAt = performance.now()
-    for (let nth = 0; nth < 20; nth++) refusalOf(request)
+    for (let nth = 0; nth < 20; nth++) rejectionOf(request)
     expect(performance.now() - startedAt).toBeLessThan(1_000)
   }
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
+import { assetsIn } from '../../plugins/text-generation/media/media-fields.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
-import { ways } from './media-ways.ts'
+import { mediaRequests } from './media-requests.ts'
 
 const foreign = 'asset-20260318071009-hers0'
 
@@ -17,7 +17,7 @@ const questionsOf = (request: object): readonly string[] | undefined => {
   }
 }
 
-const way = fc.constantFrom(...ways)
+const way = fc.constantFrom(...mediaRequests)
 
 describe('no spelling', () => {
   test('passes an asset without an ownership check', () => {

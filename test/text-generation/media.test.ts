@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { OwnedAsset, Ownership } from '../../plugins/ownership/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { chunk, openApp, streaming } from './app.ts'
-import { block, part, ways } from './media-ways.ts'
+import { chunk, openApp, streaming } from './fixture.ts'
+import { block, mediaRequests, part } from './media-requests.ts'
 
 const own = 'asset-20260318071009-mine0'
 const foreign = 'asset-20260318071009-hers0'
@@ -49,15 +49,15 @@ describe('in every media field', () => {
   for (const address of allowed) {
     test(`passes: ${JSON.stringify(address.slice(0, 60))}`, async () => {
       const app = openMedia()
-      for (const { path, request } of ways) {
+      for (const { path, request } of mediaRequests) {
         await app.post(path, request(address))
         expect(app.asked.at(-1)?.text).toContain(JSON.stringify(address))
       }
-      expect(app.asked).toHaveLength(ways.length)
+      expect(app.asked).toHaveLength(mediaRequests.length)
     })
   }
 
-  const refused: readonly string[] = [
+  const rejected: readonly string[] = [
     // Other schemes.
     ...['file:///etc/passwd', 'ftp://files.example/a.png', 'gs://bucket/a.png', 's3://bucket/a.png'],
     ...['tos://bucket/a.png', 'oss://bucket/a.png', 'javascript:alert(1)', 'blob:https://files.example/1'],
@@ -123,10 +123,10 @@ describe('in every media field', () => {
     ],
     ...['R0lGODlhAQABAIAAAAAAAP%61sset://x', `UklGR${'.'.repeat(40)}`],
   ]
-  for (const address of refused) {
+  for (const address of rejected) {
     test(`is 400 naming the field: ${JSON.stringify(address.slice(0, 60))}`, async () => {
       const app = openMedia()
-      for (const { path, param, request } of ways) {
+      for (const { path, param, request } of mediaRequests) {
         const response = await app.post(path, request(address))
         expect([param, response.status, await response.json()]).toEqual([
           param,
@@ -152,7 +152,7 @@ describe('in every media field', () => {
       `/usr/share/${'x'.repeat(53)}`,
       'bWFueSB3b3JkcyB0aGF0IGFyZSBubyBwaWN0dXJlIGF0IGFsbA==',
     ]) {
-      for (const { path, param, request } of ways.filter(({ param }) => !param.endsWith('file_data')))
+      for (const { path, param, request } of mediaRequests.filter(({ param }) => !param.endsWith('file_data')))
         expect([param, (await app.post(path, request(text))).status]).toEqual([param, 400])
     }
     expect(app.asked).toEqual([])
@@ -160,7 +160,7 @@ describe('in every media field', () => {
 
   test('a foreign asset is 403 with the same error as an unknown one', async () => {
     const app = openMedia()
-    for (const { path, param, request } of ways) {
+    for (const { path, param, request } of mediaRequests) {
       const responses = []
       for (const id of [foreign, 'asset-20260318071009-none0']) {
         const response = await app.post(path, request(`asset://${id}`))
@@ -329,14 +329,14 @@ describe('other members beside media are not checked', () => {
 describe('the preset assets of the operator', () => {
   test('pass for all users without an ownership check', async () => {
     const app = openMedia([preset])
-    for (const { path, request } of ways) await app.post(path, request(`asset://${preset}`))
-    expect([app.asked.length, app.questions]).toEqual([ways.length, []])
+    for (const { path, request } of mediaRequests) await app.post(path, request(`asset://${preset}`))
+    expect([app.asked.length, app.questions]).toEqual([mediaRequests.length, []])
   })
 
   test('are compared exactly', async () => {
     const app = openMedia([preset])
     const others = [`${preset}0`, preset.slice(0, -1), preset.toUpperCase(), foreign, `${preset}.`]
-    for (const { path, request } of ways) {
+    for (const { path, request } of mediaRequests) {
       for (const id of others) expect((await app.post(path, request(`asset://${id}`))).status).toBe(403)
       for (const odd of [`ASSET://${preset}`, `asset:${preset}`, `asset://${preset}/../${foreign}`, preset])
         expect((await app.post(path, request(odd))).status).toBe(400)
@@ -356,7 +356,7 @@ describe('the preset assets of the operator', () => {
 
   test('work without an asset library', async () => {
     const app = openApp(() => streaming([chunk({ content: 'x' }, 'stop'), '[DONE]']), { presetAssets: [preset] })
-    const [first] = ways
+    const [first] = mediaRequests
     expect((await app.post('/chat/completions', first?.request(`asset://${preset}`))).status).toBe(200)
     expect((await app.post('/chat/completions', first?.request(`asset://${own}`))).status).toBe(403)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseLossless } from '../../plugins/shared/lossless-json.ts'
-import { openApp, streamingText } from './app.ts'
+import { openApp, streamingText } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 

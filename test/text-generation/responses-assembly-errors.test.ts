@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
 import { response, text } from './responses-assembly-corpus.ts'
-import { delta, ending, plain, stream } from './responses-assembly-plain.ts'
+import { delta, ending, plain, stream } from './responses-assembly-plain-text.ts'
 import { assembled, eventsOf, read, resultOf, wire, written } from './responses-assembly-streams.ts'
 
 /** The error for invalid events. */
@@ -12,7 +12,7 @@ const refusal = (...events: readonly string[]): StreamError => {
     if (error instanceof StreamError) return error
     throw error
   }
-  throw new Error('nothing was refused')
+  throw new Error('nothing was rejected')
 }
 
 describe('whether a response is complete', () => {
@@ -52,7 +52,7 @@ describe('errors', () => {
     const said = { type: 'error', code: 'rate_limit_exceeded', message: 'slow down', param: null, sequence_number: 3 }
     const error = refusal(stream.slice(0, 0), `event: error\ndata: ${JSON.stringify(said)}\n\n`)
     expect(error.message).toBe('slow down')
-    expect(error.said).toEqual(said)
+    expect(error.upstreamError).toEqual(said)
   })
 
   test('so do the error formats of other upstreams', () => {
@@ -64,10 +64,10 @@ describe('errors', () => {
       `event: error\ndata: ${JSON.stringify(error)}\n\n`,
     ]) {
       expect(refusal(data).message).toBe('slow down')
-      expect(refusal(data).said).toEqual(error)
+      expect(refusal(data).upstreamError).toEqual(error)
     }
     expect(refusal('data: {"error":"slow down"}\n\n').message).toBe('slow down')
-    expect(refusal('event: error\ndata: slow down\n\n').said).toEqual({ message: 'slow down' })
+    expect(refusal('event: error\ndata: slow down\n\n').upstreamError).toEqual({ message: 'slow down' })
     expect(refusal('event: error\ndata: {}\n\n').message).toBe('upstream reported an error')
   })
 
@@ -77,7 +77,7 @@ describe('errors', () => {
 
   test('invalid JSON throws, without the data in the message', () => {
     expect(refusal('data: <html>secret\n\n').message).not.toContain('secret')
-    expect(refusal('data: {"type":"response.out\n\n').said).toBeUndefined()
+    expect(refusal('data: {"type":"response.out\n\n').upstreamError).toBeUndefined()
   })
 
   test('an invalid index, or one beyond 1024, throws', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { reducers } from '../../plugins/text-generation/responses/events.ts'
+import { reducers } from '../../plugins/text-generation/responses/event-types.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
-import { delta, ending, plain, stream } from './responses-assembly-plain.ts'
+import { delta, ending, plain, stream } from './responses-assembly-plain-text.ts'
 import {
   assembled,
   type Event,

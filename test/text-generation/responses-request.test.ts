@@ -20,7 +20,7 @@ const refusal = (request: unknown, rules?: Pick<Capabilities, 'maxTemperature'>)
 }
 
 describe('an invalid request is rejected with the JSON path of the parameter', () => {
-  const refused: readonly (readonly [param: string, request: unknown])[] = [
+  const rejected: readonly (readonly [param: string, request: unknown])[] = [
     ['model', { input: 'x' }],
     ['model', { ...minimal, model: '' }],
     ['model', { ...minimal, model: {} }],
@@ -59,7 +59,7 @@ describe('an invalid request is rejected with the JSON path of the parameter', (
     ['input[0].content[0].text', '{"model":"m","input":[{"content":[{"type":"text","text":"x","text":"y"}]}]}'],
   ]
 
-  for (const [param, request] of refused) {
+  for (const [param, request] of rejected) {
     test(`${param}: ${typeof request === 'string' ? request : JSON.stringify(request)}`, () => {
       const problem = refusal(request)
       expect([problem.status, problem.param]).toEqual([400, param])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { VirtualClock } from '../support/virtual-clock.ts'
-import { streaming } from './app.ts'
+import { streaming } from './fixture.ts'
 import { create, newId, type Open, opener, refusal, stored, testStore } from './stored-responses.ts'
 
 const store = testStore()
@@ -16,7 +16,7 @@ describe('the owner of an id is recorded before the caller receives the id', () 
       const response = await create(app, 'ann', { stream: true })
       const reader = response.body?.getReader()
       expect(new TextDecoder().decode((await reader?.read())?.value)).toContain(app.id)
-      const object = await store.textObject('ann', 'response', app.id, Date.now())
+      const object = await store.findTextObject('ann', 'response', app.id, Date.now())
       expect(object).toMatchObject({ user: 'ann', token: 't1', upstream: 'http://upstream.invalid/v1', model: 'm' })
       await reader?.cancel()
     }
@@ -56,7 +56,7 @@ describe('the owner of an id is recorded before the caller receives the id', () 
   test('nor for a chat completion', async () => {
     const app = open((_, id) => Response.json({ ...stored(id), choices: [{ message: { content: 'x' } }] }))
     await app.as('ann', 'POST', '/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }] })
-    expect(await store.textObject('ann', 'response', app.id, Date.now())).toBeUndefined()
+    expect(await store.findTextObject('ann', 'response', app.id, Date.now())).toBeUndefined()
   })
 
   test('a failed recording is a 500, and the upstream call is aborted', async () => {
@@ -106,7 +106,7 @@ describe('the owner of an id is recorded before the caller receives the id', () 
       expect((await create(app, 'ann', { stream })).status).toBe(200)
       const second = await create(app, 'bob', { stream })
       expect([second.status, (await second.text()).includes(app.id)]).toEqual([502, false])
-      expect(await store.textObject('ann', 'response', app.id, Date.now())).toBeDefined()
+      expect(await store.findTextObject('ann', 'response', app.id, Date.now())).toBeDefined()
     }
     expect(errors).toHaveLength(2)
     const app = open((_, id) => Response.json(stored(id + Math.random(), { conversation })), { log })
@@ -128,8 +128,8 @@ describe('the owner of an id is recorded before the caller receives the id', () 
     await (await create(app, 'ann', { stream: true })).text()
     expect([(await refer('ann')).status, (await go('ann')).status]).toEqual([200, 200])
     app.asked.length = 0
-    const refused = [await refer('bob'), await go('bob')]
-    expect(await Promise.all(refused.map(async (response) => [response.status, await response.json()]))).toEqual([
+    const rejected = [await refer('bob'), await go('bob')]
+    expect(await Promise.all(rejected.map(async (response) => [response.status, await response.json()]))).toEqual([
       [404, refusal(`Item with id '${item}' not found.`, { param: 'input[0].id' })],
       [404, refusal(`Conversation with id '${conversation.id}' not found.`, { param: 'conversation.id' })],
     ])
@@ -147,7 +147,7 @@ describe('the owner of an id is recorded before the caller receives the id', () 
     await create(app, 'ann', { store: false })
     const replay = (user: string) => create(app, user, { input: output, store: false })
     expect([(await replay('ann')).status, (await replay('bob')).status]).toEqual([200, 404])
-    expect(await store.textObject('ann', 'item', message, Date.now())).toBeUndefined()
+    expect(await store.findTextObject('ann', 'item', message, Date.now())).toBeUndefined()
   })
 })
 
@@ -164,8 +164,8 @@ describe('objects of kinds without recorded owners', () => {
   for (const [param, kind, allowed, request] of rows) {
     test(`are rejected by name, unless the operator allows ${allowed}`, async () => {
       const app = open()
-      const refused = await create(app, 'ann', request)
-      expect([refused.status, await refused.json()]).toEqual([
+      const rejected = await create(app, 'ann', request)
+      expect([rejected.status, await rejected.json()]).toEqual([
         400,
         refusal(`${param} names a ${kind}, and the gateway cannot check its owner`, {
           param,
@@ -201,11 +201,11 @@ describe('objects of kinds without recorded owners', () => {
     const asking = { role: 'user', content: 'x' }
     expect((await create(app, 'ann', { input: [thought, asking] })).status).toBe(200)
     expect(JSON.stringify(app.asked[0]?.json)).not.toContain('rs_0')
-    const refused = [
+    const rejected = [
       await create(app, 'ann', { input: [{ ...asking, item_id: 'i' }] }),
       await app.as('ann', 'POST', '/chat/completions', { model: 'm', messages: [asking], input: [{ id: 'i' }] }),
     ]
-    expect(refused.map(({ status }) => status)).toEqual([404, 404])
+    expect(rejected.map(({ status }) => status)).toEqual([404, 404])
     expect(app.asked).toHaveLength(1)
   })
 
@@ -248,7 +248,7 @@ test('the number of objects in a request is limited', async () => {
 })
 
 test('nothing is sent when the ownership lookup fails', async () => {
-  const objects = { ...store, textObject: () => Promise.reject(new Error('SQLITE_BUSY')) }
+  const objects = { ...store, findTextObject: () => Promise.reject(new Error('SQLITE_BUSY')) }
   const app = open(undefined, { objects })
   const responses = [
     await create(app, 'ann', { previous_response_id: 'r' }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'bun:test'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { openApp, type TextApp, type UpstreamRequest } from './app.ts'
+import { openApp, type TextApp, type UpstreamRequest } from './fixture.ts'
 
 /** A store for the tests of one file. */
 export const testStore = (): Store => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { dataOf, streaming } from './app.ts'
+import { dataOf, streaming } from './fixture.ts'
 import { create, opener, refusal, stored, testStore } from './stored-responses.ts'
 
 const open = opener(testStore())
@@ -128,7 +128,7 @@ describe('a stored response', () => {
   test('has no owner after the retention time', async () => {
     let now = 1_000_000
     const clock = { now: () => now, at: () => () => {} }
-    const app = open(undefined, { clock, objectsKeptMs: 1000 })
+    const app = open(undefined, { clock, objectTtlMs: 1000 })
     await create(app, 'ann')
     now += 999
     expect((await create(app, 'ann', { previous_response_id: app.id })).status).toBe(200)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { chunk, openApp, streaming } from './app.ts'
+import { chunk, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const call = (name: string, text: string, index = 0) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { routeModel } from '../../plugins/text-generation/upstream/model-routing.ts'
-import { chunk, dataOf, openApp, streaming } from './app.ts'
+import { chunk, dataOf, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']

@@ -1,15 +1,15 @@
 import type { Clock } from '../../shared/clock.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
-import { chatEvents, isCompletion } from '../chat/chat.ts'
+import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
-import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
+import { doneText, isDone } from '../events/text.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
-import { createStreamTranslator, fieldsOfBridged, type StreamTranslator } from './stream-translator.ts'
+import { bridgedRequestFields, createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
 
 export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>
@@ -18,7 +18,7 @@ export interface BridgeOptions {
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
 export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => ({
-  check(request, capabilities) {
+  validate(request, capabilities) {
     const checked = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
     rejectUnsupported(request)
@@ -34,13 +34,13 @@ export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => 
       native: false,
       isResponse: isCompletion,
       hasTerminalEvent: false,
-      toEventStream: chatEvents,
+      toEventStream: toChatEvents,
       assemble: () =>
         assembleBridged(
           createTranslator(),
           createResponsesAssembly({
             get request() {
-              return fieldsOfBridged(request)
+              return bridgedRequestFields(request)
             },
             clock,
             maxBytes: maxResponseBytes,

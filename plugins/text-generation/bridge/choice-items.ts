@@ -1,11 +1,8 @@
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
-import { toCitations, toLogprobs } from './annotations.ts'
-import type { Logprob } from './events.ts'
-import { MessageBuilder } from './message-builder.ts'
-import type { ItemBuilder, Output } from './output.ts'
-import { ReasoningBuilder } from './reasoning-builder.ts'
-import { createToolCallItems } from './tool-calls.ts'
+import type { Citation, Logprob } from './events.ts'
+import { type ItemBuilder, MessageBuilder, ReasoningBuilder, type ResponseOutput } from './item-builders.ts'
+import { createToolCallItems } from './tool-call-items.ts'
 
 /** Translates the one choice of a chat stream to the items of a response. */
 export interface ChoiceItems {
@@ -21,7 +18,7 @@ export interface ChoiceItems {
  * The message and the tool calls stay open until the end, because deltas of either may come late. Reasoning is closed
  * when a message or a tool call begins; later reasoning is another item. Items are closed in the order of the output.
  */
-export const createChoiceItems = (output: Output): ChoiceItems => {
+export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
   const calls = createToolCallItems(output)
   let reasoning: ReasoningBuilder | undefined
   let message: MessageBuilder | undefined
@@ -93,3 +90,35 @@ export const createChoiceItems = (output: Output): ChoiceItems => {
     },
   }
 }
+
+/** Translates `logprobs` of a chat completion. `bytes` may be null there, but clients of responses require an array. */
+const toLogprobs = (logprobs: unknown): Logprob[] =>
+  asArray(isChunkObject(logprobs) ? logprobs.content : undefined)
+    .filter(isChunkObject)
+    .map((token) => ({
+      ...toLogprob(token),
+      top_logprobs: asArray(token.top_logprobs).filter(isChunkObject).map(toLogprob),
+    }))
+
+const toLogprob = ({ token, logprob, bytes }: ChunkObject) => ({
+  token: textOf(token),
+  logprob: logprob as number,
+  bytes: [...asArray(bytes)] as number[],
+})
+
+/** Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both protocols; others are left out. */
+const toCitations = (annotations: unknown): Citation[] =>
+  asArray(annotations).flatMap((annotation) => {
+    if (!isChunkObject(annotation) || annotation.type !== 'url_citation') return []
+    const members = isChunkObject(annotation.url_citation) ? annotation.url_citation : annotation
+    const { start_index = 0, end_index = 0 } = members
+    return [
+      {
+        type: 'url_citation' as const,
+        url: textOf(members.url),
+        title: textOf(members.title),
+        start_index: start_index as number,
+        end_index: end_index as number,
+      },
+    ]
+  })

@@ -1,6 +1,5 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { array, object, optional, otherMembers, reject, requireString } from './json-builder.ts'
-import type { JsonPath } from './json-path.ts'
+import { array, type JsonPath, object, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 /** Part types of chat completions, which some clients send in Responses requests. They pass unchanged. */
 const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file', 'input_audio']
@@ -72,7 +71,7 @@ const toPart = (part: Json, path: JsonPath): Json => {
 }
 
 const toImage = (part: Json, path: JsonPath): Json => {
-  reject(part, ['file_id'], path)
+  rejectMembers(part, ['file_id'], path)
   const image = optional(part, 'image_url')
   const detail = optional(part, 'detail')
   // Some clients send the address in the form of chat completions.
@@ -85,8 +84,8 @@ const toImage = (part: Json, path: JsonPath): Json => {
 }
 
 const toFile = (part: Json, path: JsonPath): Json => {
-  reject(part, ['file_url'], path)
-  reject(part, ['detail'], path, ['"auto"'])
+  rejectMembers(part, ['file_url'], path)
+  rejectMembers(part, ['detail'], path, ['"auto"'])
   const [data, name, id] = ['file_data', 'filename', 'file_id'].map((key) => optional(part, key))
   if (!data && !id) throw path.invalid('must have file_data or file_id')
   return object({

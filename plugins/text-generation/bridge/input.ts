@@ -1,8 +1,15 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { AssistantMessage } from './assistant-message.ts'
-import { toAssistantContent, toContent, toToolContent } from './content.ts'
-import { object, optional, otherMembers, reject, requireString } from './json-builder.ts'
-import type { JsonPath } from './json-path.ts'
+import { type AssistantContent, toAssistantContent, toContent, toToolContent } from './content.ts'
+import {
+  array,
+  type JsonPath,
+  type Members,
+  object,
+  optional,
+  otherMembers,
+  rejectMembers,
+  requireString,
+} from './request-json.ts'
 
 /**
  * Translates the input to chat messages. `instructions` become the first, a system message.
@@ -61,9 +68,9 @@ const readMessage = (item: Json, turn: AssistantMessage, path: JsonPath): Json[]
   const content = optional(item, key)
   if (!content) throw path.at('content').invalid('is required')
   // A chat completion has only messages for the user, which is the phase `final_answer`.
-  reject(item, ['phase'], path, ['"final_answer"'])
+  rejectMembers(item, ['phase'], path, ['"final_answer"'])
   const rest = otherMembers(item, [...itemMembers, 'role', 'phase', key])
-  if (role === 'assistant') return turn.addMessage({ ...toAssistantContent(content, path.at(key)), others: rest })
+  if (role === 'assistant') return turn.addMessage({ ...toAssistantContent(content, path.at(key)), otherMembers: rest })
   const chatRole = chatRoles.get(role)
   if (chatRole === undefined) throw path.at('role').unsupported(role)
   return [...turn.end(), object({ role: toJson(chatRole), content: toContent(content, path.at(key)), ...rest })]
@@ -78,7 +85,7 @@ const chatRoles: ReadonlyMap<string, string> = new Map([
 
 /** The text of a reasoning item, else its summary. Throws TextProblem 400 for encrypted reasoning. */
 const reasoningOf = (item: Json, path: JsonPath): string => {
-  reject(item, ['encrypted_content'], path)
+  rejectMembers(item, ['encrypted_content'], path)
   return textOf(item, 'content', path) || textOf(item, 'summary', path)
 }
 
@@ -95,8 +102,8 @@ const callMembers = [...itemMembers, 'call_id', 'name', 'namespace', 'async', 'c
 
 /** Throws TextProblem 400 for a call that chat completions do not have: with a namespace, asynchronous, or made by a program. */
 const rejectSpecialCall = (item: Json, path: JsonPath): void => {
-  reject(item, ['namespace'], path)
-  reject(item, ['async'], path, ['false'])
+  rejectMembers(item, ['namespace'], path)
+  rejectMembers(item, ['async'], path, ['false'])
   const caller = optional(item, 'caller')
   if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw path.at('caller').unsupported()
 }
@@ -133,3 +140,89 @@ const toToolMessage = (item: Json, path: JsonPath): Json => {
     ...otherMembers(item, [...callMembers, 'output']),
   })
 }
+
+/** The content of an assistant message, and its unknown members. */
+interface AssistantFields extends AssistantContent {
+  readonly otherMembers: Members
+}
+
+/**
+ * Collects the items of one turn of the model into one assistant message.
+ *
+ * The Responses protocol has an item for each reasoning, message and tool call. Chat completions have one message for
+ * all of them, and require the tool messages right after it.
+ */
+class AssistantMessage {
+  #fields: AssistantFields | undefined
+  #reasoning: string[] = []
+  /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
+  #laterReasoning: string[] = []
+  #calls: Json[] = []
+
+  addReasoning(text: string): void {
+    if (text !== '') (this.#fields ? this.#laterReasoning : this.#reasoning).push(text)
+  }
+
+  /**
+   * Adds a message item. A second one begins a new turn: then returns the message of the turn before it. But a message
+   * after tool calls without outputs joins the same turn, because the outputs must follow it.
+   */
+  addMessage(fields: AssistantFields): Json[] {
+    if (!this.#fields || this.#calls.length > 0) {
+      this.#fields = this.#fields ? joinFields(this.#fields, fields) : fields
+      return []
+    }
+    const reasoning = this.#laterReasoning
+    this.#laterReasoning = []
+    const before = this.end()
+    this.#fields = fields
+    this.#reasoning = reasoning
+    return before
+  }
+
+  /** Adds a tool call in the form of chat completions. */
+  addToolCall(call: Json): void {
+    this.#calls.push(call)
+  }
+
+  /** Ends the turn. Returns its message; none for an empty turn. */
+  end(): Json[] {
+    const { content, refusal, otherMembers: others } = this.#fields ?? {}
+    const reasoning = [...this.#reasoning, ...this.#laterReasoning]
+    const calls = this.#calls
+    const isEmpty = !this.#fields && reasoning.length === 0 && calls.length === 0
+    this.#fields = undefined
+    this.#reasoning = []
+    this.#laterReasoning = []
+    this.#calls = []
+    if (isEmpty) return []
+    // Content may be null only beside a refusal or tool calls.
+    const noContent = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
+    return [
+      object({
+        role: toJson('assistant'),
+        content: content ?? noContent,
+        refusal: refusal === undefined ? undefined : toJson(refusal),
+        reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
+        tool_calls: calls.length === 0 ? undefined : array(calls),
+        ...others,
+      }),
+    ]
+  }
+}
+
+const joinFields = (one: AssistantFields, other: AssistantFields): AssistantFields => ({
+  content: one.content && other.content ? joinContent(one.content, other.content) : (one.content ?? other.content),
+  refusal:
+    one.refusal === undefined && other.refusal === undefined ? undefined : `${one.refusal ?? ''}${other.refusal ?? ''}`,
+  otherMembers: { ...one.otherMembers, ...other.otherMembers },
+})
+
+const joinContent = (one: Json, other: Json): Json => {
+  const [first, second] = [one.string(), other.string()]
+  if (first !== undefined && second !== undefined) return toJson(first + second)
+  return array([...partsOf(one), ...partsOf(other)])
+}
+
+const partsOf = (content: Json): readonly Json[] =>
+  content.isArray ? content.elements() : [object({ type: toJson('text'), text: content })]

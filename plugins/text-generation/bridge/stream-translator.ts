@@ -1,13 +1,13 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Json } from '../../shared/json.ts'
+import { numberOf } from '../../shared/lossless-json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
 import { initialResponse, repeatableFields } from '../responses/initial-response.ts'
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
-import { type Output, withFinalStatus } from './output.ts'
-import { toResponseUsage } from './usage.ts'
+import { type ResponseOutput, withFinalStatus } from './item-builders.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
 export interface StreamTranslator {
@@ -40,7 +40,7 @@ export interface StreamTranslatorOptions {
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
   const { request, clock, newId = randomId, maxCharacters = 2 ** 26 } = options
   const events = createEventWriter()
-  const output: Output = { emit: events.emit, newId, items: [] }
+  const output: ResponseOutput = { emit: events.emit, newId, items: [] }
   const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */
   let response: object | undefined
@@ -53,7 +53,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   const start = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
-    response = initialResponse(fieldsOfBridged(request), { id: newId('resp_'), createdAt: seconds(), model })
+    response = initialResponse(bridgedRequestFields(request), { id: newId('resp_'), createdAt: seconds(), model })
     events.emit({ type: 'response.created', response })
     events.emit({ type: 'response.in_progress', response })
   }
@@ -112,7 +112,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 }
 
 /** The fields of a request that its response repeats. `store` is always false, because the upstream keeps no response. */
-export const fieldsOfBridged = (request: Json): object => ({ ...repeatableFields(request), store: false })
+export const bridgedRequestFields = (request: Json): object => ({ ...repeatableFields(request), store: false })
 
 const randomId = (prefix: string): string => `${prefix}${crypto.randomUUID().replaceAll('-', '')}`
 
@@ -125,3 +125,26 @@ const incompleteReasons: ReadonlyMap<string, string> = new Map([
 /** The member of a chunk, unless it is absent, null or empty. */
 const nonEmptyMember = (chunk: ChunkObject, key: string): ChunkObject =>
   textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] }
+
+/**
+ * Translates the usage of a chat completion. Undefined if it counts neither input nor output tokens.
+ *
+ * Other missing counts become 0, because strict clients require all of them.
+ */
+const toResponseUsage = (usage: ChunkObject): object | undefined => {
+  const { prompt_tokens: input, completion_tokens: output } = usage
+  if (input === undefined && output === undefined) return undefined
+  const { cached_tokens, cache_write_tokens } = detailsOf(usage.prompt_tokens_details)
+  const { reasoning_tokens } = detailsOf(usage.completion_tokens_details)
+  return {
+    input_tokens: input ?? 0,
+    input_tokens_details: { cached_tokens: cached_tokens ?? 0, cache_write_tokens: cache_write_tokens ?? 0 },
+    output_tokens: output ?? 0,
+    output_tokens_details: { reasoning_tokens: reasoning_tokens ?? 0 },
+    total_tokens: usage.total_tokens ?? countOf(input) + countOf(output),
+  }
+}
+
+const detailsOf = (details: unknown): ChunkObject => (isChunkObject(details) ? details : {})
+
+const countOf = (count: unknown): number => numberOf(count) || 0

@@ -1,6 +1,14 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { array, type Members, object, optional, otherMembers, reject, requireString } from './json-builder.ts'
-import type { JsonPath } from './json-path.ts'
+import {
+  array,
+  type JsonPath,
+  type Members,
+  object,
+  optional,
+  otherMembers,
+  rejectMembers,
+  requireString,
+} from './request-json.ts'
 
 /**
  * Translates `tools`, `tool_choice` and `parallel_tool_calls`.
@@ -35,7 +43,7 @@ const toTool = (tool: Json, path: JsonPath): Json => {
   if (type !== 'function' && type !== 'custom') throw path.at('type').unsupported(type)
   // Some clients send tools in the form of chat completions.
   if (tool.get(type)?.isObject) return tool
-  reject(tool, unsupportedMembers, path, ['false', '["direct"]'])
+  rejectMembers(tool, unsupportedMembers, path, ['false', '["direct"]'])
   const name = requireString(tool, 'name', path)
   const description = optional(tool, 'description')
   if (type === 'custom') {
@@ -46,7 +54,7 @@ const toTool = (tool: Json, path: JsonPath): Json => {
       ...otherMembers(tool, ['type', 'name', 'description', 'format', ...unsupportedMembers]),
     })
   }
-  reject(tool, ['output_schema'], path)
+  rejectMembers(tool, ['output_schema'], path)
   const [parameters, strict] = [optional(tool, 'parameters'), optional(tool, 'strict')]
   return object({
     type: toJson('function'),

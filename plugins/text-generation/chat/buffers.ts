@@ -78,7 +78,7 @@ export class MemberBuffer {
   }
 
   /** Appends text to a text, and an array to an array. Sets any other value. */
-  join(key: string, value: unknown): void {
+  append(key: string, value: unknown): void {
     const old = this.#values.get(key)
     if (typeof value === 'string' && old instanceof TextBuffer) old.append(value)
     else if (Array.isArray(value) && Array.isArray(old)) {

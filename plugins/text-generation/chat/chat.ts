@@ -1,14 +1,13 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { JsonObject } from '../../shared/json.ts'
 import { type Frame, parseEvent, readErrorEvent } from '../../sse-relay/index.ts'
-import { doneText, isDone } from '../events/done.ts'
 import { jsonOf, TextEvent } from '../events/event.ts'
 import { EventTemplate } from '../events/template.ts'
-import { eventText, withData } from '../events/text.ts'
+import { doneText, eventText, isDone, withData } from '../events/text.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createChatAssembly } from './assembly.ts'
+import { toChunks } from './chunk.ts'
 import { checkChatRequest, withAdditions } from './request.ts'
-import { toChunks } from './to-chunks.ts'
 
 export interface ChatOptions {
   /** Tokens. Added to requests that set no maximum. Undefined: nothing is added. */
@@ -19,7 +18,7 @@ export interface ChatOptions {
 
 /** `POST /v1/chat/completions`. */
 export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions): Protocol => ({
-  check: checkChatRequest,
+  validate: checkChatRequest,
   toExchange(request, { model, includeUsage = false }) {
     return {
       action: 'CreateChatCompletion',
@@ -28,7 +27,7 @@ export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions)
       native: true,
       isResponse: isCompletion,
       hasTerminalEvent: false,
-      toEventStream: chatEvents,
+      toEventStream: toChatEvents,
       assemble: () => createChatAssembly({ model, clock, maxBytes: maxResponseBytes }),
       relay: () => relayChat(includeUsage),
     }
@@ -39,7 +38,7 @@ export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions)
 export const isCompletion = ({ choices }: JsonObject): boolean => Array.isArray(choices)
 
 /** The event stream of a whole chat completion, `[DONE]` included. */
-export const chatEvents = (completion: unknown): string =>
+export const toChatEvents = (completion: unknown): string =>
   [...toChunks(completion).map((chunk) => eventText(JSON.stringify(chunk))), doneText].join('')
 
 /**

@@ -60,7 +60,7 @@ export class Choice {
   #addLogprobs(logprobs: Readonly<Record<string, unknown>>): void {
     for (const [key, value] of Object.entries(logprobs)) {
       this.#logprobs ??= new MemberBuffer(this.#countBytes, { content: null, refusal: null })
-      if (Array.isArray(value)) this.#logprobs.join(key, value)
+      if (Array.isArray(value)) this.#logprobs.append(key, value)
       else this.#logprobs.set(key, value)
     }
   }
@@ -76,7 +76,7 @@ export class Choice {
       else if (key === 'role') this.#message.set(key, value)
       else if (key === 'content') this.#addContent(value)
       // An empty refusal means no refusal.
-      else if (key !== 'obfuscation' && !(key === 'refusal' && value === '')) this.#message.join(key, value)
+      else if (key !== 'obfuscation' && !(key === 'refusal' && value === '')) this.#message.append(key, value)
     }
   }
 
@@ -84,13 +84,13 @@ export class Choice {
   #addContent(value: unknown): void {
     const old = this.#message.get('content')
     if (Array.isArray(value) && old !== null && !Array.isArray(old)) this.#message.set('content', partsOf(String(old)))
-    this.#message.join('content', Array.isArray(old) && typeof value === 'string' ? partsOf(value) : value)
+    this.#message.append('content', Array.isArray(old) && typeof value === 'string' ? partsOf(value) : value)
   }
 
   #addAudio(delta: unknown): void {
     for (const [key, value] of Object.entries(membersOf(delta))) {
       this.#audio ??= new MemberBuffer(this.#countBytes)
-      if (key === 'data' || key === 'transcript') this.#audio.join(key, value)
+      if (key === 'data' || key === 'transcript') this.#audio.append(key, value)
       else this.#audio.set(key, value)
     }
   }

@@ -1,6 +1,5 @@
 import { type Json, type MemberChange, toJson } from '../../shared/json.ts'
-import { withoutStreamFields } from '../stream-fields.ts'
-import type { Addition } from '../upstream/additions.ts'
+import { type Addition, withoutStreamFields } from '../upstream/additions.ts'
 import type { Capabilities } from '../upstream/model-routing.ts'
 import {
   checkArray,
@@ -11,12 +10,12 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
-  type Present,
+  type PresentField,
   readBoolean,
   readModel,
   rejectField,
   requireField,
-  wordOf,
+  shortStringOf,
 } from '../validation.ts'
 
 /** The fields of a chat request that the gateway itself uses. */
@@ -64,10 +63,10 @@ export const checkChatRequest = (
 /** The last two are the roles that some client libraries send besides the usual four. */
 const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'developer', 'function']
 
-const checkMessage = ({ param, json }: Present): void => {
+const checkMessage = ({ param, json }: PresentField): void => {
   checkObject({ param, json })
   const field = requireField(fieldOf(json, 'role', param))
-  const role = wordOf(field.json)
+  const role = shortStringOf(field.json)
   if (!roles.includes(role)) rejectField(field.param, `must be one of ${roles.join(', ')}`)
   checkContent({ param, json }, role)
   if (role !== 'tool') return
@@ -75,7 +74,7 @@ const checkMessage = ({ param, json }: Present): void => {
   if (!callId.json.isString || callId.json.byteLength === 2) rejectField(callId.param, 'must be a non-empty string')
 }
 
-const checkContent = (message: Present, role: string | undefined): void => {
+const checkContent = (message: PresentField, role: string | undefined): void => {
   const content = fieldOf(message.json, 'content', message.param)
   if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return
   const { param, json } = requireField(content)
@@ -85,33 +84,33 @@ const checkContent = (message: Present, role: string | undefined): void => {
 }
 
 /** Whether an assistant message has one of the members that client libraries send without content. */
-const hasContentSubstitute = ({ param, json }: Present): boolean =>
+const hasContentSubstitute = ({ param, json }: PresentField): boolean =>
   ['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => {
     const substitute = fieldOf(json, key, param)
     return isPresent(substitute) && (!substitute.json.isArray || substitute.json.elements().length > 0)
   })
 
-const checkBlock = ({ param, json }: Present): void => {
+const checkBlock = ({ param, json }: PresentField): void => {
   checkObject({ param, json })
   const type = requireField(fieldOf(json, 'type', param))
   checkString(type)
-  const name = wordOf(type.json) ?? ''
+  const name = shortStringOf(type.json) ?? ''
   blockChecks.get(name)?.(requireField(fieldOf(json, name, param)))
 }
 
-const checkAddress = ({ param, json }: Present): void => {
+const checkAddress = ({ param, json }: PresentField): void => {
   checkObject({ param, json })
   checkString(requireField(fieldOf(json, 'url', param)))
 }
 
-const checkFrames = (frames: Present): void => {
+const checkFrames = (frames: PresentField): void => {
   const elements = elementsOf(frames)
   if (elements.length === 0) rejectField(frames.param, 'must be a non-empty array of image addresses')
   for (const address of elements) checkString(address)
 }
 
 /** The blocks that the gateway checks, by type. Each has a field named after its type. */
-const blockChecks: ReadonlyMap<string, (field: Present) => void> = new Map([
+const blockChecks: ReadonlyMap<string, (field: PresentField) => void> = new Map([
   ['text', checkString],
   ['image_url', checkAddress],
   ['video_url', checkAddress],

@@ -133,7 +133,7 @@ export const appendDelta = (
   if (typeof delta !== 'object' || delta === null) return body
   const target = body ?? createBody(countBytes, textKey)
   for (const [key, value] of Object.entries(delta)) {
-    if (key === textKey) target.join(key, asText(value))
+    if (key === textKey) target.append(key, asText(value))
     else target.set(key, value)
   }
   return target

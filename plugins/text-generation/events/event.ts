@@ -30,7 +30,7 @@ export class TextEvent implements SseEvent {
   }
 
   /** Creates an event that matches a template. Its data is built when it is read, which is rare. */
-  static like(type: string, template: EventTemplate, pieces: readonly string[]): TextEvent {
+  static fromTemplate(type: string, template: EventTemplate, pieces: readonly string[]): TextEvent {
     return new TextEvent(type, undefined, template, pieces)
   }
 
@@ -82,7 +82,7 @@ export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recogn
         templates.splice(index, 1)
         templates.unshift(known)
       }
-      return TextEvent.like(known.type, known.template, pieces)
+      return TextEvent.fromTemplate(known.type, known.template, pieces)
     }
     return undefined
   }

@@ -25,3 +25,9 @@ export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array
 // The first frame of a stream may begin with a byte order mark, which is kept.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
+
+/** The event that ends a stream in both protocols. */
+export const doneText = eventText('[DONE]')
+
+/** Whether the data of an event is `[DONE]`. */
+export const isDone = (data: string): boolean => data.trim() === '[DONE]'

@@ -87,7 +87,7 @@ const atStart = new RegExp(`^[^\\p{L}\\p{N}]*${[...scheme].join(`${invisible}*`)
  * The caller has to search for `\\u` separately. It matches from quote to quote, so that it reads nothing twice. The
  * only non-ASCII letter that case folding turns into one of the scheme is U+017F.
  */
-export const maybeAtStart = `"(?:[^A-Za-z0-9"\\\\]|\\\\[^u"])*${[...scheme].join('(?:[\\x00-\\x20\\x7f-\\uffff]|\\\\[bfnrt])*').replaceAll('s', '[s\\u017f]')}`
+export const assetPrefixSource = `"(?:[^A-Za-z0-9"\\\\]|\\\\[^u"])*${[...scheme].join('(?:[\\x00-\\x20\\x7f-\\uffff]|\\\\[bfnrt])*').replaceAll('s', '[s\\u017f]')}`
 
 const letters = [...scheme].map((letter) => letter.charCodeAt(0))
 

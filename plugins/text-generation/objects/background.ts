@@ -3,7 +3,7 @@ import { delay } from '../../shared/delay.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
-import { asOwnResponse, type OwnResponse } from './ownership.ts'
+import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
 
 export interface BackgroundOptions {
@@ -35,7 +35,7 @@ export const isResponseEnded = (response: { readonly status?: unknown }): boolea
 export interface ReconcileBackgroundOptions extends BackgroundOptions {
   readonly recordBackground: RecordBackgroundUsage
   /** Retrieves a response from the upstream. */
-  readonly retrieve: (response: OwnResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
+  readonly retrieve: (response: OwnedResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
   /** Default: a timer that does not keep the process alive. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -85,7 +85,7 @@ const check = async (
   const nextCheckAt = now + Math.min(Math.max((now - due.createdAt) / 4, minDelayMs), maxDelayMs)
   if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
   if (due.expiresAt <= now) return recordBackground(due, undefined)
-  const found = await retrieve(asOwnResponse(due), signal).catch((error: unknown) => {
+  const found = await retrieve(asOwnedResponse(due), signal).catch((error: unknown) => {
     if (error instanceof UpstreamRejectedError && error.status === 404) return { status: 'cancelled' }
     throw error
   })

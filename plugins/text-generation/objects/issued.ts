@@ -5,19 +5,19 @@ import { type Log, Problem } from '../../shared/problem.ts'
 import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Frame, FrameReader } from '../../sse-relay/index.ts'
 import { jsonOf } from '../events/event.ts'
-import { isReference } from './references.ts'
+import { isItemReference } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
 /** Records the objects in a response as the caller's before the caller receives their ids. */
 export interface IssuedObjects {
   /** Records the objects in a complete response. Rejects with `problem`. */
-  response(response: unknown): Promise<void>
+  recordResponse(response: unknown): Promise<void>
   /**
    * Wraps a frame reader: returns each frame when the objects in it are recorded.
    *
    * `next` rejects with `problem`. If the stream ends early, the items that are complete by then are recorded too.
    */
-  frames(reader: FrameReader): FrameReader
+  wrapReader(reader: FrameReader): FrameReader
   /** The background response, when its id is recorded. */
   readonly backgroundResponse: TextObject | undefined
   /** Why the caller must not receive the response: its objects could not be recorded (500), or belong to another user (502). */
@@ -33,7 +33,7 @@ export interface IssuedObjectsOptions {
   /** Whether it is a background response. */
   readonly background: boolean
   /** Whether conversations have owners. False when the operator allows all of them to every user. */
-  readonly conversations: boolean
+  readonly recordsConversations: boolean
   /** A response that is already recorded as the user's. */
   readonly own?: TextObject
   /** Milliseconds for which the upstream keeps objects. */
@@ -119,8 +119,8 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
   }
 
   return {
-    response: (response) => record(referencesIn(response, options)),
-    frames,
+    recordResponse: (response) => record(referencesIn(response, options)),
+    wrapReader: frames,
     get backgroundResponse() {
       return pending
     },
@@ -139,10 +139,13 @@ interface Reference {
 const maxItems = 1024
 
 /** The objects in a response. Values that `readId` rejects are skipped: no request can use them. */
-const referencesIn = (response: unknown, { stores, conversations }: IssuedObjectsOptions): readonly Reference[] => {
+const referencesIn = (
+  response: unknown,
+  { stores, recordsConversations: conversations }: IssuedObjectsOptions,
+): readonly Reference[] => {
   const { id, conversation, output } = membersOf(response)
   const items = (Array.isArray(output) ? output.slice(0, maxItems) : []).filter(
-    (item) => stores || isReference(toJson(item ?? null)),
+    (item) => stores || isItemReference(toJson(item ?? null)),
   )
   const candidates: readonly (readonly [ObjectKind, unknown])[] = [
     ...(stores ? [['response', id] as const] : []),

@@ -7,14 +7,14 @@ import type { OwnedId } from '../../shared/owned-id.ts'
 import type { Log } from '../../shared/problem.ts'
 import { TextProblem } from '../problem.ts'
 import type { ModelRoute } from '../upstream/model-routing.ts'
-import { wordOf } from '../validation.ts'
-import { foldFieldName, itemReference } from './fields.ts'
+import { shortStringOf } from '../validation.ts'
+import { foldFieldName, itemReference } from './id-fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
 import { type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
 /** A response that belongs to the caller. */
-export type OwnResponse = TextObject & OwnedId<'response'>
+export type OwnedResponse = TextObject & OwnedId<'response'>
 
 declare const proof: unique symbol
 
@@ -49,13 +49,13 @@ export interface ObjectCheck {
 /** Each object may cost one query. */
 const maxObjects = 1000
 
-/** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnResponse` from an id. */
+/** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnedResponse` from an id. */
 export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log }: ObjectOwnershipOptions) => {
   const allowed = new Set(allowedFields.map(foldFieldName))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
     if (id === undefined || !store) return undefined
-    return store.textObject(user, kind, id, clock.now()).catch((cause: unknown) => {
+    return store.findTextObject(user, kind, id, clock.now()).catch((cause: unknown) => {
       throw new TextProblem(500, 'ownership could not be checked', { cause })
     })
   }
@@ -64,7 +64,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     const { kind, id, param } = reference
     if (kind !== 'response' && kind !== 'conversation' && kind !== 'item') throw ownerUnknown(reference)
     if (!id.isString) throw new TextProblem(400, `${param} must be a string`, { param })
-    const text = wordOf(id) ?? ''
+    const text = shortStringOf(id) ?? ''
     const object = await find(user, kind, readId(text))
     if (!object) throw notFound(kind, text, param)
     if (object.upstream !== route.upstream.url)
@@ -116,27 +116,27 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
           log,
           record,
           ...options,
-          conversations: !allowed.has('conversation'),
+          recordsConversations: !allowed.has('conversation'),
         })
       )
     },
 
     /** Finds a response of the user. Throws TextProblem 404 for a foreign or unknown one, 500 when the store fails. */
-    async response(user: string, id: unknown): Promise<OwnResponse> {
+    async response(user: string, id: unknown): Promise<OwnedResponse> {
       const object = await find(user, 'response', readId(id))
-      if (object) return asOwnResponse(object)
-      const event = accessDenied('response', shownId(id))
-      throw new TextProblem(404, `Response with id '${shownId(id)}' not found.`, { event })
+      if (object) return asOwnedResponse(object)
+      const event = accessDenied('response', idForMessage(id))
+      throw new TextProblem(404, `Response with id '${idForMessage(id)}' not found.`, { event })
     },
 
     /**
      * Records the items in a page of a response's input items, so that they are valid cursors. Throws TextProblem 500
      * when the store fails.
      */
-    async recordShown(own: OwnResponse, items: readonly unknown[]): Promise<void> {
-      const shownKeys = items.slice(0, maxObjects).flatMap((item) => shownKey(own, item) ?? [])
+    async recordCursors(own: OwnedResponse, items: readonly unknown[]): Promise<void> {
+      const cursorKeys = items.slice(0, maxObjects).flatMap((item) => cursorKey(own, item) ?? [])
       const createdAt = clock.now()
-      const records = [...new Set(shownKeys)].map((id) => ({
+      const records = [...new Set(cursorKeys)].map((id) => ({
         ...own,
         kind: 'item' as const,
         id,
@@ -149,20 +149,20 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     },
 
     /** Throws TextProblem 404 for a cursor that no page of this response has shown. */
-    async requireShown(own: OwnResponse, item: string, param: string): Promise<void> {
-      if (!(await find(own.user, 'item', shownKey(own, item)))) throw notFound('item', item, param)
+    async requireCursor(own: OwnedResponse, item: string, param: string): Promise<void> {
+      if (!(await find(own.user, 'item', cursorKey(own, item)))) throw notFound('item', item, param)
     },
   }
 }
 
 /**
- * The key of a shown item: the response id, a space and the item id. Ids contain no spaces, so it never equals an item
+ * The key of an item as a cursor: the response id, a space and the item id. Ids contain no spaces, so it never equals an item
  * id.
  *
  * The sender of an input item chooses its id, which may equal the id of another user's item. Therefore a page makes the
  * caller no owner of the items in it.
  */
-const shownKey = ({ id }: OwnResponse, item: unknown): string | undefined => {
+const cursorKey = ({ id }: OwnedResponse, item: unknown): string | undefined => {
   const itemId = readId(item)
   return itemId && `${id} ${itemId}`
 }
@@ -170,28 +170,28 @@ const shownKey = ({ id }: OwnResponse, item: unknown): string | undefined => {
 export type ObjectOwnership = ReturnType<typeof createObjectOwnership>
 
 /** Marks a record from the store as its owner's response; also used when the gateway polls on the owner's behalf. */
-export const asOwnResponse = (object: TextObject): OwnResponse => object as OwnResponse
+export const asOwnedResponse = (object: TextObject): OwnedResponse => object as OwnedResponse
 
 /** The protocol's own message. It is the same for a foreign id, an unknown id and an invalid id. */
 const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
   const event = accessDenied(kind, id)
   if (kind === 'response') {
-    const message = `Previous response with id '${shownId(id)}' not found.`
+    const message = `Previous response with id '${idForMessage(id)}' not found.`
     return new TextProblem(400, message, { param, code: 'previous_response_not_found', event })
   }
   const name = kind === 'item' ? 'Item' : 'Conversation'
-  return new TextProblem(404, `${name} with id '${shownId(id)}' not found.`, { param, event })
+  return new TextProblem(404, `${name} with id '${idForMessage(id)}' not found.`, { param, event })
 }
 
 const ownerUnknown = ({ kind, id, param }: ObjectReference): TextProblem =>
   new TextProblem(400, `${param} names a ${kind}, and the gateway cannot check its owner`, {
     param,
     code: 'unsupported_parameter',
-    event: accessDenied(kind, wordOf(id)),
+    event: accessDenied(kind, shortStringOf(id)),
   })
 
 /** Longer JSON source is no id. Such values are distinguished by their path. */
 const maxIdBytes = 4_096
 
 /** Limits the length of an id in an error message. */
-const shownId = (id: unknown): string => String(id).slice(0, 256).toWellFormed()
+const idForMessage = (id: unknown): string => String(id).slice(0, 256).toWellFormed()

@@ -1,11 +1,11 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { wordOf } from '../validation.ts'
-import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UnknownKind } from './fields.ts'
+import { shortStringOf } from '../validation.ts'
+import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UntrackedKind } from './id-fields.ts'
 import type { ObjectKind } from './store.ts'
 
 /** An id in a request. */
 export interface ObjectReference {
-  readonly kind: ObjectKind | UnknownKind
+  readonly kind: ObjectKind | UntrackedKind
   /** The value in the request: a string, or anything else, which is no id. */
   readonly id: Json
   /** Path of the field, for example `input[0].content[1].file_id`. */
@@ -39,7 +39,7 @@ export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY):
       if (meaning === undefined || (isItemId && !isItem)) visit(inner, name)
       else {
         // The item is classified once, even if it repeats its id.
-        if (isItemId) reference ??= isReference(value)
+        if (isItemId) reference ??= isItemReference(value)
         if (!isItemId || reference) addIds(meaning, inner, name, allowedNames(parent, name))
       }
       path.pop()
@@ -96,15 +96,17 @@ const selfContained: ReadonlySet<unknown> = new Set([
  * Whether an upstream may look up the content of an item by its id. It considers every key that a lenient upstream may
  * read as `type`.
  */
-export const isReference = (item: Json): boolean => {
+export const isItemReference = (item: Json): boolean => {
   const type = item.get('type') ?? absent
   // An item without a type is a message if it has a role, and otherwise only an id.
-  const isSelfContained = type.is('null') ? item.get('role')?.isString === true : selfContained.has(wordOf(type))
+  const isSelfContained = type.is('null') ? item.get('role')?.isString === true : selfContained.has(shortStringOf(type))
   return (
     !isSelfContained ||
     item
       .members()
-      .some(({ key, value }) => key !== 'type' && foldFieldName(key) === 'type' && !selfContained.has(wordOf(value)))
+      .some(
+        ({ key, value }) => key !== 'type' && foldFieldName(key) === 'type' && !selfContained.has(shortStringOf(value)),
+      )
   )
 }
 

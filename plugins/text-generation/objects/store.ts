@@ -27,7 +27,7 @@ export interface TextObjectStore {
    */
   recordTextObjects(objects: readonly TextObject[]): Promise<readonly Pick<TextObject, 'kind' | 'id'>[]>
   /** The object, if it belongs to the user. An unknown object and a foreign one take the same query. */
-  textObject(user: string, kind: ObjectKind, id: string, now: number): Promise<TextObject | undefined>
+  findTextObject(user: string, kind: ObjectKind, id: string, now: number): Promise<TextObject | undefined>
   /** Removes an object of a user. */
   removeTextObject(object: Pick<TextObject, 'kind' | 'id' | 'user'>): Promise<void>
   /** Responses that are due for a poll, the longest overdue first. */

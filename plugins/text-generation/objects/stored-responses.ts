@@ -9,7 +9,7 @@ import { respondStreaming } from '../streaming.ts'
 import { readResponse, type TextAction } from '../upstream/client.ts'
 import type { TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
-import type { ObjectOwnership, OwnResponse } from './ownership.ts'
+import type { ObjectOwnership, OwnedResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
 /** Operations on a stored response. */
@@ -71,7 +71,7 @@ export const storedResponseRoute =
 
 const forwardStored = async (
   action: StoredAction,
-  own: OwnResponse,
+  own: OwnedResponse,
   { request, arrivedAt, whenRevoked }: Pick<StoredRequest, 'request' | 'arrivedAt' | 'whenRevoked'>,
   options: StoredResponsesOptions,
 ): Promise<Response> => {
@@ -80,7 +80,7 @@ const forwardStored = async (
   const query = queryOf(request, operations[action].query)
   if (action === 'GetResponse' && query.get('stream') === 'true')
     return streamStored(own, { path: pathOf(own, query), issued, request, arrivedAt, whenRevoked }, options)
-  for (const [name, item] of query) if (cursors.includes(name)) await options.objects.requireShown(own, item, name)
+  for (const [name, item] of query) if (cursors.includes(name)) await options.objects.requireCursor(own, item, name)
   using deadline = new Deadline({
     clock: options.clock,
     at: arrivedAt + options.timeoutMs,
@@ -97,8 +97,8 @@ const forwardStored = async (
     { query, request, signal: deadline.signal },
     options,
   )
-  if (action === 'ListInputItems') await options.objects.recordShown(own, idsOf(json?.get('data')))
-  if (action === 'GetResponse') await issued?.response(json?.value())
+  if (action === 'ListInputItems') await options.objects.recordCursors(own, idsOf(json?.get('data')))
+  if (action === 'GetResponse') await issued?.recordResponse(json?.value())
   if (own.dueAt !== undefined) {
     const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
     // A response that is deleted before it ends will never end: its call is recorded now, without usage.
@@ -124,7 +124,7 @@ const auditActions: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
 }
 
 /** Retrieves the status and usage of a response, for polling. */
-export const retrieve = async (own: OwnResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
+export const retrieve = async (own: OwnedResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)])
   const { json } = await forward('GetResponse', own, { signal: deadline }, options)
   return { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
@@ -132,7 +132,7 @@ export const retrieve = async (own: OwnResponse, signal: AbortSignal, options: S
 
 const forward = async (
   action: StoredAction,
-  own: OwnResponse,
+  own: OwnedResponse,
   { query, request, signal }: { query?: URLSearchParams; request?: Request; signal: AbortSignal },
   { upstreams, client, maxResponseBytes }: StoredResponsesOptions,
 ) => {
@@ -151,7 +151,7 @@ const forward = async (
 }
 
 const streamStored = (
-  own: OwnResponse,
+  own: OwnedResponse,
   request: Pick<Call, 'issued' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
   options: StoredResponsesOptions,
 ): Promise<Response> => {
@@ -164,13 +164,13 @@ const streamStored = (
 }
 
 /** The only function that puts an object id into a path: always as one URL-encoded segment. */
-const pathOf = (own: OwnResponse, query?: URLSearchParams, suffix: Operation['suffix'] = ''): string => {
+const pathOf = (own: OwnedResponse, query?: URLSearchParams, suffix: Operation['suffix'] = ''): string => {
   const request = query && query.size > 0 ? `?${query}` : ''
   return `/responses/${encodeURIComponent(own.id)}${suffix}${request}`
 }
 
 /** A response of an upstream that is no longer configured is not found. */
-const upstreamOf = (own: OwnResponse, upstreams: readonly TextUpstream[]): TextUpstream => {
+const upstreamOf = (own: OwnedResponse, upstreams: readonly TextUpstream[]): TextUpstream => {
   const upstream = upstreams.find(({ url }) => url === own.upstream)
   if (!upstream) throw new TextProblem(404, `Response with id '${own.id}' not found.`)
   return upstream

@@ -3,12 +3,11 @@ import type { Clock } from '../../shared/clock.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
 import { jsonOf } from '../events/event.ts'
-import { finalStatuses, reducers } from './events.ts'
+import { finalStatuses, reducers } from './event-types.ts'
 import { initialResponse } from './initial-response.ts'
-import { createItems } from './items.ts'
+import { createOutputItems, finalItems, truncateItems } from './items.ts'
 import { isMutableObject, isNonEmptyString, type MutableObject } from './mutable-json.ts'
 import { ignore, type ResponseState } from './reducers.ts'
-import { finalItems, truncateItems } from './truncate.ts'
 
 /** Assembles a response from the events of a Responses stream. */
 export interface ResponsesAssembly extends Assembly {
@@ -30,7 +29,7 @@ export interface ResponsesAssemblyOptions {
 
 export const createResponsesAssembly = (options: ResponsesAssemblyOptions): ResponsesAssembly => {
   const { clock, newId = () => crypto.randomUUID().replaceAll('-', ''), maxBytes = 64 * 2 ** 20 } = options
-  const state: ResponseState = { items: createItems(newId), response: undefined, end: undefined }
+  const state: ResponseState = { items: createOutputItems(newId), response: undefined, end: undefined }
   let sequenceNumber = -1
   let bytes = 0
   let ended = false

@@ -9,7 +9,7 @@ import {
 } from './mutable-json.ts'
 
 /** The output items of a response, assembled from events. */
-export interface Items {
+export interface OutputItems {
   /** Handles `response.output_item.added`. */
   add(event: MutableObject): void
   /** Handles `response.output_item.done`: its item replaces what the deltas have built. */
@@ -19,16 +19,16 @@ export interface Items {
   /** The item that an event is about. Created with that type where the upstream never added it. */
   itemOf(event: MutableObject, type: string): MutableObject
   /** In the order of the output. */
-  all(): readonly Slot[]
+  all(): readonly ItemSlot[]
 }
 
-export interface Slot {
+export interface ItemSlot {
   readonly item: MutableObject
   /** Whether the item is final. */
   readonly done: boolean
 }
 
-interface OpenSlot extends Slot {
+interface OpenSlot extends ItemSlot {
   item: MutableObject
   done: boolean
   /** Whether the item was created for an event, and the upstream has not added it yet. */
@@ -36,7 +36,7 @@ interface OpenSlot extends Slot {
 }
 
 /** @param newId makes the part of an id after `item_`, for created items */
-export const createItems = (newId: () => string): Items => {
+export const createOutputItems = (newId: () => string): OutputItems => {
   // By output_index, with holes. Some upstreams change the item_id with each event, others give all items one index. So
   // an item is found by either.
   const slots: (OpenSlot | undefined)[] = []
@@ -158,4 +158,47 @@ const withoutHoles = (item: MutableObject): MutableObject => {
     if (Array.isArray(parts)) whole[list] = parts.filter(() => true)
   }
   return whole
+}
+
+/**
+ * Item types that are useful when incomplete, and whose status can be `incomplete`.
+ *
+ * Unfinished items of other types are left out. A client must not execute half a tool call. Part of an image, of a
+ * compaction or of a tool list is useless, and looks like a whole one.
+ */
+const usefulIncomplete: ReadonlySet<unknown> = new Set([
+  'message',
+  'reasoning',
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'function_call_output',
+  'computer_call_output',
+  'shell_call_output',
+  'tool_search_output',
+])
+
+/** The items of a response that was cut off: finished items as they are, useful parts with status `incomplete`, never half a tool call. */
+export const truncateItems = (slots: readonly ItemSlot[]): readonly MutableObject[] =>
+  slots.flatMap(({ item, done }) => {
+    if (usefulIncomplete.has(item.type)) return [done ? item : { ...item, status: 'incomplete' }]
+    return done && item.status !== 'incomplete' && hasCompleteArguments(item) ? [item] : []
+  })
+
+/** The items of a response whose final event has no output: as the events before it have built them. */
+export const finalItems = (status: string, slots: readonly ItemSlot[]): readonly MutableObject[] =>
+  slots.flatMap((slot) => {
+    if (slot.done) return [slot.item]
+    if (status !== 'completed') return truncateItems([slot])
+    return [typeof slot.item.status === 'string' ? { ...slot.item, status } : slot.item]
+  })
+
+const hasCompleteArguments = ({ arguments: text }: MutableObject): boolean => {
+  if (typeof text !== 'string') return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

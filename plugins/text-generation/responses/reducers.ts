@@ -1,9 +1,9 @@
-import { type Items, type PartList, partOf, putPart } from './items.ts'
+import { type OutputItems, type PartList, partOf, putPart } from './items.ts'
 import { append, arrayIn, isMutableObject, type MutableObject, readPosition } from './mutable-json.ts'
 
 /** State of the assembly of a response. */
 export interface ResponseState {
-  readonly items: Items
+  readonly items: OutputItems
   /** The upstream's latest response object, without its output. */
   response: MutableObject | undefined
   /** The final status, and the response of the final event. */

@@ -9,12 +9,12 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
-  type Present,
+  type PresentField,
   readBoolean,
   readModel,
   rejectField,
   requireField,
-  wordOf,
+  shortStringOf,
 } from '../validation.ts'
 
 /** The fields of a Responses request that the gateway itself uses. */
@@ -57,18 +57,18 @@ export const checkResponsesRequest = (
   return { model, stream, background, stores }
 }
 
-const checkInput = (input: Present): void => {
+const checkInput = (input: PresentField): void => {
   if (input.json.isString) return
   if (!input.json.isArray) rejectField(input.param, 'must be a string or an array of items')
   for (const item of elementsOf(input)) checkItem(item)
 }
 
-const checkItem = ({ param, json }: Present): void => {
+const checkItem = ({ param, json }: PresentField): void => {
   checkObject({ param, json })
   const type = fieldOf(json, 'type', param)
   checkString(type)
   // An item without a type is a message. The upstream checks items of other types.
-  if (isPresent(type) && wordOf(type.json) !== 'message') return
+  if (isPresent(type) && shortStringOf(type.json) !== 'message') return
   checkString(fieldOf(json, 'role', param))
   checkString(fieldOf(json, 'text', param))
   const content = fieldOf(json, 'content', param)
@@ -79,9 +79,10 @@ const checkItem = ({ param, json }: Present): void => {
 
 const textTypes: readonly unknown[] = ['text', 'input_text', 'output_text']
 
-const checkPart = ({ param, json }: Present): void => {
+const checkPart = ({ param, json }: PresentField): void => {
   const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && textTypes.includes(wordOf(type.json))) checkString(requireField(fieldOf(json, 'text', param)))
+  if (isPresent(type) && textTypes.includes(shortStringOf(type.json)))
+    checkString(requireField(fieldOf(json, 'text', param)))
 }
 
 /** The request with `stream: true`. */

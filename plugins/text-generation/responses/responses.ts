@@ -2,14 +2,14 @@ import type { Clock } from '../../shared/clock.ts'
 import type { JsonObject } from '../../shared/json.ts'
 import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
-import { doneText, isDone } from '../events/done.ts'
 import { jsonOf } from '../events/event.ts'
+import { doneText, isDone } from '../events/text.ts'
 import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
-import { withoutStream } from '../stream-fields.ts'
+import { withoutStream } from '../upstream/additions.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { repeatableFields } from './initial-response.ts'
-import { replayResponse } from './replay.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
+import { toResponseEvents } from './to-events.ts'
 
 export interface ResponsesOptions {
   readonly clock: Pick<Clock, 'now'>
@@ -18,7 +18,7 @@ export interface ResponsesOptions {
 
 /** `POST /v1/responses` at an upstream that has a Responses API. */
 export const responses = ({ clock, maxResponseBytes }: ResponsesOptions): Protocol => ({
-  check: checkResponsesRequest,
+  validate: checkResponsesRequest,
   toExchange(request, { background = false }) {
     return {
       action: 'CreateResponse',
@@ -55,7 +55,7 @@ const responseHandling = (request: () => unknown, { clock, maxResponseBytes }: R
     native: true,
     isResponse: ({ output, object }: JsonObject) => Array.isArray(output) || object === 'response',
     hasTerminalEvent: true,
-    toEventStream: replayResponse,
+    toEventStream: toResponseEvents,
     assemble,
     relay: () => relayResponses(assemble()),
   }

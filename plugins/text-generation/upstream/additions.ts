@@ -1,3 +1,4 @@
+import type { Json, MemberChange } from '../../shared/json.ts'
 import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 
 /** A field that the gateway adds to requests. */
@@ -97,3 +98,12 @@ const parseIfJson = (text: string): unknown => {
     return text
   }
 }
+
+/** Changes that remove the fields about streaming, which both protocols share. */
+export const withoutStreamFields: readonly MemberChange[] = [
+  ['stream', undefined],
+  ['stream_options', undefined],
+]
+
+/** The request without the fields about streaming: for an upstream that cannot stream. */
+export const withoutStream = (request: Json): Json => request.edit(withoutStreamFields)

@@ -12,9 +12,9 @@ import type { TextUpstream } from './model-routing.ts'
  */
 export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Headers): Problem => {
   if (!(error instanceof StreamError)) return asProblem(error)
-  if (error.said === undefined) return new UpstreamInvalidError(error.message)
-  requireNoCredential(upstream, JSON.stringify(error.said))
-  return errorResponse(error.said, headers)
+  if (error.upstreamError === undefined) return new UpstreamInvalidError(error.message)
+  requireNoCredential(upstream, JSON.stringify(error.upstreamError))
+  return errorResponse(error.upstreamError, headers)
 }
 
 /**

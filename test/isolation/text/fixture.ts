@@ -97,7 +97,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
       ...{ emulator, store },
       around: overrides && ((handle) => seen(overrides.around?.(handle) ?? handle)),
       text: {
-        ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectsKeptMs: retentionMs, usage: undefined },
+        ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectTtlMs: retentionMs, usage: undefined },
         upstreams: [{ ...emulator.text, models: [nativeModel, { id: bridgedModel, chatOnly: true }] }],
         fetch: async (url, init) => {
           const startRequest = (url: string, init: RequestInit) => withNewConversation(emulator, url, init)

@@ -143,7 +143,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 
   'ownership never expires': ({ objects }) => ({
-    objects: { ...objects, textObject: (user, kind, id) => objects.textObject(user, kind, id, 0) },
+    objects: { ...objects, findTextObject: (user, kind, id) => objects.findTextObject(user, kind, id, 0) },
   }),
 
   'the record of a deleted response remains': ({ objects }) => ({
@@ -159,8 +159,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
           for (const { id } of records) given.add(id)
           return objects.recordTextObjects(records)
         },
-        textObject: async (user, kind, id, now) =>
-          given.has(id) ? objects.textObject(user, kind, id, now) : undefined,
+        findTextObject: async (user, kind, id, now) =>
+          given.has(id) ? objects.findTextObject(user, kind, id, now) : undefined,
       },
     }
   },
@@ -170,9 +170,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     return {
       objects: {
         ...objects,
-        async textObject(user, kind, id, now) {
+        async findTextObject(user, kind, id, now) {
           const key = `${user} ${kind} ${id}`
-          const found = known.get(key) ?? (await objects.textObject(user, kind, id, now))
+          const found = known.get(key) ?? (await objects.findTextObject(user, kind, id, now))
           if (found) known.set(key, found)
           return found
         },
@@ -240,12 +240,12 @@ interface Lookup {
 /** Where `mistaken` is true, the caller owns every object, also unknown ones. */
 function skippingCheck(mistaken: (request: Lookup) => boolean): Mutant {
   return ({ objects, emulator, currentRequest }: MutantContext): Overrides => {
-    const textObject: TextObjectStore['textObject'] = async (user, kind, id, now) => {
-      const found = await objects.textObject(user, kind, id, now)
+    const findTextObject: TextObjectStore['findTextObject'] = async (user, kind, id, now) => {
+      const found = await objects.findTextObject(user, kind, id, now)
       if (found || !mistaken({ kind, id, currentRequest: currentRequest() })) return found
       return { kind, id, user, upstream: emulator.text.url, model: 'm', createdAt: now, expiresAt: now + 1 }
     }
-    return { objects: { ...objects, textObject } }
+    return { objects: { ...objects, findTextObject } }
   }
 }
 

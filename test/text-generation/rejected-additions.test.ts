@@ -4,7 +4,7 @@ import type { Call } from '../../plugins/text-generation/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { createRejectedAdditions } from '../../plugins/text-generation/upstream/rejected-additions.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './app.ts'
+import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const hour = 3_600_000
@@ -231,15 +231,15 @@ describe('each added field is removed at most once', () => {
   })
 
   test('a remaining rejection is sent to the caller, and nothing is cached', async () => {
-    for (const [refuse, tries] of [
+    for (const [reject, tries] of [
       [noStream, [all, 'max_tokens']],
       [noOptions, [all, 'stream+max_tokens']],
       [noMaximum, [all, 'stream+stream_options']],
     ] as const) {
-      const app = open(() => refuse())
+      const app = open(() => reject())
       for (let again = 0; again < 2; again++) {
         const response = await app.post('/chat/completions', { model: 'm', messages })
-        expect([response.status, await response.text()]).toEqual([400, await refuse().text()])
+        expect([response.status, await response.text()]).toEqual([400, await reject().text()])
         expect(app.additions()).toEqual([...tries])
       }
       expect(app.usage).toEqual([])
@@ -256,15 +256,15 @@ describe('each added field is removed at most once', () => {
 })
 
 describe('a request is not repeated', () => {
-  for (const [what, refuse] of Object.entries({
+  for (const [what, reject] of Object.entries({
     'for a rejection of another field': () => refusal("Invalid value: 'x'", 'messages[0].content'),
     'when a rejection does not prove that nothing was generated': () =>
       refusal('stream is not supported', 'stream', 500),
     'when the error is not recognized': () => new Response('bad request', { status: 400 }),
   })) {
     test(what, async () => {
-      const app = open(refuse)
-      const expected = refuse()
+      const app = open(reject)
+      const expected = reject()
       for (const stream of [true, false]) {
         const response = await app.post('/chat/completions', { model: 'm', messages, stream })
         expect([response.status, app.additions()]).toEqual([expected.status, [all]])

@@ -1,7 +1,7 @@
 type Members = Readonly<Record<string, unknown>>
 
 /** The event stream that the upstream would have sent for a whole response, without `[DONE]`. */
-export const replayResponse = (value: unknown): string => {
+export const toResponseEvents = (value: unknown): string => {
   const response = membersOf(value)
   const events: readonly Members[] = [
     { type: 'response.created', response: inProgress(response) },

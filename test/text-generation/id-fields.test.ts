@@ -11,7 +11,7 @@ import {
   type UnionOrIntersectionType,
 } from 'typescript/unstable/async'
 import { readJson } from '../../plugins/shared/json.ts'
-import { objectFields } from '../../plugins/text-generation/objects/fields.ts'
+import { objectFields } from '../../plugins/text-generation/objects/id-fields.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 
 /** Names of fields that may contain the id of an object. */

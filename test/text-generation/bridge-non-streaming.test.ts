@@ -3,9 +3,9 @@ import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json.ts'
 import { StreamError } from '../../plugins/text-generation/assembly.ts'
 import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
-import { toChunks } from '../../plugins/text-generation/chat/to-chunks.ts'
+import { toChunks } from '../../plugins/text-generation/chat/chunk.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
-import { bridge, chunk, eventsIn, finish, streams, token, toolDelta, usageChunk } from './bridging.ts'
+import { bridge, chunk, eventsIn, finish, streams, token, toolDelta, usageChunk } from './bridge-fixture.ts'
 
 const responseOf = (chunks: readonly unknown[]) => {
   const last = eventsIn(bridge(chunks)).at(-1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bytesPerTurn, readJson, turns } from '../../plugins/shared/json.ts'
 import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
-import { assetsIn, assetsInTurns } from '../../plugins/text-generation/media/fields.ts'
+import { assetsIn, assetsInTurns } from '../../plugins/text-generation/media/media-fields.ts'
 
 const picture = 'iVBORw0KGgoA'
 const long = 'QUJD'.repeat(40_000)
@@ -32,11 +32,11 @@ describe('a value that is too long for a URL must be complete media content', ()
   for (const [text, field, may] of media) {
     test(`${text.slice(0, 24)}…${text.slice(-8)} as ${field}`, async () => {
       const request = readJson(`{"x":{"${field}":"${text}"}}`)
-      const refusal = expect.objectContaining({ status: 400, param: `x.${field}` })
+      const rejection = expect.objectContaining({ status: 400, param: `x.${field}` })
       if (may) expect(assetsIn(request)).toEqual([])
-      else expect(() => assetsIn(request)).toThrow(refusal)
+      else expect(() => assetsIn(request)).toThrow(rejection)
       const inTurns = await (async () => assetsInTurns(request))().catch((error: unknown) => error)
-      expect(inTurns).toEqual(may ? [] : refusal)
+      expect(inTurns).toEqual(may ? [] : rejection)
     })
   }
 })

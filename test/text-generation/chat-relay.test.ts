@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chunk, dataOf, type Ending, openApp, streaming, streamingText, usageChunk } from './app.ts'
+import { chunk, dataOf, type Ending, openApp, streaming, streamingText, usageChunk } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const asking = { model: 'm', messages, stream: true, stream_options: { include_usage: true } }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Runtime } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
-import { chunk } from './app.ts'
+import { chunk } from './fixture.ts'
 
 /** When set, the test uses real durations: silence longer than the runtimes' timeouts, and the default timeout. */
 const slow = process.env.SLUICE_SLOW !== undefined

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { bytesPerTurn, JsonStringReader } from '../../shared/json.ts'
 
 /** A valid value of a media field. */
-export interface Medium {
+export interface MediaValue {
   /** Id of the asset. Undefined: the value is no `asset://` URL. */
   readonly asset?: string
 }
@@ -24,7 +24,7 @@ export interface Medium {
  * Schemes follow RFC 3986, section 3.1, in ASCII. This is an allow-list: a value that an upstream might decode, fold or
  * trim into another URL is never valid.
  */
-export const readMedium = (text: string, field: string | number): Medium | undefined => {
+export const readMediaValue = (text: string, field: string | number): MediaValue | undefined => {
   const asset = assetUrl.exec(text)
   if (asset) return { asset: asset[1] }
   const isValid = text === '' || dataUrl.test(text) || isWebUrl(text) || isContent(text, field)
@@ -41,7 +41,7 @@ export const isDataUrl = (bytes: Uint8Array): boolean =>
  * It does not decode the string. Escapes are accepted in the first part of a `data:` URL and before a slash. As a
  * generator it can yield to the event loop.
  */
-export function* readLongMedium(bytes: Uint8Array, field: string | number): Generator<undefined, boolean> {
+export function* checkLongMediaValue(bytes: Uint8Array, field: string | number): Generator<undefined, boolean> {
   const reader = new JsonStringReader(bytes, 1, 2_000)
   let head = ''
   while (head.length < 300) head += String.fromCodePoint(reader.next())

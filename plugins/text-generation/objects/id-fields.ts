@@ -1,10 +1,10 @@
 import type { ObjectKind } from './store.ts'
 
 /** What an id in a request refers to: a kind with recorded owners, a kind without, or (`label`) no object of the account. */
-export type FieldMeaning = ObjectKind | UnknownKind | 'label'
+export type FieldMeaning = ObjectKind | UntrackedKind | 'label'
 
 /** Kinds of objects whose owners the gateway cannot know, because they are created without it. `object`: an unknown kind. */
-export type UnknownKind =
+export type UntrackedKind =
   | 'file'
   | 'vector store'
   | 'container'
@@ -30,7 +30,7 @@ export const objectFields: ReadonlyMap<string, FieldMeaning> = new Map<string, F
   ['conversation', 'conversation'],
   ['conversation.id', 'conversation'],
   ['conversation_id', 'conversation'],
-  // Only of some items: see `isReference`.
+  // Only of some items: see `isItemReference`.
   ['input.id', 'item'],
   ['item_id', 'item'],
   ['approval_request_id', 'item'],

@@ -2,8 +2,8 @@ import type { Awaitable } from '../../shared/awaitable.ts'
 import { type Json, nextTurn } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 import { rejectField } from '../validation.ts'
-import { isDataUrl, readLongMedium, readMedium } from './address.ts'
-import { assetIn, assetInText, maxPrefixBytes, maybeAtStart } from './asset-text.ts'
+import { assetIn, assetInText, assetPrefixSource, maxPrefixBytes } from './asset-text.ts'
+import { checkLongMediaValue, isDataUrl, readMediaValue } from './media-value.ts'
 
 /** An asset in a request, and the path of its field. */
 export interface AssetReference {
@@ -31,7 +31,7 @@ const maxAddressBytes = 2 ** 17
 
 const notMedia = 'must be an http, https or data URL, or asset:// with the id of one of your assets'
 
-type ContentCheck = ReturnType<typeof readLongMedium>
+type ContentCheck = ReturnType<typeof checkLongMediaValue>
 
 const finish = (check: ContentCheck): boolean => {
   let step = check.next()
@@ -49,7 +49,7 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  * Finds all assets in a chat or responses request, each id once, and validates its media fields.
  *
  * An upstream may support more fields than any list here, so the key decides. Every string below a key that ends in
- * `url`, `image`, `video`, `audio`, `frame`, `file` or similar has to be a value that `readMedium` accepts, except
+ * `url`, `image`, `video`, `audio`, `frame`, `file` or similar has to be a value that `readMediaValue` accepts, except
  *
  * - values of companion keys: `type`, `detail`, `format`, `filename` and similar; and, under a key that is no media
  *   key, a lower-case keyword such as `auto`;
@@ -78,18 +78,18 @@ export const assetsIn = (request: Json): readonly AssetReference[] =>
 
 /** The same as `assetsIn`, but validation of long content yields to the event loop. Rejects with the same errors. */
 export const assetsInTurns = (request: Json): Awaitable<readonly AssetReference[]> => {
-  const longMedia: LongMedium[] = []
-  const assets = search(request, (check, param) => longMedia.push({ check, param }))
-  return longMedia.length === 0 ? assets : readInTurns(longMedia).then(() => assets)
+  const longValues: LongMediaValue[] = []
+  const assets = search(request, (check, param) => longValues.push({ check, param }))
+  return longValues.length === 0 ? assets : readInTurns(longValues).then(() => assets)
 }
 
-interface LongMedium {
+interface LongMediaValue {
   readonly check: ContentCheck
   readonly param: string
 }
 
-const readInTurns = async (longMedia: readonly LongMedium[]): Promise<void> => {
-  for (const { check, param } of longMedia) if (!(await finishYielding(check))) rejectField(param, notMedia)
+const readInTurns = async (longValues: readonly LongMediaValue[]): Promise<void> => {
+  for (const { check, param } of longValues) if (!(await finishYielding(check))) rejectField(param, notMedia)
 }
 
 /**
@@ -151,7 +151,7 @@ const mediaWord =
 const mediaKey = new RegExp(`${mediaWord}$`, 'i')
 
 /** Matches every request that needs the search: it has an escape that may hide a key or a scheme, a media key, or an asset. */
-const mayNameAsset = new RegExp(`\\\\u|${mediaWord}"\\s*:|${maybeAtStart}`, 'i')
+const mayNameAsset = new RegExp(`\\\\u|${mediaWord}"\\s*:|${assetPrefixSource}`, 'i')
 
 /** Above this size in bytes, the search of the fields costs less than this regular expression. */
 const maxSearchLength = 2 ** 14
@@ -190,10 +190,10 @@ const pathOf = ({ outer, at }: Location): string => {
   return typeof at === 'number' ? pathOf(outer) + step : `${pathOf(outer)}.${step}`
 }
 
-/** @param onLongMedium receives strings that are too long for a URL */
+/** @param onLongMediaValue receives strings that are too long for a URL */
 const search = (
   request: Json,
-  onLongMedium: (check: ContentCheck, param: string) => void,
+  onLongMediaValue: (check: ContentCheck, param: string) => void,
 ): readonly AssetReference[] => {
   if (request.byteLength <= maxSearchLength && !mayNameAsset.test(request.raw)) return noAssets
   const found = new Map<string, string>()
@@ -230,16 +230,16 @@ const search = (
     // Most bytes of a request are in such URLs; they need no decoding.
     if (isDataUrl(json.bytes)) return
     if (json.byteLength > maxShortBytes) {
-      const check = readLongMedium(json.bytes, location.at)
+      const check = checkLongMediaValue(json.bytes, location.at)
       const isLong = json.byteLength > maxAddressBytes
-      if (isLong) onLongMedium(check, pathOf(location))
+      if (isLong) onLongMediaValue(check, pathOf(location))
       if (isLong || finish(check)) return
     }
     shortBytes += json.byteLength
     if (shortBytes > maxShortTotalBytes)
       rejectField(pathOf(location), 'exceeds the limit of 8 MiB for all media URLs of a request')
     const text = json.string() ?? ''
-    const medium = readMedium(text, location.at)
+    const medium = readMediaValue(text, location.at)
     if (medium) addAsset(medium.asset, location)
     else if (typeof location.at === 'number' || mediaKey.test(location.at) || !keyword.test(text))
       rejectField(pathOf(location), notMedia)

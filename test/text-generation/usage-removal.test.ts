@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chunk, openApp, usageChunk } from './app.ts'
+import { chunk, openApp, usageChunk } from './fixture.ts'
 
 const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }
 

@@ -1,5 +1,5 @@
 import { readJson, toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media/fields.ts'
+import { assetsIn } from '../../plugins/text-generation/media/media-fields.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 
 /** A chat request with a block. */
@@ -22,7 +22,7 @@ const fields: readonly (readonly [path: string, param: string, request: (address
   ['responses', 'video_url', (url) => part({ type: 'input_video', video_url: url })],
 ]
 /** Requests with a URL: the path, the name of the field in errors, and the body. */
-export const ways = fields.map(([protocol, field, request]) => ({
+export const mediaRequests = fields.map(([protocol, field, request]) => ({
   path: protocol === 'chat' ? '/chat/completions' : '/responses',
   param: `${protocol === 'chat' ? 'messages' : 'input'}[0].content[0].${field}`,
   request,
@@ -36,7 +36,7 @@ export const addressesIn = (request: unknown) =>
 export const idsIn = (request: unknown) => addressesIn(request).map(([, id]) => id)
 
 /** The ids, or the status and field of the error. */
-export const refusalOf = (request: unknown) => {
+export const rejectionOf = (request: unknown) => {
   try {
     return idsIn(request)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { type Ending, openApp, streaming } from './app.ts'
+import { type Ending, openApp, streaming } from './fixture.ts'
 
 let store: Store
 beforeAll(async () => {

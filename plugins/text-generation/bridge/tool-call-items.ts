@@ -1,7 +1,6 @@
 import { StreamError } from '../assembly.ts'
 import { type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
-import type { ItemBuilder, Output } from './output.ts'
-import { ToolCallBuilder } from './tool-call-builder.ts'
+import { type ItemBuilder, type ResponseOutput, ToolCallBuilder } from './item-builders.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
 const maxCalls = 128
@@ -27,7 +26,7 @@ export interface ToolCallItems {
   end(): void
 }
 
-export const createToolCallItems = (output: Output): ToolCallItems => {
+export const createToolCallItems = (output: ResponseOutput): ToolCallItems => {
   const calls: PartialCall[] = []
   const usedIds = new Set<string>()
 

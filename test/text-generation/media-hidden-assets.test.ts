@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { block, idsIn, refusalOf } from './media-ways.ts'
+import { block, idsIn, rejectionOf } from './media-requests.ts'
 
 const escaped = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
 /** A JSON string with some unnecessary escapes. */
@@ -90,7 +90,7 @@ describe('no position and no spelling hides an asset URL', () => {
           `{"input":[{"role":"user","content":[${block}]}]}`,
           `{"extra":${block}}`,
         ]) {
-          const found = refusalOf(request)
+          const found = rejectionOf(request)
           if (scheme === 'asset://' || found.length === 1) expect(found).toEqual([id])
           else expect(found).toEqual([400, expect.any(String)])
         }
@@ -142,7 +142,7 @@ describe('no position and no spelling hides an asset URL', () => {
       fc.property(wrapping, fc.json(), (levels, inner) => {
         // The escape prevents the quick path.
         const text = `{"a":${wrap(inner, levels)},"last":"\\u0061sset:end"}`
-        const found = refusalOf(text)
+        const found = rejectionOf(text)
         if (found[0] !== 400) expect(found.at(-1)).toBe('end')
       }),
       { seed: 43, numRuns: 1000 },

@@ -1,0 +1,240 @@
+import type {
+  Citation,
+  CustomCallItem,
+  EventWriter,
+  FunctionCallItem,
+  Item,
+  ItemStatus,
+  Logprob,
+  MessageItem,
+  ReasoningItem,
+  ReasoningTextPart,
+  RefusalPart,
+  TextPart,
+} from './events.ts'
+
+/** The output of a response: its items in the order in which they began. */
+export interface ResponseOutput {
+  readonly emit: EventWriter['emit']
+  readonly newId: (prefix: string) => string
+  readonly items: ItemBuilder[]
+}
+
+/** Builds an output item and emits its events. The constructor emits `response.output_item.added`. */
+export interface ItemBuilder {
+  /** Emits the final events of the item. A second call of a reasoning item does nothing. */
+  close(status: 'completed' | 'incomplete'): void
+  /** The item so far. */
+  item(): Item
+  /** False if the item is certainly incomplete, such as half the arguments of a function. */
+  readonly looksComplete: boolean
+}
+
+/** Adds an item to the output and emits `response.output_item.added`. Returns its index. */
+const addItem = (output: ResponseOutput, builder: ItemBuilder): number => {
+  const index = output.items.push(builder) - 1
+  output.emit({ type: 'response.output_item.added', output_index: index, item: builder.item() })
+  return index
+}
+
+/** The item of a response that failed: an item in progress becomes incomplete. */
+export const withFinalStatus = (item: Item): Item => {
+  const status: ItemStatus = item.status === 'in_progress' ? 'incomplete' : item.status
+  return { ...item, status }
+}
+
+/** Builds the message item: a text part, a refusal part, or both. Each part begins with its first delta. */
+export class MessageBuilder implements ItemBuilder {
+  readonly looksComplete = true
+  readonly #emit: ResponseOutput['emit']
+  readonly #id: string
+  readonly #index: number
+  readonly #parts: (TextPart | RefusalPart)[] = []
+  #status: ItemStatus = 'in_progress'
+
+  constructor(output: ResponseOutput) {
+    this.#emit = output.emit
+    this.#id = output.newId('msg_')
+    this.#index = addItem(output, this)
+  }
+
+  /** Appends to the text. `delta` may be empty, when only log probabilities came. */
+  appendText(delta: string, logprobs: Logprob[]): void {
+    const part = this.#textPart()
+    part.text += delta
+    part.logprobs.push(...logprobs)
+    this.#emit({ type: 'response.output_text.delta', ...this.#position(part), delta, logprobs })
+  }
+
+  addCitation(annotation: Citation): void {
+    const part = this.#textPart()
+    const annotation_index = part.annotations.push(annotation) - 1
+    this.#emit({ type: 'response.output_text.annotation.added', ...this.#position(part), annotation_index, annotation })
+  }
+
+  appendRefusal(delta: string): void {
+    const part = this.#part<RefusalPart>('refusal', { type: 'refusal', refusal: '' })
+    part.refusal += delta
+    this.#emit({ type: 'response.refusal.delta', ...this.#position(part), delta })
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    this.#status = status
+    // Clients read the first part, so a message always has one.
+    if (this.#parts.length === 0) this.#textPart()
+    for (const part of this.#parts) {
+      if (part.type === 'refusal') {
+        this.#emit({ type: 'response.refusal.done', ...this.#position(part), refusal: part.refusal })
+      } else {
+        this.#emit({
+          type: 'response.output_text.done',
+          ...this.#position(part),
+          text: part.text,
+          logprobs: part.logprobs,
+        })
+      }
+      this.#emit({ type: 'response.content_part.done', ...this.#position(part), part })
+    }
+    this.#emit({ type: 'response.output_item.done', output_index: this.#index, item: this.item() })
+  }
+
+  item(): MessageItem {
+    return { type: 'message', id: this.#id, status: this.#status, role: 'assistant', content: [...this.#parts] }
+  }
+
+  #textPart(): TextPart {
+    return this.#part<TextPart>('output_text', { type: 'output_text', text: '', annotations: [], logprobs: [] })
+  }
+
+  /** The part of that type. Added as `empty` where there is none. */
+  #part<Part extends TextPart | RefusalPart>(type: Part['type'], empty: Part): Part {
+    const part = this.#parts.find((each): each is Part => each.type === type)
+    if (part) return part
+    this.#parts.push(empty)
+    this.#emit({ type: 'response.content_part.added', ...this.#position(empty), part: empty })
+    return empty
+  }
+
+  #position(part: TextPart | RefusalPart): { item_id: string; output_index: number; content_index: number } {
+    return { item_id: this.#id, output_index: this.#index, content_index: this.#parts.indexOf(part) }
+  }
+}
+
+/** Builds a reasoning item. */
+export class ReasoningBuilder implements ItemBuilder {
+  readonly looksComplete = true
+  readonly #emit: ResponseOutput['emit']
+  readonly #id: string
+  readonly #position: { item_id: string; output_index: number; content_index: number }
+  #status: ItemStatus = 'in_progress'
+  #hasPart = false
+  #text = ''
+
+  constructor(output: ResponseOutput) {
+    this.#emit = output.emit
+    this.#id = output.newId('rs_')
+    this.#position = { item_id: this.#id, output_index: addItem(output, this), content_index: 0 }
+    this.#hasPart = true
+    this.#emit({ type: 'response.content_part.added', ...this.#position, part: this.#part() })
+  }
+
+  append(delta: string): void {
+    this.#text += delta
+    this.#emit({ type: 'response.reasoning_text.delta', ...this.#position, delta })
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    if (this.#status !== 'in_progress') return
+    this.#status = status
+    this.#emit({ type: 'response.reasoning_text.done', ...this.#position, text: this.#text })
+    this.#emit({ type: 'response.content_part.done', ...this.#position, part: this.#part() })
+    this.#emit({ type: 'response.output_item.done', output_index: this.#position.output_index, item: this.item() })
+  }
+
+  get isOpen(): boolean {
+    return this.#status === 'in_progress'
+  }
+
+  item(): ReasoningItem {
+    const content = this.#hasPart ? [this.#part()] : []
+    return { type: 'reasoning', id: this.#id, status: this.#status, summary: [], content }
+  }
+
+  #part(): ReasoningTextPart {
+    return { type: 'reasoning_text', text: this.#text }
+  }
+}
+
+/** What must be known of a tool call before its item can begin. */
+interface ToolCallStart {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  /** The id that the call's output refers to. */
+  readonly callId: string
+}
+
+/** Builds the item of a call of one of the caller's tools. */
+export class ToolCallBuilder implements ItemBuilder {
+  readonly #emit: ResponseOutput['emit']
+  readonly #call: ToolCallStart
+  readonly #id: string
+  readonly #index: number
+  #status: ItemStatus = 'in_progress'
+  #text = ''
+
+  constructor(output: ResponseOutput, call: ToolCallStart) {
+    this.#emit = output.emit
+    this.#call = call
+    this.#id = output.newId(call.kind === 'function' ? 'fc_' : 'ctc_')
+    this.#index = addItem(output, this)
+  }
+
+  /** Appends to the arguments, or to a custom tool's input. */
+  append(delta: string): void {
+    this.#text += delta
+    const type =
+      this.#call.kind === 'function'
+        ? 'response.function_call_arguments.delta'
+        : 'response.custom_tool_call_input.delta'
+    this.#emit({ type, ...this.#position, delta })
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    const { kind, name } = this.#call
+    // Clients parse the arguments of a complete call. Some upstreams send none for functions without parameters.
+    if (kind === 'function' && status === 'completed' && this.#text === '') this.append('{}')
+    this.#status = status
+    if (kind === 'function') {
+      this.#emit({ type: 'response.function_call_arguments.done', ...this.#position, name, arguments: this.#text })
+    } else {
+      this.#emit({ type: 'response.custom_tool_call_input.done', ...this.#position, input: this.#text })
+    }
+    this.#emit({ type: 'response.output_item.done', output_index: this.#index, item: this.item() })
+  }
+
+  item(): FunctionCallItem | CustomCallItem {
+    const { kind, name, callId: call_id } = this.#call
+    const common = { id: this.#id, status: this.#status, call_id, name }
+    return kind === 'function'
+      ? { type: 'function_call', ...common, arguments: this.#text }
+      : { type: 'custom_tool_call', ...common, input: this.#text }
+  }
+
+  /** Incomplete arguments of a function are not valid JSON. */
+  get looksComplete(): boolean {
+    return this.#call.kind === 'custom' || isJson(this.#text)
+  }
+
+  get #position(): { item_id: string; output_index: number } {
+    return { item_id: this.#id, output_index: this.#index }
+  }
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
