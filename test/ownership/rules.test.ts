@@ -13,7 +13,7 @@ const openFixture = (locate?: OwnershipOptions<string>['locate']) => {
   store.assetGroups.set('a-face', 'f-ann')
   store.assetGroups.set('a-bob', 'g-bob')
   const revisionClock = new RevisionClock(() => store.revision(), { clock: { now: () => now } })
-  const owners = createOwnership<string>({ store, locate, revisionClock: revisionClock })
+  const owners = createOwnership<string>({ store, locate, revisionClock })
   return {
     store,
     owners,

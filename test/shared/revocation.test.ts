@@ -95,7 +95,7 @@ describe('the streams of a token', () => {
       },
     }
     const revisionClock = new RevisionClock((since) => store.revision(since), { clock })
-    const identify = identifyByToken({ store, revisionClock: revisionClock, clock })
+    const identify = identifyByToken({ store, revisionClock, clock })
     return {
       clock,
       counts,

@@ -58,14 +58,14 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     gateway: {
       kind: (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator),
       secrets: ['a secret of the test suite'],
-      identify: identifyByToken({ store, revisionClock: revisionClock }),
+      identify: identifyByToken({ store, revisionClock }),
       revisionClock,
       ...options,
       store,
     },
     text: {
       upstreams: [emulator.text],
-      identify: identifyByToken({ store, revisionClock: revisionClock }),
+      identify: identifyByToken({ store, revisionClock }),
       usage: store,
       objects: store,
       ...options.text,
