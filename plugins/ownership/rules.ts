@@ -62,7 +62,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
   /** The group of each asset. An entry stays valid until its group changes: a group never changes its owner. */
   const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
-  const forget = ({ id, user }: GroupOwner): void => {
+  const evict = ({ id, user }: GroupOwner): void => {
     groups.delete(id)
     lists.delete(user)
   }
@@ -167,12 +167,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
       const group = isPromise(found) ? await found : found
       if (!group) throw foreignAsset(asset)
-      this.learn(asset, group)
+      this.cacheGroup(asset, group)
       return declareOwned<'asset', Checked>({ id: asset, evidence: located?.evidence })
     },
 
     /** Caches the group of an asset. Use it for the results of a list within owned groups. */
-    learn(asset: string, group: OwnedGroup): void {
+    cacheGroup(asset: string, group: OwnedGroup): void {
       assetGroups.set(asset, group)
     },
 
@@ -190,7 +190,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
     async remove(group: OwnedGroup): Promise<void> {
       await store.removeGroup(group).catch(failCheck)
-      forget(group)
+      evict(group)
     },
 
     /** Stores a new description in a group's record. */
@@ -202,7 +202,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
     async date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void> {
       if (dated.length === 0) return
       await store.dateGroups(dated).catch(failCheck)
-      for (const { id } of dated) forget({ id, user })
+      for (const { id } of dated) evict({ id, user })
     },
 
     /** Reads a group's record without the cache. Undefined if it does not exist. */
@@ -212,7 +212,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
 
     /** Removes a group and its user's list from the cache. Call it when the group was created or its record has changed. */
     changed(group: Pick<Group, 'id' | 'user'>): void {
-      forget(group)
+      evict(group)
     },
   }
 }

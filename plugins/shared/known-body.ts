@@ -5,7 +5,7 @@ const known = Symbol('known body')
 
 type Known = Response & { [known]?: KnownBody }
 
-/** A normal response that also remembers its complete body: a server that calls `knownBody` can send it synchronously, without a copy. */
+/** A normal response that also keeps its complete body: a server that calls `knownBody` can send it synchronously, without a copy. */
 export const responseOf = (body: KnownBody, init: ResponseInit): Response => {
   const response: Known = new Response(body, init)
   response[known] = body

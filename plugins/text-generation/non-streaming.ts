@@ -76,7 +76,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     if (deadline.passed) {
       log.info({ action: exchange.action }, 'time limit exceeded: sending the partial response')
       const partial = assembly.partial()
-      // An id of our own names nothing at the upstream: nobody owns it.
+      // The gateway has made this id. The upstream does not know it, so no owner is recorded.
       const json = assembly.hasUpstreamId ? await withIssuedObjects(partial, call) : partial
       return jsonResponse(json, route.upstream, upstreamResponse?.headers, true)
     }

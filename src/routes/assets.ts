@@ -52,7 +52,7 @@ export const listAssets =
     const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
     const responses: UpstreamResponse[] = []
     const onResponse = (response: UpstreamResponse) => responses.push(response)
-    const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.learn, onResponse })
+    const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.cacheGroup, onResponse })
     // The upstream matches names loosely, and all other filters exactly.
     const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
     return envelope(await listing.pageOf(sources, user, matches), ({ item }) => item, responses)

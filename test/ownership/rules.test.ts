@@ -162,10 +162,10 @@ describe('access to an asset', () => {
   test('needs no store call after a list or a recording', async () => {
     const { owners, store } = openFixture(() => Promise.reject(new Error('must not be asked')))
     const group = await owners.group('ann', 'g-ann')
-    owners.learn('a-learned', group)
+    owners.cacheGroup('a-cached', group)
     await owners.record('a-recorded', group)
     expect(store.assetGroups.get('a-recorded')).toBe('g-ann')
-    for (const id of ['a-learned', 'a-recorded']) expect(await owners.asset('ann', id)).toMatchObject({ id })
+    for (const id of ['a-cached', 'a-recorded']) expect(await owners.asset('ann', id)).toMatchObject({ id })
   })
 })
 
