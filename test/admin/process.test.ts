@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { hashToken } from '../../plugins/api-token/token.ts'
 import { openStore } from '../../src/store/index.ts'
-import { freshDatabase } from '../support/database.ts'
+import { databaseNames, freshDatabase } from '../support/database.ts'
 
 const root = join(import.meta.dir, '../..')
 const runtimes = {
@@ -33,7 +33,7 @@ const run = ([command = '', ...before]: readonly string[], args: readonly string
   })
 
 for (const [name, command] of Object.entries(runtimes)) {
-  for (const kind of ['sqlite', 'postgres'] as const) {
+  for (const kind of databaseNames) {
     test(`the command works on an empty database, also while a store is open (${name}, ${kind})`, async () => {
       const { url, remove } = await freshDatabase(kind)
       const added = await run(command, ['user', 'add', 'ann', '--password', '-'], url, 'open sesame\n')

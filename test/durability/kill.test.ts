@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
 import type { User } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const rounds = Number(process.env.SLUICE_KILLS ?? 6)
 
-for (const kind of ['sqlite', 'postgres'] as const) {
+for (const kind of databaseNames) {
   describe(`a gateway that is killed while it creates groups (${kind})`, () => {
     test(
       'loses no acknowledged group, and leaves no group without its owner',

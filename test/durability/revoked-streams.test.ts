@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 
-for (const kind of ['sqlite', 'postgres'] as const) {
+for (const kind of databaseNames) {
   test(`revoking a token ends its streams in every process, on both runtimes, and no others (${kind})`, async () => {
     await using fixture = await openServerFixture(kind)
     const environment = { TEXT_UPSTREAM_URL: fixture.emulator.text.url, TEXT_UPSTREAM_KEY: fixture.emulator.text.key }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { until } from '../routes/fixture.ts'
+import { databaseNames } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 const model = 'doubao-seed-emulated'
@@ -26,7 +27,7 @@ test('usage of a background response is recorded by the next process when the fi
   expect(await usage()).toMatchObject([{ model, calls: 1, unreported: 0, outputTokens: expect.any(Number) }])
 }, 30_000)
 
-for (const kind of ['sqlite', 'postgres'] as const) {
+for (const kind of databaseNames) {
   test(`a response belongs to its owner in every process, on Bun and Deno, and its usage counts once (${kind})`, async () => {
     await using fixture = await openServerFixture(kind, { text: { queuedMs: 50, backgroundMs: 150 } })
     const { url, key } = fixture.emulator.text

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
 import { callsPerReader, openFixture, pause, read } from './fixture.ts'
 
-for (const kind of ['sqlite', 'postgres'] as const) {
+for (const kind of databaseNames) {
   describe(`two gateways with one database (${kind})`, () => {
     test('never exceed the rate limit under five times its load, and serve 20 users equally', async () => {
       await using fixture = await openFixture({

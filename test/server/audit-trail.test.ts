@@ -3,7 +3,7 @@ import { hashToken } from '../../plugins/api-token/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { runAdmin } from '../../src/admin.ts'
 import { openStore } from '../../src/store/index.ts'
-import type { TestDatabase } from '../support/database.ts'
+import { databaseNames, type TestDatabase } from '../support/database.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, browse, type Fixture, faces, login, newToken, openFixture, password, send, until } from './fixture.ts'
@@ -22,7 +22,7 @@ const trailOf = async ({ store }: Pick<Fixture, 'store'>, ...args: readonly stri
 const picture = { URL: 'https://files.example/a.png', AssetType: 'Image' }
 const secret = 'a session secret of the test'
 
-describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (%s)', (kind: TestDatabase['kind']) => {
+describe.each(databaseNames)('the audit trail of two servers (%s)', (kind: TestDatabase['kind']) => {
   let fixture: Fixture
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {
@@ -278,69 +278,66 @@ describe.each(['sqlite', 'postgres'] as const)('the audit trail of two servers (
   })
 })
 
-describe.each(['sqlite', 'postgres'] as const)(
-  'the audit trail of a server that ends (%s)',
-  (kind: TestDatabase['kind']) => {
-    const groupCreator = async (fixture: Fixture, server: ServerProcess) => {
-      const { id, token } = await fixture.addUser('ann')
-      const user = userAt(server.url, id, token)
-      return async (nth: number) => (await user.ask('POST', '/assets/groups', { Name: `group ${nth}` })).json.Result.Id
-    }
+describe.each(databaseNames)('the audit trail of a server that ends (%s)', (kind: TestDatabase['kind']) => {
+  const groupCreator = async (fixture: Fixture, server: ServerProcess) => {
+    const { id, token } = await fixture.addUser('ann')
+    const user = userAt(server.url, id, token)
+    return async (nth: number) => (await user.ask('POST', '/assets/groups', { Name: `group ${nth}` })).json.Result.Id
+  }
 
-    test('has every change that was confirmed before SIGTERM', async () => {
-      await using fixture = await openFixture(kind)
-      const server = await fixture.start()
-      const create = await groupCreator(fixture, server)
-      const ids = await Promise.all(Array.from({ length: 40 }, (_, nth) => create(nth)))
-      expect(await server.kill('SIGTERM')).toBe(0)
-      const created = await trailOf(fixture, '--action', 'group.create')
-      expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
-    }, 30_000)
+  test('has every change that was confirmed before SIGTERM', async () => {
+    await using fixture = await openFixture(kind)
+    const server = await fixture.start()
+    const create = await groupCreator(fixture, server)
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, nth) => create(nth)))
+    expect(await server.kill('SIGTERM')).toBe(0)
+    const created = await trailOf(fixture, '--action', 'group.create')
+    expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
+  }, 30_000)
 
-    test('lacks after SIGKILL at most the latest changes, and no login and no change of a token', async () => {
-      await using fixture = await openFixture(kind)
-      await fixture.addPerson('bob')
-      const first = await fixture.start()
-      const create = await groupCreator(fixture, first)
-      const early = await create(0)
-      await Bun.sleep(500)
-      const bob = await browse(first, 'bob')
-      await first.kill('SIGKILL')
-      const second = await fixture.start()
-      const { id } = (await bob.ask('POST', '/api/tokens', {}, {}, second)).json.token
-      await second.kill('SIGKILL')
-      const third = await fixture.start()
-      await bob.ask('DELETE', `/api/tokens/${id}`, undefined, {}, third)
-      await third.kill('SIGKILL')
-      const entries = await trailOf(fixture)
-      expect(entries.map(({ action, id = '' }) => `${action} ${id}`).sort()).toEqual(
-        [`group.create ${early}`, 'session.login ', `token.create ${id}`, `token.revoke ${id}`].sort(),
-      )
-    }, 30_000)
+  test('lacks after SIGKILL at most the latest changes, and no login and no change of a token', async () => {
+    await using fixture = await openFixture(kind)
+    await fixture.addPerson('bob')
+    const first = await fixture.start()
+    const create = await groupCreator(fixture, first)
+    const early = await create(0)
+    await Bun.sleep(500)
+    const bob = await browse(first, 'bob')
+    await first.kill('SIGKILL')
+    const second = await fixture.start()
+    const { id } = (await bob.ask('POST', '/api/tokens', {}, {}, second)).json.token
+    await second.kill('SIGKILL')
+    const third = await fixture.start()
+    await bob.ask('DELETE', `/api/tokens/${id}`, undefined, {}, third)
+    await third.kill('SIGKILL')
+    const entries = await trailOf(fixture)
+    expect(entries.map(({ action, id = '' }) => `${action} ${id}`).sort()).toEqual(
+      [`group.create ${early}`, 'session.login ', `token.create ${id}`, `token.revoke ${id}`].sort(),
+    )
+  }, 30_000)
 
-    test('has a group whose creation got no response and was recovered later', async () => {
-      await using fixture = await openFixture(kind)
-      const server = await fixture.start()
-      const create = await groupCreator(fixture, server)
-      fixture.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
-      await create(0).catch(() => undefined)
-      let entries: readonly Entry[] = []
-      await until(async () => {
-        entries = await trailOf(fixture, '--user', 'ann')
-        return entries.length > 0
-      })
-      expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost response' }])
-    }, 30_000)
+  test('has a group whose creation got no response and was recovered later', async () => {
+    await using fixture = await openFixture(kind)
+    const server = await fixture.start()
+    const create = await groupCreator(fixture, server)
+    fixture.emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: 1 })
+    await create(0).catch(() => undefined)
+    let entries: readonly Entry[] = []
+    await until(async () => {
+      entries = await trailOf(fixture, '--user', 'ann')
+      return entries.length > 0
+    })
+    expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost response' }])
+  }, 30_000)
 
-    test('does not exist with AUDIT_DAYS 0', async () => {
-      await using fixture = await openFixture(kind)
-      await fixture.addPerson('bob')
-      const server = await fixture.start({ AUDIT_DAYS: '0' })
-      await newToken(await browse(server, 'bob'))
-      await server.kill('SIGTERM')
-      const store = openStore(fixture.environment.DATABASE_URL ?? '')
-      expect(await store.listAudit()).toEqual([])
-      await store.close()
-    }, 30_000)
-  },
-)
+  test('does not exist with AUDIT_DAYS 0', async () => {
+    await using fixture = await openFixture(kind)
+    await fixture.addPerson('bob')
+    const server = await fixture.start({ AUDIT_DAYS: '0' })
+    await newToken(await browse(server, 'bob'))
+    await server.kill('SIGTERM')
+    const store = openStore(fixture.environment.DATABASE_URL ?? '')
+    expect(await store.listAudit()).toEqual([])
+    await store.close()
+  }, 30_000)
+})

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../plugins/api-token/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { databaseNames } from '../support/database.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { type Browser, browse, cookieOf, type Fixture, login, newToken, openFixture, said, send } from './fixture.ts'
 
 /** A revocation takes effect in every process within this time. */
 const revocationMs = 1_000
 
-describe.each(['sqlite', 'postgres'] as const)('two servers on one database (%s)', (kind) => {
+describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
   let fixture: Fixture
   let servers: readonly [ServerProcess, ServerProcess]
   beforeAll(async () => {

@@ -20,7 +20,7 @@ export interface TestDatabase {
   open(options?: StoreOptions): Promise<Store>
 }
 
-/** All kinds of databases. */
+/** The names of all kinds of databases. */
 export const databaseNames = Object.keys(databaseKinds) as readonly TestDatabase['kind'][]
 
 /** Declares the suite once for each kind of database. The database is empty at the start and removed at the end. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../../support/database.ts'
 import { openFixture } from './fixture.ts'
 import { openProcesses } from './processes.ts'
 import { runSequences } from './run.ts'
@@ -9,7 +10,7 @@ const times = Number(runs ?? 0)
 const seed = runs === undefined ? 20_261_122 : undefined
 const timeoutMs = 120_000 * Math.max(1, times)
 
-describe.each(['sqlite', 'postgres'] as const)('two gateways with one %s database and one text account', (database) => {
+describe.each(databaseNames)('two gateways with one %s database and one text account', (database) => {
   const fixtures = {
     'in one process': {
       open: () => openFixture(database),
