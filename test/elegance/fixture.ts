@@ -1,6 +1,7 @@
 import { apiToken, createToken, hashToken, type TokenStore } from 'sluice/api-token'
 import { type Identify, ownership } from 'sluice/ownership'
 import { type ListRules, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { textGeneration } from 'sluice/text-generation'
 import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
 import { MemoryStore } from '../ownership/memory.ts'
 
@@ -63,3 +64,15 @@ export const upstreamNamed = (name: string) => () =>
           : Response.json({ Result: { from: name } }),
     }),
   )
+
+/** `textGeneration` with an upstream that responds with its name. */
+export const textNamed = (name: string) =>
+  textGeneration({
+    upstreams: [{ url: `http://${name}.invalid/v1` }],
+    identify,
+    fetch: async () => Response.json({ id: name, object: 'model' }),
+  })
+
+/** An upstream whose response is an event stream with its name. */
+export const streamNamed = (name: string) => () =>
+  Promise.resolve(new Response(`data: ${name}\n\n`, { headers: { 'content-type': 'text/event-stream' } }))

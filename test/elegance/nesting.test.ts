@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { sseRelay } from 'sluice/sse-relay'
 import { toResponse } from 'sluice/upstream-proxy'
-import { as, ask, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixture.ts'
+import {
+  as,
+  ask,
+  list,
+  ownershipOf,
+  pagesSignedBy,
+  streamNamed,
+  textNamed,
+  tokensOf,
+  upstreamNamed,
+} from './fixture.ts'
 
 /** A host app with three levels of plugins. Each level has a route that must stay unguarded. */
 const nest = (inner: Elysia) => {
@@ -63,6 +74,21 @@ describe('a plugin nested in two other plugins guards its own routes only', () =
     expect(await ask(app, '/second/first/inner/a')).toEqual([200, { Result: { from: 'deep' } }])
     expect(await ask(app, '/second/first/inner/gone')).toEqual([404, { from: 'deep' }])
     await expectOpen(app)
+  })
+
+  test('text-generation and sse-relay', async () => {
+    const inner = new Elysia({ prefix: '/inner' })
+      .use(textNamed('deep'))
+      .use(sseRelay())
+      .get('/stream', ({ relay }) => relay(streamNamed('deep')))
+      .get('/sibling', () => 'open')
+    const app = nest(inner as unknown as Elysia).get('/v1', () => 'open')
+    expect(await ask(app, '/second/first/inner/v1/models/m', as('ann'))).toEqual([200, { id: 'deep', object: 'model' }])
+    expect((await ask(app, '/second/first/inner/v1/models/m'))[0]).toBe(401)
+    expect(await ask(app, '/second/first/inner/stream')).toEqual([200, 'data: deep\n\n'])
+    await expectOpen(app)
+    for (const path of ['/v1', '/second/first/inner/sibling'])
+      expect([path, await ask(app, path)]).toEqual([path, [200, 'open']])
   })
 
   test('a macro is available on every outer level', async () => {

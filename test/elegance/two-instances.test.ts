@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
+import { sseRelay } from 'sluice/sse-relay'
 import { toResponse } from 'sluice/upstream-proxy'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { as, ask, identify, list, ownershipOf, pagesSignedBy, tokensOf, upstreamNamed } from './fixture.ts'
+import {
+  as,
+  ask,
+  identify,
+  list,
+  ownershipOf,
+  pagesSignedBy,
+  streamNamed,
+  textNamed,
+  tokensOf,
+  upstreamNamed,
+} from './fixture.ts'
 
 /** Both apps in a third one. */
 const both = (one: AnyElysia, other: AnyElysia) => new Elysia().use(one).use(other)
@@ -55,6 +67,23 @@ describe('two instances with different options work in one app', () => {
     const app = both(part('/one', 'first'), part('/two', 'second'))
     expect(await ask(app, '/one')).toEqual([200, { Result: { from: 'first' } }])
     expect(await ask(app, '/two')).toEqual([200, { Result: { from: 'second' } }])
+  })
+
+  test('text-generation', async () => {
+    const part = (prefix: string, name: string) => new Elysia({ prefix }).use(textNamed(name))
+    const app = both(part('/one', 'first'), part('/two', 'second'))
+    expect(await ask(app, '/one/v1/models/m', as('ann'))).toEqual([200, { id: 'first', object: 'model' }])
+    expect(await ask(app, '/two/v1/models/m', as('ann'))).toEqual([200, { id: 'second', object: 'model' }])
+  })
+
+  test('sse-relay', async () => {
+    const part = (prefix: string, name: string, more: string) =>
+      new Elysia({ prefix })
+        .use(sseRelay({ onEnd: () => new TextEncoder().encode(`data: ${more}\n\n`) }))
+        .get('/', ({ relay }) => relay(streamNamed(name)))
+    const app = both(part('/one', 'a', 'end of one'), part('/two', 'b', 'end of two'))
+    expect(await ask(app, '/one')).toEqual([200, 'data: a\n\ndata: end of one\n\n'])
+    expect(await ask(app, '/two')).toEqual([200, 'data: b\n\ndata: end of two\n\n'])
   })
 
   test('in one chain each instance applies to the routes after it', async () => {

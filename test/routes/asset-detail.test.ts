@@ -55,6 +55,18 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
     expect(fixture.calls()).toEqual([])
   })
 
+  test('an encoded path segment is data and selects no route', async () => {
+    await using fixture = await openFixture({ kindOf })
+    for (const path of ['/assets/%67roups', '/assets/group%73']) {
+      for (const method of ['GET', 'DELETE']) {
+        expect(statusAndText(await fixture.ann.ask(method, path))).toEqual(notYours)
+      }
+    }
+    // In a path, the id would name the list of groups. So only `ark`, which sends ids in bodies, calls the upstream.
+    const calls = fixture.calls().map(({ action, body }) => [action, JSON.parse(body).Id])
+    expect(calls).toEqual(kind === 'ark' ? Array(4).fill(['GetAsset', 'groups']) : [])
+  })
+
   test('a detail makes one call and returns the upstream’s body byte for byte', async () => {
     await using fixture = await openFixture({ kindOf })
     const group = await newGroup(fixture.ann, 'a')

@@ -2,45 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
 import { errorReply, messageOf, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
 
-test.each([
-  ...[
-    '',
-    '/',
-    '/x',
-    '/asset',
-    '/assets/a/b',
-    '/assets/groups/a/b',
-    '/groups',
-    '/assetsx',
-    '/ASSETS',
-    '/assets/groups/a/b/c',
-  ],
-  ...['/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
-])('the path %s below the prefix is 404 with every method', async (path) => {
-  await using fixture = await openFixture()
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-    const body = method[0] === 'P' && method !== 'PROPFIND' ? {} : undefined
-    expect(statusAndText(await fixture.ann.ask(method, path, body))).toEqual(errorReply(404, 'not found'))
-  }
-  expect(fixture.calls()).toEqual([])
-})
-
-test.each([
-  ['/assets', ['GET', 'POST']],
-  ['/assets/groups', ['GET', 'POST']],
-  ['/assets/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
-  ['/assets/groups/some', ['DELETE', 'GET', 'PATCH', 'PUT']],
-])('%s with another method is 405 with Allow', async (path, allowed) => {
-  await using fixture = await openFixture()
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH']) {
-    if (allowed.includes(method)) continue
-    const reply = await fixture.ann.ask(method, path)
-    expect(statusAndText(reply)).toEqual(errorReply(405, 'method not allowed'))
-    expect(reply.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed)
-  }
-  expect(fixture.calls()).toEqual([])
-})
-
 const bodied = [
   'POST /assets',
   'POST /assets/groups',

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { textGeneration } from '../../plugins/text-generation/index.ts'
+import { ark } from '../../plugins/upstream-proxy/index.ts'
+import { account } from '../../src/account.ts'
+import { assetLibrary } from '../../src/gateway.ts'
+import { openStore } from '../../src/store/index.ts'
+import { errorReply, statusAndText } from '../routes/fixture.ts'
+import type { Reply } from '../support/gateway.ts'
+import { libraryPath, libraryRoutes, openRoutes, sessionRoutes, textRoutes } from '../support/route-table.ts'
+import type { ServerProcess } from '../support/server.ts'
+import { arkOf, type Browser, browse, type Fixture, openFixture, send } from './fixture.ts'
+
+type Route = readonly [method: string, path: string]
+
+/** Method and path of every route of the server, also of those that only respond with an error. Each parameter is `x`. */
+const allRoutes = async (): Promise<readonly Route[]> => {
+  const store = openStore('sqlite::memory:')
+  const secrets = ['a secret of the test suite'] as const
+  const noIdentity = () => undefined
+  const publicUrl = 'http://localhost'
+  // An upstream of this kind adds the callback page, too.
+  const kind = ark({
+    url: 'http://upstream.invalid',
+    accessKey: 'access-key',
+    secretKey: 'secret-key',
+    region: 'cn-beijing',
+  })
+  const { gateway, upstream } = assetLibrary({ kind, store, identify: noIdentity, secrets })
+  const app = new Elysia()
+    .use(gateway)
+    .use(textGeneration({ upstreams: [], identify: noIdentity }))
+    .use(account({ store, secrets, publicUrl, face: { upstream }, log: noLog }))
+  await store.close()
+  const pairs = app.routes
+    .filter(({ path }) => !path.startsWith('/console'))
+    .map(({ method, path }) => [method === 'ALL' ? 'PATCH' : method, withIds(path).replace('*', 'y/z')])
+  return [...new Set(pairs.map((pair) => pair.join(' ')))].map((pair) => pair.split(' ') as [string, string])
+}
+
+const withIds = (path: string): string => path.replace(/:\w+/g, 'x')
+const filled = (routes: readonly (readonly [string, string, ...unknown[]])[], prefix = ''): readonly Route[] =>
+  routes.map(([method, path]) => [method, prefix + withIds(path)])
+
+/** The routes that need a credential. */
+const guarded = {
+  session: filled(sessionRoutes),
+  token: [...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1')],
+}
+const open = filled(openRoutes)
+
+const name = ([method, path]: Route) => `${method} ${path}`
+
+/** Status and body of an error at a path: that of OpenAI below `/v1`, else that of the gateway. */
+const errorAt = (path: string, status: number, message: string, type: string, code: string | null = null) =>
+  path.startsWith('/v1')
+    ? { status, text: JSON.stringify({ error: { message, type, param: null, code } }) }
+    : errorReply(status, message)
+const unauthenticatedAt = (path: string) =>
+  errorAt(path, 401, 'not authenticated', 'authentication_error', 'invalid_api_key')
+const notFoundAt = (path: string) => errorAt(path, 404, 'not found', 'invalid_request_error')
+const notAllowedAt = (path: string) => errorAt(path, 405, 'method not allowed', 'invalid_request_error')
+
+describe('the routes of the server', () => {
+  let fixture: Fixture
+  let server: ServerProcess
+  let ann: Browser
+  let token = ''
+  let bearer: Record<string, string>
+  beforeAll(async () => {
+    fixture = await openFixture()
+    await fixture.addPerson('ann')
+    token = (await fixture.addUser('carl')).token
+    bearer = { authorization: `Bearer ${token}` }
+    const { text } = fixture.emulator
+    server = await fixture.start({ ...arkOf(fixture), TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key })
+    ann = await browse(server, 'ann')
+  })
+  afterAll(() => fixture[Symbol.asyncDispose]())
+
+  const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+    send(server.url, method, path, ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined, {
+      origin: server.url,
+      ...headers,
+    })
+  const withoutDate = ({ status, text, headers }: Reply) => {
+    const { date: _, ...rest } = Object.fromEntries(headers)
+    return { status, text, headers: rest }
+  }
+
+  test('that respond 401 without a credential are exactly the expected ones', async () => {
+    const protectedRoutes: string[] = []
+    for (const route of await allRoutes()) {
+      const reply = await ask(...route)
+      if (reply.status === 401) {
+        protectedRoutes.push(name(route))
+        expect([name(route), statusAndText(reply)]).toEqual([name(route), unauthenticatedAt(route[1])])
+      } else if (!open.map(name).includes(name(route))) {
+        expect([route, [404, 405].includes(reply.status)]).toEqual([route, true])
+      }
+    }
+    expect(protectedRoutes.sort()).toEqual([...guarded.session, ...guarded.token].map(name).sort())
+    expect(fixture.emulator.calls).toEqual([])
+  })
+
+  test('respond to the wrong kind of credential as to none', async () => {
+    for (const [credential, others] of [
+      [bearer, guarded.session],
+      [{ cookie: ann.cookie }, guarded.token],
+    ] as const) {
+      for (const [method, path] of others) {
+        const [withNone, withWrong] = [await ask(method, path), await ask(method, path, credential)]
+        expect(withNone.status).toBe(401)
+        expect([path, withoutDate(withWrong)]).toEqual([path, withoutDate(withNone)])
+      }
+    }
+    expect(fixture.emulator.calls).toEqual([])
+  })
+
+  test('use only their own kind of credential when a request has both', async () => {
+    const both = { cookie: ann.cookie, ...bearer }
+    expect((await ask('GET', '/api/session', both)).json.user.name).toBe('ann')
+    expect((await ask('GET', '/v1/models', both)).status).toBe(200)
+    expect((await ask('GET', '/v1/models', { ...both, authorization: 'Bearer sk-none' })).status).toBe(401)
+    expect((await ask('GET', '/api/session', { ...both, cookie: 'session=none' })).status).toBe(401)
+    await ask('POST', `${libraryPath}/assets/groups`, { ...both, 'content-type': 'application/json' })
+    for (const { headers } of fixture.emulator.calls) {
+      expect(JSON.stringify(headers)).not.toContain(ann.cookie.slice(8))
+      expect(JSON.stringify(headers)).not.toContain(token)
+    }
+  })
+
+  test('reject an object that does not belong to the caller', async () => {
+    const messages = {
+      ownsGroup: 'group_id does not belong to your asset groups',
+      ownsAsset: 'asset not found in your asset group',
+      locatesAsset: 'asset not found in your asset group',
+    }
+    fixture.emulator.clearCalls()
+    for (const [method, path, guard] of libraryRoutes) {
+      if (guard === 'caller') continue
+      const reply = await ask(method, libraryPath + withIds(path), bearer)
+      expect([method, path, statusAndText(reply)]).toEqual([method, path, errorReply(403, messages[guard])])
+    }
+    expect(fixture.emulator.calls.filter(({ action }) => !action.startsWith('Get'))).toEqual([])
+  })
+
+  test('respond 405 with Allow to every other method, standard or not, with and without a credential', async () => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH', 'LOCK', 'TRACE']
+    const routes = [...guarded.session, ...guarded.token, ...open]
+    fixture.emulator.clearCalls()
+    for (const path of new Set(routes.map(([, each]) => each))) {
+      const allowed = routes.filter((route) => route[1] === path).map(([method]) => method)
+      for (const method of methods.filter((each) => !allowed.includes(each))) {
+        for (const headers of [{}, { cookie: ann.cookie, ...bearer }]) {
+          const reply = await ask(method, path, headers)
+          expect([method, path, statusAndText(reply)]).toEqual([method, path, notAllowedAt(path)])
+          expect([path, reply.headers.get('allow')?.split(', ').sort()]).toEqual([path, allowed.toSorted()])
+        }
+      }
+    }
+    for (const method of ['PROPFIND', 'LOCK', 'TRACE']) {
+      const { status, headers } = await ask(method, '/console')
+      expect([method, status, headers.has('allow')]).toEqual([method, 405, true])
+    }
+    expect(fixture.emulator.calls).toEqual([])
+  })
+
+  test('do not serve HEAD without a credential', async () => {
+    for (const [, path] of guarded.token) {
+      const { status } = await ask('HEAD', path)
+      expect([path, [401, 405].includes(status)]).toEqual([path, true])
+    }
+    expect(fixture.emulator.calls).toEqual([])
+  })
+
+  test('do not include any other path, with every method, with and without a credential', async () => {
+    const paths = [
+      ...['', '/', '/x', '/asset', '/assets/a/b', '/assets//', '/assets/groups/a/b', '/assets/groups/a/b/c', '/groups'],
+      ...['/assetsx', '/ASSETS', '/%61ssets', '/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
+    ].map((path) => libraryPath + path)
+    const textPaths = ['/v1', '/v1/', '/v1/completions', '/v1/responses/r1/r2', '/v1/conversations/c1']
+    for (const path of [...paths, ...textPaths]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+        for (const headers of [{}, bearer]) {
+          const reply = await ask(method, path, headers)
+          expect([method, path, statusAndText(reply)]).toEqual([method, path, notFoundAt(path)])
+        }
+      }
+    }
+    expect(fixture.emulator.calls).toEqual([])
+  })
+})

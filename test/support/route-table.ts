@@ -1,0 +1,48 @@
+/** Base path of the routes of the asset library. */
+export const libraryPath = '/api/media/proxy'
+
+/** The routes of the asset library below `libraryPath`: method, path, and guarding macro. */
+export const libraryRoutes = [
+  ['POST', '/assets/groups', 'caller'],
+  ['GET', '/assets/groups', 'caller'],
+  ['GET', '/assets/groups/:group_id', 'ownsGroup'],
+  ['PUT', '/assets/groups/:group_id', 'ownsGroup'],
+  ['PATCH', '/assets/groups/:group_id', 'ownsGroup'],
+  ['DELETE', '/assets/groups/:group_id', 'ownsGroup'],
+  ['POST', '/assets', 'caller'],
+  ['GET', '/assets', 'caller'],
+  ['GET', '/assets/:asset_id', 'locatesAsset'],
+  ['PUT', '/assets/:asset_id', 'ownsAsset'],
+  ['PATCH', '/assets/:asset_id', 'ownsAsset'],
+  ['DELETE', '/assets/:asset_id', 'ownsAsset'],
+] as const
+
+/** The routes of text generation below `/v1`. The same macro guards all of them. */
+export const textRoutes = [
+  ['POST', '/chat/completions'],
+  ['POST', '/responses'],
+  ['GET', '/responses/:response_id'],
+  ['DELETE', '/responses/:response_id'],
+  ['POST', '/responses/:response_id/cancel'],
+  ['GET', '/responses/:response_id/input_items'],
+  ['GET', '/models'],
+  ['GET', '/models/:model'],
+] as const
+
+/** The routes for users with a browser. */
+export const sessionRoutes = [
+  ['GET', '/api/session'],
+  ['DELETE', '/api/session'],
+  ['GET', '/api/tokens'],
+  ['POST', '/api/tokens'],
+  ['DELETE', '/api/tokens/:id'],
+  ['GET', '/api/usage'],
+  ['POST', '/api/media/face-verifications'],
+  ['GET', '/api/media/face-verifications/:id'],
+] as const
+
+/** The routes that need no credential. */
+export const openRoutes = [
+  ['POST', '/api/session'],
+  ['GET', '/api/media/face-verifications/callback/:state'],
+] as const
