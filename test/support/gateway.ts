@@ -84,9 +84,9 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   })
   const handle = options.around?.(app) ?? app
   const refuse = renderRejection(options.segment)
-  const front = createNodeServer({ handle, renderRejection: refuse })
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  const server = createNodeServer({ handle, renderRejection: refuse })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
     url,
@@ -100,8 +100,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       return userAt(url, id, token)
     },
     async [Symbol.asyncDispose]() {
-      front.closeAllConnections()
-      await new Promise((resolve) => front.close(resolve))
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
       if (!options.store) await store.close()
       if (emulator !== given) await emulator.stop()
     },

@@ -1,6 +1,6 @@
 import { openStore } from '../../src/store/index.ts'
 
-// A process that `processes.test.ts` starts: claims names and leases claims on the given database, and prints what it got.
+// A process that `concurrent-start.test.ts` starts: claims names and leases claims on the given database, and prints what it got.
 const store = openStore(process.argv[2] ?? '')
 await store.migrate()
 const claimed: string[] = []
