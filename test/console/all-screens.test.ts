@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { hashPassword } from '../../plugins/web-session/index.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
-import { openFixture } from './fixture.ts'
+import { name, password } from './fixture.ts'
 
 const createGroup = async (page: Page) => {
   await page.getByRole('button', { name: 'New group' }).click()
@@ -21,11 +23,23 @@ const addAsset = async (page: Page, address: string, name: string) => {
   await dialog.waitFor({ state: 'detached' })
 }
 
+/** Opens the vendor's page on a phone, presses a button, and returns the heading of the callback page that follows. */
+const checkFace = async (browser: Browser, link: string, button: string): Promise<string> => {
+  const context = await browser.newContext({ viewport: phone, hasTouch: true, locale: 'en-GB' })
+  const page = await context.newPage()
+  await page.goto(link)
+  await page.getByRole('button', { name: button }).click()
+  await page.waitForURL(/\/face-verifications\/callback\//)
+  const heading = (await page.getByRole('heading').textContent()) ?? ''
+  await context.close()
+  return heading
+}
+
 /** Whether the page is not wider than the screen. */
 const fits = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
-describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
+describe.skipIf(!hasBrowser)('a user goes through all screens of the default server', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -34,9 +48,20 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
 
   for (const [size, viewport] of Object.entries({ desktop, phone, 'a small phone': { width: 360, height: 640 } })) {
     test.concurrent(`on ${size}, without an error or a request to an unexpected host`, async () => {
-      await using fixture = await openFixture({ processingMs: 1_500, text: { msPerDelta: 15 } })
-      await using visiting = await visit(browser, fixture, { viewport, hasTouch: viewport !== desktop })
-      const { page } = visiting
+      await using fixture = await openServerFixture('sqlite', { processingMs: 1_500, text: { msPerDelta: 15 } })
+      const { emulator, store } = fixture
+      const server = await fixture.start({
+        MEDIA_UPSTREAM_KIND: 'ark',
+        MEDIA_UPSTREAM_URL: emulator.ark.url,
+        MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey,
+        MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
+        TEXT_UPSTREAM_URL: emulator.text.url,
+        TEXT_UPSTREAM_KEY: emulator.text.key,
+        MEDIA_UPSTREAM_LIMITS: '{}',
+      })
+      const user = (await store.addUser({ name, password: await hashPassword(password), createdAt: Date.now() })) ?? ''
+      await using visiting = await visit(browser, server, { viewport, hasTouch: viewport !== desktop })
+      const { page, context } = visiting
       await login(page)
 
       // A new token, shown once.
@@ -46,9 +71,8 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click()
       const token = (await page.locator('.secret').textContent()) ?? ''
       expect(token).toMatch(/^sk-\w{43}$/)
-      expect((await fetch(`${fixture.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
-        200,
-      )
+      const models = () => fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
+      expect((await models()).status).toBe(200)
       await page.getByRole('button', { name: 'Done' }).click()
       expect(await page.locator('main').textContent()).not.toContain(token)
       expect(await fits(page)).toBe(true)
@@ -80,18 +104,22 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       await page.getByRole('button', { name: 'Clear' }).click()
       await page.getByRole('heading', { name: 'clip' }).waitFor()
 
-      // A face check, and an asset in its group.
+      // A face check on the vendor's page, and an asset in its group.
       await page.getByRole('link', { name: 'Face check' }).click()
       await page.getByRole('button', { name: 'Start face check' }).click()
       await page.getByRole('img', { name: /QR code/ }).waitFor()
-      expect(await page.getByRole('timer').textContent()).toMatch(/^(?:10:00|9:5\d)$/)
-      expect(await page.getByRole('link', { name: 'Open on this device' }).getAttribute('href')).toContain('/h5/')
+      expect(await page.getByRole('timer').textContent()).toMatch(/^(?:30:00|29:5\d)$/)
+      const link = (await page.getByRole('link', { name: 'Open on this device' }).getAttribute('href')) ?? ''
+      expect(link.startsWith(`${emulator.origin}/h5/`)).toBe(true)
       expect(await fits(page)).toBe(true)
-      fixture.faces.status = 'verified'
+      expect(await checkFace(browser, link, 'Succeed')).toMatch(/verified|received/i)
       await page.getByRole('link', { name: 'Add assets' }).click()
-      await page.getByRole('heading', { level: 1, name: 'face' }).waitFor()
+      const face = emulator.library.groups().find(({ type }) => type === 'LivenessFace')
+      await page.getByRole('heading', { level: 1, name: face?.name ?? 'none' }).waitFor()
+      await page.getByText('No assets yet').waitFor()
       await addAsset(page, 'https://files.example/portrait.png', 'portrait')
       await page.locator('article').getByText('Active').waitFor()
+      expect(emulator.library.groups().map(({ type }) => type)).toEqual(['AIGC', 'LivenessFace'])
 
       // A chat with a streamed answer.
       await page.getByRole('link', { name: 'Chat' }).click()
@@ -114,11 +142,22 @@ describe.skipIf(!hasBrowser)('a user goes through all screens', () => {
       ])
       expect(await fits(page)).toBe(true)
 
+      // After the logout the console's own token is revoked, the user's token is not.
+      const cookies = await context.cookies()
+      expect(cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]).sort()).toEqual([
+        ['session', true, 'Lax'],
+        ['session-device', true, 'Lax'],
+      ])
       await page.getByRole('button', { name: 'Log out' }).click()
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      const tokens = await store.listTokens(user)
+      expect(tokens.map(({ label, revokedAt }) => [label === 'laptop', revokedAt !== undefined])).toEqual(
+        tokens.map(({ label }) => [label === 'laptop', label !== 'laptop']),
+      )
+      expect((await models()).status).toBe(200)
       expect(visiting.trouble).toEqual([])
       // The host where the upstream stores the uploads.
       expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
-    }, 40_000)
+    }, 60_000)
   }
 })
