@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { createClaimStore } from '../../src/store/claims.ts'
 import { sql } from '../../src/store/database.ts'
+import { createGroupStore } from '../../src/store/groups.ts'
 import { openStore, type Store, StoreError } from '../../src/store/index.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { type FreshDatabase, freshDatabase, postgresServer } from '../support/database.ts'
@@ -24,7 +26,6 @@ const elapsed = async (work: Promise<unknown>): Promise<number> => {
   await work.catch(() => {})
   return performance.now() - from
 }
-const claim = (user: string) => store.claim({ user, type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
 const many = <Result>(count: number, ask: () => Promise<Result>) =>
   Promise.allSettled(Array.from({ length: count }, ask))
 const whileFrozen = async (work: () => Promise<void>) => {
@@ -37,12 +38,16 @@ const whileFrozen = async (work: () => Promise<void>) => {
 }
 
 test('on a frozen server every query rejects within the deadline, and queries succeed once it runs again', async () => {
-  await many(30, () => store.revision())
+  const direct = openPostgres(database.url, { deadlineMs })
+  const [groups, claims] = [createGroupStore(direct), createClaimStore(direct)]
+  const read = (ms?: number) => direct.query(sql`select value from revision`, ms)
+  const claim = (user: string) => claims.claim({ user, type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
+  await many(30, () => read())
   await whileFrozen(async () => {
     for (let round = 0; round < 3; round++) {
       const pending = Promise.all([
-        many<unknown>(30, () => store.revision()),
-        many<unknown>(10, () => store.removeGroup({ id: 'none', user: 'ann' })),
+        many<unknown>(30, () => read()),
+        many<unknown>(10, () => groups.removeGroup({ id: 'none', user: 'ann' })),
         many<unknown>(10, () => claim(randomUUID())),
       ])
       expect(await elapsed(pending)).toBeLessThan(deadlineMs + 300)
@@ -51,11 +56,11 @@ test('on a frozen server every query rejects within the deadline, and queries su
       }
     }
   })
-  const from = performance.now()
-  const outcomes = await many(50, () => store.revision())
+  // No query fails after the thaw. Connecting takes long on a busy machine, so that these wait longer than `deadlineMs`.
+  const outcomes = await many(50, () => read(5_000))
   expect(outcomes.filter((outcome) => outcome.status === 'rejected')).toEqual([])
   expect((await many(20, () => claim(randomUUID()))).every((outcome) => outcome.status === 'fulfilled')).toBe(true)
-  expect(performance.now() - from).toBeLessThan(5_000)
+  await direct.close()
 }, 20_000)
 
 test('the readiness check rejects within a second', async () => {
