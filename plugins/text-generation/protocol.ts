@@ -26,7 +26,7 @@ export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
   validate(request: Json, capabilities?: Capabilities): ValidatedRequest
   /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
-  toExchange(request: OwnedRequest, checked: ValidatedRequest, capabilities: Capabilities): Exchange
+  toExchange(request: OwnedRequest, validated: ValidatedRequest, capabilities: Capabilities): Exchange
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */

@@ -28,8 +28,8 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
     chat: chat(options),
     responses: {
       validate: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).validate(request, capabilities),
-      toExchange: (request, checked, capabilities) =>
-        (capabilities.chatOnly ? bridged : native).toExchange(request, checked, capabilities),
+      toExchange: (request, validated, capabilities) =>
+        (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities),
     },
     retrieval: retrieval(options),
   }

@@ -19,10 +19,10 @@ export interface BridgeOptions {
 /** `POST /v1/responses` at an upstream that has chat completions only. */
 export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => ({
   validate(request, capabilities) {
-    const checked = checkResponsesRequest(request, capabilities)
+    const validated = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
     rejectUnsupported(request)
-    return { ...checked, bridged: true }
+    return { ...validated, bridged: true }
   },
   toExchange(request) {
     const chatRequest = toChatRequest(request)
