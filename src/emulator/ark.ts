@@ -4,6 +4,7 @@ import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts
 import { SERVICE, VERSION } from './envelope.ts'
 import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'
+import { splitTarget } from './paths.ts'
 import type { Settings } from './settings.ts'
 import { checkSignature } from './signature.ts'
 
@@ -47,7 +48,7 @@ export function createArkApi(settings: Settings): AssetApi {
 }
 
 function urlOf({ target }: ReceivedRequest): URL {
-  const [path = '/', query = ''] = target.split(/\?(.*)/s)
+  const [path, query] = splitTarget(target)
   const url = new URL('http://upstream/')
   url.pathname = path
   url.search = query

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { ArkError, invalid, missing } from './ark-error.ts'
 import type { Fields } from './fields.ts'
+import { sha256 } from './hash.ts'
 
 /** The position of a cursor: after the item with this sort key and tieBreaker. */
 export interface CursorPosition {
@@ -64,8 +64,4 @@ function positionOf(token: string, queryHash: string): CursorPosition {
 
 function checksum(payload: string): string {
   return sha256(`cursor ${payload}`).slice(0, 16)
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

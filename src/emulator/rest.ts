@@ -4,7 +4,7 @@ import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts
 import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'
-import { pathParts } from './paths.ts'
+import { pathParts, splitTarget } from './paths.ts'
 import type { Settings } from './settings.ts'
 
 const ROOT = '/api/media'
@@ -70,7 +70,7 @@ function membersFor(action: string, { id }: Route, request: ReceivedRequest): Me
 
 /** Converts a list's query to the body of the `ark` API. Arrays are repeated or comma-separated. An empty value counts as absent. */
 function queryMembers(target: string): Member[] {
-  const query = new URLSearchParams(target.split(/\?(.*)/s)[1] ?? '')
+  const query = new URLSearchParams(splitTarget(target)[1])
   const given = (name: string) => query.get(name) || undefined
   const filter = Object.fromEntries([
     ...FILTERS.map((name) => [name, given(name)]),

@@ -1,5 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ArkError } from './ark-error.ts'
+import { sha256 } from './hash.ts'
+import { splitTarget } from './paths.ts'
 
 const SKEW_MS = 15 * 60_000
 const FORM = /^HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/
@@ -25,7 +27,7 @@ export interface Signer {
 export function expectedSignature(request: SignedRequest, signed: readonly string[], signer: Signer) {
   const date = request.headers['x-date'] ?? ''
   const scope = [date.slice(0, 8), signer.region, signer.service, 'request']
-  const [path = '/', query = ''] = request.target.split(/\?(.*)/s)
+  const [path, query] = splitTarget(request.target)
   const headers = signed.map((name) => `${name}:${(request.headers[name] ?? '').trim()}\n`).join('')
   const canonical = [request.method, path, sortedQuery(query), headers, signed.join(';'), sha256(request.body)].join(
     '\n',
@@ -84,10 +86,6 @@ function order(a: string, b: string): number {
 function instant(date: string): number {
   const [, y, mo, d, h, mi, s] = date.match(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)
-}
-
-function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
 }
 
 function hmac(key: string | Buffer, data: string): Buffer {

@@ -1,5 +1,6 @@
 import type { ReceivedRequest } from '../asset-api.ts'
 import type { Reply } from '../faulty-reply.ts'
+import { splitTarget } from '../paths.ts'
 import type { FaceService } from './faces.ts'
 import { languageOf } from './language.ts'
 import { linkMatches } from './link.ts'
@@ -12,7 +13,7 @@ const READ_METHODS: readonly string[] = ['GET', 'HEAD']
 
 /** Responds to the user's browser: the check page, its submitted form, and the callback page of the `rest` API. */
 export function h5Reply(request: ReceivedRequest, { sessions, verifications }: FaceService): Reply {
-  const [path = '', search = ''] = request.target.split(/\?(.*)/s)
+  const [path, search] = splitTarget(request.target)
   const query = new URLSearchParams(search)
   const language = languageOf(query.get('lng') ?? '', request.headers['accept-language'])
 

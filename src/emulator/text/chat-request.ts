@@ -1,13 +1,13 @@
 import { raise } from '../raise.ts'
 import type { Catalogue } from './catalogue.ts'
 import { contentOf } from './content.ts'
-import { schemaIn } from './format.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest, missingField, wrongValue } from './openai-error.ts'
 import type { Prompt, PromptMessage } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { referencedNames } from './references.ts'
+import { schemaIn } from './response-format.ts'
 import { toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated chat completion request. */

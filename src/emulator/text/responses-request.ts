@@ -1,7 +1,6 @@
 import type { CallContext } from './call-context.ts'
 import type { Catalogue } from './catalogue.ts'
 import { contextOf, recalledFrom } from './context.ts'
-import { schemaIn } from './format.ts'
 import { inputOf } from './input.ts'
 import { type Item, turnsOf } from './items.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
@@ -10,6 +9,7 @@ import { badRequest } from './openai-error.ts'
 import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { referencedNames } from './references.ts'
+import { schemaIn } from './response-format.ts'
 import { searchesIn, toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated Responses request. */

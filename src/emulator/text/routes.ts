@@ -1,5 +1,5 @@
 import type { ReceivedRequest } from '../asset-api.ts'
-import { pathParts, unescaped } from '../paths.ts'
+import { pathParts, splitTarget, unescaped } from '../paths.ts'
 import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 
@@ -44,7 +44,7 @@ interface Resource {
 
 /** The resource of a request target; undefined when no path matches. */
 function resourceOf(target: string): Resource | undefined {
-  const model = target.split('?')[0]?.match(/^\/v1\/models\/([^/]+)$/)?.[1]
+  const model = splitTarget(target)[0].match(/^\/v1\/models\/([^/]+)$/)?.[1]
   // ids of models can contain slashes (percent-encoded)
   if (model !== undefined) return { methods: { GET: 'GetModel' }, id: unescaped(model) }
   const [, collection, id = '', part, ...more] = pathParts(target)
@@ -88,12 +88,12 @@ export function authorize(request: ReceivedRequest, key: string): Route {
   }
   const resource = resourceOf(target)
   if (resource === undefined) {
-    throw new OpenAIError(404, `Invalid URL (${method} ${target.split('?')[0]})`, { code: 'unknown_url' })
+    throw new OpenAIError(404, `Invalid URL (${method} ${splitTarget(target)[0]})`, { code: 'unknown_url' })
   }
   const { methods, id } = resource
   const action = methods[method]
   if (action !== undefined) return { action, id }
-  throw new OpenAIError(405, `Not allowed to ${method} on ${target.split('?')[0]}.`, {
+  throw new OpenAIError(405, `Not allowed to ${method} on ${splitTarget(target)[0]}.`, {
     ...{ code: 'method_not_supported', headers: { allow: Object.keys(methods).join(', ') } },
   })
 }

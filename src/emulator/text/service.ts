@@ -1,4 +1,5 @@
 import type { ReceivedRequest } from '../asset-api.ts'
+import { splitTarget } from '../paths.ts'
 import type { Settings } from '../settings.ts'
 import { type CallContext, textIdOf } from './call-context.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
@@ -42,7 +43,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
     const objectCall = objectCalls[action]
-    if (objectCall !== undefined) return objectCall(id, new URLSearchParams(request.target.split(/\?(.*)/s)[1]))
+    if (objectCall !== undefined) return objectCall(id, new URLSearchParams(splitTarget(request.target)[1]))
     const body = bodyOf(request)
     if (action === 'CreateConversation') return createConversation(body, objects, callContext)
     quota.take(String(body.model))
