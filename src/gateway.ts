@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import {
   type ClaimStore,
   createOwnership,
@@ -13,6 +13,7 @@ import { type RunUntil, signalOf } from '../plugins/shared/background.ts'
 import { systemClock } from '../plugins/shared/clock.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
+import type { RoutesPlugin } from '../plugins/shared/plugin.ts'
 import { noLog, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { seedOf } from '../plugins/shared/seed.ts'
 import {
@@ -20,6 +21,7 @@ import {
   createUpstream,
   type MediaKind,
   maxQueueMs,
+  type Upstream,
   type UpstreamOptions,
   UpstreamUnreachableError,
   upstreamProxy,
@@ -53,15 +55,19 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
 }
 
 /** The asset library gateway as an Elysia plugin. */
-export const gateway = (options: GatewayOptions) => assetLibrary(options).gateway
+export const gateway = (options: GatewayOptions): RoutesPlugin => assetLibrary(options).gateway
 
-/**
- * The gateway plugin, and the parts of it that other plugins need.
- *
- * `assets` checks the owner of an asset, for `textGeneration`; undefined without an upstream. `upstream` is the upstream client, for
- * `faceVerification`.
- */
-export const assetLibrary = (options: GatewayOptions) => {
+/** The result of `assetLibrary`. */
+export interface AssetLibrary {
+  readonly gateway: RoutesPlugin
+  /** The client of the upstream, for `faceVerification`. */
+  readonly upstream: Upstream
+  /** Checks the owner of an asset, for `textGeneration`. Undefined without an upstream. */
+  readonly assets: Pick<Owners, 'asset'> | undefined
+}
+
+/** The gateway plugin, and the parts of it that other plugins need. */
+export const assetLibrary = (options: GatewayOptions): AssetLibrary => {
   const { segment = 'media', log = noLog, audit = noAudit, clock = systemClock, store } = options
   const { maxBodyBytes = 2 ** 20 } = options
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
@@ -77,7 +83,11 @@ export const assetLibrary = (options: GatewayOptions) => {
   if (until) void reconcileGroups(library, store, until)
 
   // The chain is the route table: one line for each route, with its guard.
-  const routes = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix: `/api/${segment}/proxy` })
+  const routes: AnyElysia = new Elysia({
+    name: 'sluice/gateway',
+    seed: seedOf(options),
+    prefix: `/api/${segment}/proxy`,
+  })
     .onError(renderProblems(problemBody(`${segment}_proxy_error`), log, audit))
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
@@ -95,8 +105,7 @@ export const assetLibrary = (options: GatewayOptions) => {
     .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...docs.updateAsset })
     .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...docs.deleteAsset })
     .use(fallbackRoutes)
-  const assets: Pick<Owners, 'asset'> = rules
-  return { gateway: routes, upstream, assets: options.kind && assets }
+  return { gateway: routes, upstream, assets: options.kind && rules }
 }
 
 /**

@@ -76,7 +76,7 @@ export interface ConsoleTokensOptions {
  *
  * Times are ISO 8601; `expires_at` is null if the token does not expire.
  */
-export const consoleTokens = (options: ConsoleTokensOptions) => {
+export const consoleTokens = (options: ConsoleTokensOptions): (<App extends AnyElysia>(app: App) => App) => {
   const { store, maxTokens = 100, clock = systemClock, audit = noAudit } = options
   const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
 

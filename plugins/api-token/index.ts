@@ -1,8 +1,9 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
+import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
@@ -95,12 +96,18 @@ class TokenIdentity implements TokenOwner, Identity {
   }
 }
 
+/** The macro of `apiToken`: its parameter, and what it adds to the context. */
+export type ApiTokenMacros = {
+  token: { parameter: true; context: { identity: Identity } }
+}
+
 /** An Elysia plugin with the macro `token: true`: the route requires a valid token, else 401, and has `identity` in its context. */
-export const apiToken = (options: ApiTokenOptions) => {
+export const apiToken = (options: ApiTokenOptions): MacroPlugin<ApiTokenMacros> => {
   const identify = identifyByToken(options)
-  return new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({
     token: (_required: true) => ({
       resolve: async ({ request }) => ({ identity: await requireIdentity(identify, request) }),
     }),
-  })
+  } satisfies MacroFunctions<ApiTokenMacros>)
+  return plugin
 }

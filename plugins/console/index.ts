@@ -1,5 +1,6 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import type { RoutesPlugin } from '../shared/plugin.ts'
 import { Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { documentOf, securityHeaders } from './document.ts'
@@ -19,7 +20,7 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
  * The page calls `/api/session`, `/api/tokens`, `/api/usage`, the asset library, face verification and `/v1` of its own origin, as every other
  * client does. Throws TypeError when `segment` cannot be a path segment.
  */
-export const consolePages = (options: ConsolePagesOptions = {}) => {
+export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin => {
   const { segment = 'media' } = options
   if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must consist of letters, digits, _ and -')
   const content = contentOf(segment)
@@ -34,13 +35,14 @@ export const consolePages = (options: ConsolePagesOptions = {}) => {
     return fileResponse(file, request)
   }
 
-  return new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix: '/console' })
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix: '/console' })
     .onError(({ error, code, request }) => withSecurityHeaders(render({ error, code, request })))
     .get('', showPage, hidden)
     .head('', showPage, hidden)
     .get('/:file', showFile, hidden)
     .head('/:file', showFile, hidden)
     .use(fallbackRoutes)
+  return plugin
 }
 
 /** Reads the page and its files at the first request, so that the start of the server does not wait for them. */

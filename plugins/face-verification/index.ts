@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
@@ -6,6 +6,7 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
+import type { RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog, problemBody, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
@@ -80,7 +81,7 @@ const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
  *
  * Throws TypeError when `taskMs` or `leaseMs` is not above 0.
  */
-export const faceVerification = (options: FaceVerificationOptions) => {
+export const faceVerification = (options: FaceVerificationOptions): RoutesPlugin => {
   const { upstream, store, segment = 'media', identify, publicUrl } = options
   const { clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
@@ -104,7 +105,7 @@ export const faceVerification = (options: FaceVerificationOptions) => {
   if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
 
   const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
-  const routes = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
+  const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
     .onError(({ error, code, request }) => asPlainText(noStore(render({ error, code, request }))))
     .post(
       '',

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { RoutesPlugin } from '../shared/plugin.ts'
 import { Problem } from '../shared/problem.ts'
 import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
 import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
@@ -190,8 +191,9 @@ export interface MetricsOptions {
  *
  * Throws Problem 401 without the token, 404 if no token is configured, and 503 if `readAll` rejects.
  */
-export const metrics = ({ metrics, token, readAll }: MetricsOptions) =>
-  new Elysia({ name: 'sluice/metrics' }).get('/metrics', async ({ request }) => {
+export const metrics = ({ metrics, token, readAll }: MetricsOptions): RoutesPlugin => {
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics' })
+  return plugin.get('/metrics', async ({ request }) => {
     if (token === undefined) throw new Problem(404, 'not found')
     const given = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     if (given === undefined || !timingSafeEqual(digest(given), digest(token))) {
@@ -200,6 +202,7 @@ export const metrics = ({ metrics, token, readAll }: MetricsOptions) =>
     const registry = readAll ? mergeSnapshots(await readAll().catch(unavailable)) : metrics.registry
     return new Response(await registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
   })
+}
 
 /** A part of the sum would look like a restart to Prometheus, so there is no response without the metrics of all processes. */
 const unavailable = (cause: unknown): never => {

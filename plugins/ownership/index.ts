@@ -1,8 +1,9 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
+import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import { seedOf } from '../shared/seed.ts'
-import { createOwnership, type Ownership, type OwnershipOptions } from './rules.ts'
+import { createOwnership, type OwnedAsset, type OwnedGroup, type Ownership, type OwnershipOptions } from './rules.ts'
 
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
@@ -20,6 +21,17 @@ export {
 } from './rules.ts'
 export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
 
+/** The macros of `ownership`: their parameters, and what they add to the context. */
+export type OwnershipMacros<Evidence> = {
+  caller: { parameter: true; context: { user: string; owners: Ownership<Evidence> } }
+  ownsGroup: { parameter: string; context: { user: string; owners: Ownership<Evidence>; group: OwnedGroup } }
+  ownsAsset: { parameter: string; context: { user: string; owners: Ownership<Evidence>; asset: OwnedAsset<Evidence> } }
+  locatesAsset: {
+    parameter: string
+    context: { user: string; owners: Ownership<Evidence>; asset: OwnedAsset<Evidence> }
+  }
+}
+
 /**
  * Macros that protect routes by authentication and ownership.
  *
@@ -33,10 +45,10 @@ export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
  */
 export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & { readonly identify: Identify },
-) => {
+): MacroPlugin<OwnershipMacros<Evidence>> => {
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
-  return new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({
     caller: (_required: true) => ({
       resolve: async ({ request }) => {
         const { user } = await identify(request)
@@ -61,7 +73,8 @@ export const ownership = <Evidence>(
         return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
       },
     }),
-  })
+  } satisfies MacroFunctions<OwnershipMacros<Evidence>>)
+  return plugin
 }
 
 const pathParameter = (params: unknown, name: string): unknown =>

@@ -46,12 +46,46 @@ type GroupOwner = Pick<Group, 'id' | 'user'>
 /** A group type; undefined: any type. */
 type Type = string | undefined
 
+/** The rules of ownership. See `createOwnership`. */
+export interface Ownership<Evidence = unknown> {
+  /** The groups of a user with this type, or all of them. Oldest first. */
+  groupsOf(user: string, type?: string): Awaitable<readonly OwnedGroup[]>
+  /** The groups of a user with these ids, or all of them. Throws 403 if the user does not own one of the ids. */
+  select(user: string, type: string | undefined, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]>
+  /** A group of the user, of this type or of any type. */
+  group(user: string, id: unknown, type?: string): Promise<OwnedGroup>
+  /** An asset in a group of the user. Calls `locate` only if neither the cache nor the store knows the asset. */
+  asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>>
+  /**
+   * An asset in a group of the user. Always calls `locate`, for a route that needs its evidence.
+   *
+   * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence then shows the deletion.
+   */
+  locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>>
+  /** Caches the group of an asset. Use it for the results of a list within owned groups. */
+  cacheGroup(asset: string, group: OwnedGroup): void
+  /** Stores that an asset was created in a group. */
+  record(asset: string, group: OwnedGroup): Promise<void>
+  /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
+  moved(asset: OwnedId<'asset'>): void
+  /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
+  remove(group: OwnedGroup): Promise<void>
+  /** Stores a new description in a group's record. */
+  describe(group: OwnedGroup, description: string): Promise<void>
+  /** Stores the upstream's `CreateTime` of groups of a user. */
+  date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void>
+  /** Reads a group's record without the cache. Undefined if it does not exist. */
+  current(group: OwnedGroup): Promise<Group | undefined>
+  /** Removes a group and its user's list from the cache. Call it when the group was created or its record has changed. */
+  changed(group: Pick<Group, 'id' | 'user'>): void
+}
+
 /**
  * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
  *
  * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails.
  */
-export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) => {
+export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
   type Checked = { readonly id: string; readonly evidence: Evidence | undefined }
   const { store, locate } = options
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
@@ -129,15 +163,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
   }
 
   return {
-    /** The groups of a user with this type, or all of them. Oldest first. */
     groupsOf: ofType,
 
-    /** The groups of a user with these ids, or all of them. Throws 403 if the user does not own one of the ids. */
     select(user: string, type: Type, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]> {
       return ids ? selectByIds(user, type, ids) : ofType(user, type)
     },
 
-    /** A group of the user, of this type or of any type. */
     async group(user: string, id: unknown, type?: Type): Promise<OwnedGroup> {
       const readable = readId(id)
       const group = readable === undefined ? undefined : await groupOf(user, readable, type)
@@ -147,7 +178,6 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       })
     },
 
-    /** An asset in a group of the user. Calls `locate` only if neither the cache nor the store knows the asset. */
     async asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
@@ -155,11 +185,6 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       return this.locateAsset(user, asset, request)
     },
 
-    /**
-     * An asset in a group of the user. Always calls `locate`, for a route that needs its evidence.
-     *
-     * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence then shows the deletion.
-     */
     async locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
@@ -171,53 +196,43 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>) =
       return declareOwned<'asset', Checked>({ id: asset, evidence: located?.evidence })
     },
 
-    /** Caches the group of an asset. Use it for the results of a list within owned groups. */
     cacheGroup(asset: string, group: OwnedGroup): void {
       assetGroups.set(asset, group)
     },
 
-    /** Stores that an asset was created in a group. */
     async record(asset: string, group: OwnedGroup): Promise<void> {
       assetGroups.set(asset, group)
       await store.recordAsset(asset, group.id)
     },
 
-    /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
     moved(asset: OwnedId<'asset'>): void {
       assetGroups.delete(asset.id)
     },
 
-    /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
     async remove(group: OwnedGroup): Promise<void> {
       await store.removeGroup(group).catch(failCheck)
       evict(group)
     },
 
-    /** Stores a new description in a group's record. */
     async describe(group: OwnedGroup, description: string): Promise<void> {
       await store.describeGroup(group, description).catch(failCheck)
     },
 
-    /** Stores the upstream's `CreateTime` of groups of a user. */
     async date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void> {
       if (dated.length === 0) return
       await store.dateGroups(dated).catch(failCheck)
       for (const { id } of dated) evict({ id, user })
     },
 
-    /** Reads a group's record without the cache. Undefined if it does not exist. */
     current({ id, user }: OwnedGroup): Promise<Group | undefined> {
       return store.group(id, user).catch(failCheck)
     },
 
-    /** Removes a group and its user's list from the cache. Call it when the group was created or its record has changed. */
     changed(group: Pick<Group, 'id' | 'user'>): void {
       evict(group)
     },
   }
 }
-
-export type Ownership<Evidence = unknown> = ReturnType<typeof createOwnership<Evidence>>
 
 /** Marks a checked record as owned. Only the rules above may call it. */
 const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(checked: Checked) =>

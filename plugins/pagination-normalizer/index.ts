@@ -1,6 +1,7 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { hasQueryBody, readQueryBody } from '../shared/body.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
+import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
@@ -54,13 +55,18 @@ export interface Listing extends ListRequest {
   ): Promise<Page<Row>>
 }
 
+/** The macro of `paginationNormalizer`: its parameter, and what it adds to the context. */
+export type PaginationMacros = {
+  lists: { parameter: ListRules; context: { listing: Listing } }
+}
+
 /**
  * The plugin with the macro `lists: rules`, which parses the list parameters and adds `listing` to the context.
  *
  * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). Throws Problem 400 for an invalid
  * parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from an unknown caller when `identify` is set.
  */
-export const paginationNormalizer = (options: PaginationOptions) => {
+export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<PaginationMacros> => {
   const cursors = createCursors(options.secrets)
   const walkCache = new WalkCache()
   const { identify, maxBodyBytes = 2 ** 20 } = options
@@ -68,7 +74,7 @@ export const paginationNormalizer = (options: PaginationOptions) => {
     if (identify) await requireIdentity(identify, request)
     return readQueryBody(request, maxBodyBytes)
   }
-  return new Elysia({ name: 'sluice/pagination-normalizer', seed: seedOf(options) }).macro({
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/pagination-normalizer', seed: seedOf(options) }).macro({
     lists: (rules: ListRules) => ({
       resolve: async ({ request }) => {
         const body = hasQueryBody(request) ? await bodyOf(request) : undefined
@@ -82,5 +88,6 @@ export const paginationNormalizer = (options: PaginationOptions) => {
         return { listing }
       },
     }),
-  })
+  } satisfies MacroFunctions<PaginationMacros>)
+  return plugin
 }

@@ -65,7 +65,7 @@ const statusByName: Readonly<Partial<Record<string, number>>> = {
 }
 
 /** A `firstEvent` callback: it turns a first event that is an error into a response with the HTTP status of the error and its JSON as body. */
-export const errorResponse = (first: SseEvent, upstream = new Headers()): Response | undefined => {
+export const errorResponse = (first: SseEvent, upstream: Headers = new Headers()): Response | undefined => {
   const error = readErrorEvent(first)
   if (!error) return undefined
   const headers = responseHeaders(upstream)

@@ -1,6 +1,7 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { responseFrom } from '../shared/byte-source.ts'
 import { responseHeaders } from '../shared/headers.ts'
+import type { ContextPlugin } from '../shared/plugin.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { SseEvent } from './event.ts'
 import { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
@@ -38,15 +39,19 @@ export interface SseRelayOptions extends FrameSplitterOptions, Omit<RelayOptions
 /** Relays the response of an upstream. Throws Problem 502 if there is no response. */
 export type Relay = (startRequest: StartRequest, options?: SseRelayOptions) => Promise<Response>
 
+/** What `sseRelay` adds to the context. */
+export type RelayContext = { relay: Relay }
+
 /**
  * An Elysia plugin that adds `relay` to the context: `relay((signal) => fetch(url, { signal }))` returns the upstream's response.
  *
  * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response, during the stream, or while the
  * upstream is silent. Throws RangeError if `heartbeatMs` or `maxSilenceMs` is not above 0.
  */
-export const sseRelay = (options: SseRelayOptions = {}) => {
+export const sseRelay = (options: SseRelayOptions = {}): ContextPlugin<RelayContext> => {
   checkTimes(options)
-  return new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) }).derive({ as: 'scoped' }, ({ request }) => {
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) })
+  return plugin.derive({ as: 'scoped' }, ({ request }): RelayContext => {
     const relay: Relay = (startRequest, overrides) =>
       relayResponse(startRequest, { ...options, ...overrides, signal: request.signal })
     return { relay }

@@ -1,10 +1,11 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
+import type { RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type Fetch, UpstreamUnreachableError } from '../shared/upstream-error.ts'
@@ -105,7 +106,7 @@ export interface TextGenerationOptions {
 }
 
 /** OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`. */
-export const textGeneration = (options: TextGenerationOptions) => {
+export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => {
   const { identify, usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,
@@ -166,7 +167,7 @@ export const textGeneration = (options: TextGenerationOptions) => {
     void reconcileBackground({ store, record, clock, log, recordBackground, retrieve: retrieveOwned }, until)
   }
 
-  return new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })
     .onError(renderProblems(textProblemBody, log, audit))
     .macro({
       generates: (_required: true) => ({
@@ -219,4 +220,5 @@ export const textGeneration = (options: TextGenerationOptions) => {
       { generates: true, ...textDocs.getModel },
     )
     .use(fallbackRoutes)
+  return plugin
 }

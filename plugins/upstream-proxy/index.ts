@@ -1,4 +1,5 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
+import type { ContextPlugin } from '../shared/plugin.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
@@ -77,6 +78,9 @@ class RequestCaller implements Caller {
   }
 }
 
+/** What `upstreamProxy` adds to the context. */
+export type UpstreamContext = { upstream: Upstream; caller: Caller }
+
 /**
  * Adds `upstream`, the client of the asset library, and `caller`, the caller of the request, to the context.
  *
@@ -85,11 +89,18 @@ class RequestCaller implements Caller {
  *
  * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user.
  */
-export const upstreamProxy = (options: UpstreamOptions | Upstream, { userOf }: { readonly userOf?: UserOf } = {}) => {
+export const upstreamProxy = (
+  options: UpstreamOptions | Upstream,
+  { userOf }: { readonly userOf?: UserOf } = {},
+): ContextPlugin<UpstreamContext> => {
   const upstream = 'send' in options ? options : createUpstream(options)
   const seed = [seedOf(options), userOf && seedOf(userOf)]
-  return new Elysia({ name: 'sluice/upstream-proxy', seed }).derive({ as: 'scoped' }, ({ request }) => ({
-    upstream,
-    caller: callerOf(request, userOf),
-  }))
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/upstream-proxy', seed })
+  return plugin.derive(
+    { as: 'scoped' },
+    ({ request }): UpstreamContext => ({
+      upstream,
+      caller: callerOf(request, userOf),
+    }),
+  )
 }

@@ -1,10 +1,11 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
 import { crossOriginMessage, isCrossOrigin, requireSameOrigin, wrongOriginMessage } from '../shared/origin.ts'
+import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
@@ -53,13 +54,18 @@ export const identifyBySession = (
   options: SessionOptions,
 ): ((request: Request) => Promise<SessionIdentity | undefined>) => createSessions(options).identify
 
+/** The macro of `webSession`: its parameter, and what it adds to the context. */
+export type WebSessionMacros = {
+  session: { parameter: true; context: { identity: SessionIdentity } }
+}
+
 /**
  * Routes to log in (POST), to read the session's user (GET) and to log out (DELETE), and the macro `session`.
  *
  * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and OPTIONS also requires
  * the origin of `publicUrl` (else 403).
  */
-export const webSession = (options: WebSessionOptions) => {
+export const webSession = (options: WebSessionOptions): MacroPlugin<WebSessionMacros> => {
   const { store, publicUrl, segment = 'media', verify = verifyPassword, clock = systemClock, audit = noAudit } = options
   const sessions = createSessions(options)
   const devices = createDevices(options)
@@ -108,13 +114,12 @@ export const webSession = (options: WebSessionOptions) => {
     )
     .use(fallbackRoutes)
 
-  return new Elysia({ name: 'sluice/web-session', seed: seedOf(options) })
-    .macro({
-      session: (_required: true) => ({
-        resolve: async ({ request }) => ({ identity: await guard(request) }),
-      }),
-    })
-    .use(routes)
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/web-session', seed: seedOf(options) }).macro({
+    session: (_required: true) => ({
+      resolve: async ({ request }) => ({ identity: await guard(request) }),
+    }),
+  } satisfies MacroFunctions<WebSessionMacros>)
+  return plugin.use(routes)
 }
 
 /** Safe methods (RFC 9110 section 9.2.1). */

@@ -39,9 +39,18 @@ export interface AuditFilter {
   readonly until?: number
 }
 
-/** The audit trail. Its table has no foreign keys: entries outlive the users, tokens and groups that they name. */
-export const createAuditStore = (database: Database) => ({
+/** The audit trail. */
+export interface AuditRecords {
   /** Writes all entries, or none. */
+  recordAudit(entries: readonly NewAuditEntry[]): Promise<void>
+  /** One page, oldest first: at most `max` entries, default 1,000, that follow the entry `after`. */
+  listAudit(filter?: AuditFilter, after?: Pick<AuditEntry, 'at' | 'id'>, max?: number): Promise<readonly AuditEntry[]>
+  /** Deletes the oldest entries from before the time `before`, at most `max`. Returns their number. */
+  sweepAudit(before: number, max: number): Promise<number>
+}
+
+/** The audit trail. Its table has no foreign keys: entries outlive the users, tokens and groups that they name. */
+export const createAuditStore = (database: Database): AuditRecords => ({
   async recordAudit(entries: readonly NewAuditEntry[]): Promise<void> {
     await database.batch(
       entries.map(({ id, at, action, user, name, token, kind, target, address, status, reason, times }) => {
@@ -63,7 +72,6 @@ export const createAuditStore = (database: Database) => ({
     )
   },
 
-  /** One page, oldest first: at most `max` entries that follow the entry `after`. */
   async listAudit(
     { user, action, since = 0, until = Number.MAX_SAFE_INTEGER }: AuditFilter = {},
     after: Pick<AuditEntry, 'at' | 'id'> = { at: since, id: '' },
@@ -81,7 +89,6 @@ export const createAuditStore = (database: Database) => ({
       limit ${max}`)
   },
 
-  /** Deletes the oldest entries from before the time `before`, at most `max`. Returns their number. */
   async sweepAudit(before: number, max: number): Promise<number> {
     const swept = await database.query(sql`
       delete from audit_entries

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Group } from '../../plugins/ownership/store.ts'
+import type { Group, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Database, sql } from './database.ts'
 import { UniqueViolationError } from './error.ts'
 import { groupChanged } from './revision.ts'
@@ -7,8 +7,17 @@ import { groupChanged } from './revision.ts'
 /** Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and name. */
 export type AdoptionFailure = 'group taken' | 'name taken'
 
+/** The groups of users, and the operator's change to them. */
+export interface GroupRecords extends Omit<OwnershipStore, 'revision' | 'onRaise'> {
+  /**
+   * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it. Returns the
+   * reason when that is not possible. Raises the revision.
+   */
+  adoptGroup(wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>): Promise<AdoptionFailure | undefined>
+}
+
 /** The owners of groups, and the groups of assets. */
-export const createGroupStore = (database: Database) => {
+export const createGroupStore = (database: Database): GroupRecords => {
   const group = async (id: string, user?: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
       select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
@@ -98,10 +107,6 @@ export const createGroupStore = (database: Database) => {
       )
     },
 
-    /**
-     * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it. Returns the
-     * reason when that is not possible. Raises the revision.
-     */
     async adoptGroup(
       wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>,
     ): Promise<AdoptionFailure | undefined> {

@@ -8,21 +8,21 @@ import type { TextObjectStore } from '../../plugins/text-generation/objects/stor
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { createAttemptStore } from './attempts.ts'
-import { createAuditStore } from './audit.ts'
+import { type AuditRecords, createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
 import { type Database, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
-import { createGroupStore } from './groups.ts'
+import { createGroupStore, type GroupRecords } from './groups.ts'
 import { migrate } from './migrations.ts'
-import { openClaims } from './open-claims.ts'
+import { type OpenClaimRecords, openClaims } from './open-claims.ts'
 import { createRateLimitStore } from './rate-limits.ts'
 import { notifyOnRaise, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { createSessionStore } from './sessions.ts'
 import { createTextObjectStore } from './text-objects.ts'
-import { createTokenStore } from './tokens.ts'
+import { createTokenStore, type TokenRecords } from './tokens.ts'
 import { createUsageStore, type UsageRecords } from './usage.ts'
-import { createUserStore } from './users.ts'
+import { createUserStore, type UserRecords } from './users.ts'
 import { createVerificationStore } from './verifications.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
@@ -43,12 +43,12 @@ export interface StoreOptions {
   readonly log?: Log
 }
 
-type Records = ReturnType<typeof createUserStore> &
-  ReturnType<typeof createTokenStore> &
-  ReturnType<typeof createGroupStore> &
-  ReturnType<typeof openClaims> &
+type Records = UserRecords &
+  TokenRecords &
+  GroupRecords &
+  OpenClaimRecords &
   Omit<UsageRecords, 'closeUsage'> &
-  ReturnType<typeof createAuditStore>
+  AuditRecords
 
 /**
  * The store of the gateway: the ports of all plugins, and the queries of the admin commands.

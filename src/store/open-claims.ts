@@ -9,9 +9,16 @@ export interface OpenClaim extends Claim {
   readonly group?: string
 }
 
-/** The operator's queries for open claims. */
-export const openClaims = (database: Database) => ({
+/** The open claims of all users. */
+export interface OpenClaimRecords {
   /** All open claims, oldest first. */
+  openClaims(): Promise<readonly OpenClaim[]>
+  /** Deletes an open claim. False when there is none with that id. */
+  dropClaim(id: string): Promise<boolean>
+}
+
+/** The operator's queries for open claims. */
+export const openClaims = (database: Database): OpenClaimRecords => ({
   async openClaims(): Promise<readonly OpenClaim[]> {
     return database.query<OpenClaim>(sql`
       select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
@@ -23,7 +30,6 @@ export const openClaims = (database: Database) => ({
       order by groups.created_at, groups.id`)
   },
 
-  /** Deletes an open claim. False when there is none with that id. */
   async dropClaim(id: string): Promise<boolean> {
     const dropped = await database.query(sql`
       delete from groups

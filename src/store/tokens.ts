@@ -32,6 +32,22 @@ interface AddToken {
   (token: NewToken, max: number): Promise<string | undefined>
 }
 
+/** API tokens, by their hashes. */
+export interface TokenRecords {
+  ownerOf(hash: string): Promise<TokenOwner | undefined>
+  readonly addToken: AddToken
+  /**
+   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time `workingAt`.
+   * The first two include revoked and expired tokens of the last 30 days or more.
+   */
+  listTokens(user?: string, workingAt?: number): Promise<readonly Token[]>
+  /**
+   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined when the token does
+   * not exist, or does not belong to `user` (an id). Raises the revision, unless the token was revoked before.
+   */
+  revokeToken(id: string, now: number, user?: string): Promise<number | undefined>
+}
+
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
 /** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
@@ -41,7 +57,7 @@ const maxPerDayFactor = 10
 const dayMs = 86_400_000
 
 /** API tokens, by their hashes. */
-export const createTokenStore = (database: Database) => ({
+export const createTokenStore = (database: Database): TokenRecords => ({
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
     const [owner] = await database.query<TokenOwner>(sql`
       select tokens.user_id as "user", tokens.id as token, tokens.expires_at as "expiresAt"
@@ -108,10 +124,6 @@ export const createTokenStore = (database: Database) => ({
     return added?.[0] === undefined ? undefined : String(added[0].id)
   }) as AddToken,
 
-  /**
-   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time `workingAt`.
-   * The first two include revoked and expired tokens of the last 30 days or more.
-   */
   async listTokens(user?: string, workingAt?: number): Promise<readonly Token[]> {
     const found = await database.query<Token>(
       user === undefined
@@ -142,10 +154,6 @@ export const createTokenStore = (database: Database) => ({
     return found
   },
 
-  /**
-   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined when the token does
-   * not exist, or does not belong to `user` (an id). Raises the revision, unless the token was revoked before.
-   */
   async revokeToken(id: string, now: number, user?: string): Promise<number | undefined> {
     const [revoked] = await database.batch([
       sql`

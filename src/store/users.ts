@@ -16,8 +16,26 @@ export interface User {
   readonly disabledAt?: number
 }
 
+/** The gateway's own users. */
+export interface UserRecords {
+  /** Returns the new user's id. Undefined when the name is taken. */
+  addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined>
+  userByName(name: string): Promise<User | undefined>
+  /** All users, oldest first. */
+  listUsers(): Promise<readonly User[]>
+  /** Disables a user, and ends the user's sessions. An earlier `disabledAt` stays. False when the user does not exist. Raises the revision. */
+  disableUser(name: string, now: number): Promise<boolean>
+  /**
+   * Enables a user. Also ends the user's sessions: one may have begun while `disableUser` ran. False when the user does not exist.
+   * Raises the revision.
+   */
+  enableUser(name: string): Promise<boolean>
+  /** Replaces the hash of a user's password, and ends the user's sessions. False when the user does not exist. Raises the revision. */
+  setPassword(name: string, password: string): Promise<boolean>
+}
+
 /** The gateway's own users, for an installation without a host app. */
-export const createUserStore = (database: Database) => {
+export const createUserStore = (database: Database): UserRecords => {
   const changeUser = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
     // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as changed, or added after.
     const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])
@@ -25,7 +43,6 @@ export const createUserStore = (database: Database) => {
   }
 
   return {
-    /** Returns the new user's id. Undefined when the name is taken. */
     async addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined> {
       const [added] = await database.query<{ id: string }>(sql`
         insert into users (id, name, password, created_at)
@@ -43,7 +60,6 @@ export const createUserStore = (database: Database) => {
       return user
     },
 
-    /** All users, oldest first. */
     async listUsers(): Promise<readonly User[]> {
       return database.query<User>(sql`
         select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
@@ -51,7 +67,6 @@ export const createUserStore = (database: Database) => {
         order by created_at, id`)
     },
 
-    /** Disables a user, and ends the user's sessions. An earlier `disabledAt` stays. False when the user does not exist. Raises the revision. */
     disableUser: (name: string, now: number): Promise<boolean> =>
       changeUser(
         name,
@@ -63,10 +78,6 @@ export const createUserStore = (database: Database) => {
         endSessionsOf(name),
       ),
 
-    /**
-     * Enables a user. Also ends the user's sessions: one may have begun while `disableUser` ran. False when the user does not exist.
-     * Raises the revision.
-     */
     enableUser: (name: string): Promise<boolean> =>
       changeUser(
         name,
@@ -78,7 +89,6 @@ export const createUserStore = (database: Database) => {
         endSessionsOf(name),
       ),
 
-    /** Replaces the hash of a user's password, and ends the user's sessions. False when the user does not exist. Raises the revision. */
     setPassword: (name: string, password: string): Promise<boolean> =>
       changeUser(
         name,

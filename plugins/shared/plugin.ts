@@ -1,0 +1,106 @@
+import type { Elysia } from 'elysia'
+
+// The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app writes out such an alias, while it
+// would have to import an interface, or an exported alias, from this file.
+
+type Empty = Record<never, never>
+
+type NoContext = {
+  derive: Empty
+  resolve: Empty
+  schema: Empty
+  standaloneSchema: Empty
+  response: Empty
+}
+
+type NoSingleton = {
+  decorator: Empty
+  store: Empty
+  derive: Empty
+  resolve: Empty
+}
+
+type NoDefinitions = {
+  typebox: Empty
+  error: Empty
+}
+
+type NoMetadata = {
+  schema: Empty
+  standaloneSchema: Empty
+  macro: Empty
+  macroFn: Empty
+  parser: Empty
+  response: Empty
+}
+
+/** What a macro takes as its parameter, and what it adds to the context of a route. */
+export type MacroTypes = {
+  readonly parameter: true | string | object
+  readonly context: Record<string, unknown>
+}
+
+/** The functions that implement these macros, for `satisfies`: `AnyElysia` accepts any. */
+export type MacroFunctions<Macros extends Record<string, MacroTypes>> = {
+  [Name in keyof Macros]: (parameter: Macros[Name]['parameter']) => {
+    resolve: (context: { request: Request; params: unknown }) => Promise<Macros[Name]['context']>
+  }
+}
+
+type MacroMetadata<Macros extends Record<string, MacroTypes>> = {
+  schema: Empty
+  standaloneSchema: Empty
+  macro: { [Name in keyof Macros]?: Macros[Name]['parameter'] }
+  macroFn: {
+    [Name in keyof Macros]: (parameter: Macros[Name]['parameter']) => {
+      resolve: () => Promise<Macros[Name]['context']>
+    }
+  }
+  parser: Empty
+  response: Empty
+}
+
+type DerivedContext<Context extends Record<string, unknown>> = {
+  derive: Context
+  resolve: Empty
+  schema: Empty
+  standaloneSchema: Empty
+  response: Empty
+}
+
+/** A plugin that adds macros to the app that uses it, by the name of each macro. */
+export type MacroPlugin<Macros extends Record<string, MacroTypes>> = Elysia<
+  '',
+  NoSingleton,
+  NoDefinitions,
+  MacroMetadata<Macros>,
+  Empty,
+  NoContext,
+  NoContext
+>
+
+/** A plugin that adds members to the context of the routes of the app that uses it. */
+export type ContextPlugin<Context extends Record<string, unknown>> = Elysia<
+  '',
+  NoSingleton,
+  NoDefinitions,
+  NoMetadata,
+  Empty,
+  DerivedContext<Context>,
+  NoContext
+>
+
+/**
+ * A plugin that adds routes, and nothing to the context of other routes.
+ *
+ * `Routes` describes them for Eden, in the form of Elysia's own type parameter.
+ */
+export type RoutesPlugin<Routes extends Record<string, unknown> = Empty> = Elysia<
+  string,
+  NoSingleton,
+  NoDefinitions,
+  NoMetadata,
+  Routes,
+  NoContext,
+  NoContext
+>
