@@ -61,7 +61,7 @@ const maxFilesRunAgain = 5
  */
 const tests = async (): Promise<Outcome> => {
   const all = await test('--parallel=2', '--no-isolate', ...process.argv.slice(2))
-  const { failuresByFile, skipped } = all.report
+  const { failuresByFile, skipped, skippedByReason } = all.report
   let { passed, failed } = all.report
   // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.
   const broken = all.broken || passed + failed === 0 || (!all.ok && failed === 0)
@@ -72,9 +72,9 @@ const tests = async (): Promise<Outcome> => {
     passed += count
     failed -= count
   }
-  for (const title of skipped) console.log(`skipped: ${title}`)
+  for (const [reason, count] of skippedByReason) console.log(`skipped ${count}: ${reason}`)
   for (const file of unsteady) console.log(`failed beside others and passed alone, to be mended: ${file}`)
-  return { passed, failed: broken ? failed + 1 : failed, skipped: skipped.length }
+  return { passed, failed: broken ? failed + 1 : failed, skipped }
 }
 
 const outcomes = [await check('types'), await check('lint'), await tests()]

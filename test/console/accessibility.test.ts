@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { describeWithBrowser, desktop, login, openBrowser, phone, visit } from './browser.ts'
 import { type Fixture, openFixture } from './fixture.ts'
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
@@ -38,7 +38,7 @@ const fill = async ({ emulator, store, user }: Fixture) => {
   await store.recordUsage({ user, token: undefined, model: 'a-model', at: Date.now(), tokens })
 }
 
-describe.skipIf(!hasBrowser)('axe finds no violation', () => {
+describeWithBrowser('axe finds no violation', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { desktop, hasBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { describeWithBrowser, desktop, login, openBrowser, phone, visit } from './browser.ts'
 import { name, password } from './fixture.ts'
 
 const createGroup = async (page: Page) => {
@@ -39,7 +39,7 @@ const checkFace = async (browser: Browser, link: string, button: string): Promis
 const fits = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
-describe.skipIf(!hasBrowser)('a user goes through all screens of the default server', () => {
+describeWithBrowser('a user goes through all screens of the default server', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

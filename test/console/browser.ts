@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { describeIf } from '../support/describe-if.ts'
 import { type Fixture, name, password } from './fixture.ts'
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
-/** Whether the browser for the tests is installed. */
-export const hasBrowser = existsSync(path)
-if (!hasBrowser)
-  console.log(`no browser at ${path}: the console's browser tests are skipped (CHROMIUM_PATH names another)`)
+/** Tests that need the browser. */
+export const describeWithBrowser = describeIf(existsSync(path), `no browser at ${path}: CHROMIUM_PATH names another`)
 
 const switches = [
   '--no-sandbox',

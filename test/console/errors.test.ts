@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { hasBrowser, login, openBrowser, visit } from './browser.ts'
+import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { type Fixture, name, openFixture } from './fixture.ts'
 
 const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
@@ -11,7 +11,7 @@ const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
 
 setDefaultTimeout(30_000)
 
-describe.skipIf(!hasBrowser)('the console shows', () => {
+describeWithBrowser('the console shows', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

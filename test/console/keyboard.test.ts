@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, openBrowser, visit } from './browser.ts'
+import { describeWithBrowser, openBrowser, visit } from './browser.ts'
 import { name, openFixture, password } from './fixture.ts'
 
 /** The element with the focus: its tag name and its label. */
@@ -36,7 +36,7 @@ const tabTo = async (page: Page, target: string, max = 30): Promise<void> => {
 
 setDefaultTimeout(30_000)
 
-describe.skipIf(!hasBrowser)('by keyboard alone', () => {
+describeWithBrowser('by keyboard alone', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, login, openBrowser, visit } from './browser.ts'
+import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { type Fixture, openFixture } from './fixture.ts'
 
 const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
@@ -23,7 +23,7 @@ const earlierRequestsSent = `fetch('/healthz').then(() => true)`
 
 setDefaultTimeout(30_000)
 
-describe.skipIf(!hasBrowser)('lists', () => {
+describeWithBrowser('lists', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

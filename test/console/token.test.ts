@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, login, openBrowser, visit } from './browser.ts'
+import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { type Fixture, openFixture } from './fixture.ts'
 
 /** Records the tokens that the page sends, in order. */
@@ -34,7 +34,7 @@ const pageState = `JSON.stringify([
 
 setDefaultTimeout(30_000)
 
-describe.skipIf(!hasBrowser)("the console's own token", () => {
+describeWithBrowser("the console's own token", () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
 import { doors } from './sources.ts'
 
 /** The sorted exports of each subpath. A change here is a change of the public API. */
@@ -93,7 +92,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
 describe('the public API', () => {
   for (const [subpath, names] of Object.entries(surface)) {
     const file = doors().get(subpath)
-    test.skipIf(file === undefined || !existsSync(file))(`${subpath} exports exactly these names`, async () => {
+    test(`${subpath} exports exactly these names`, async () => {
       expect(Object.keys(await import(file ?? '')).sort()).toEqual([...names].sort())
     })
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type FaceStore, keptLog, openDatabase, publicUrl, scene, statusOf, storeOn } from './fixture.ts'
+import { type FaceStore, keptLog, openDatabase, openFixture, publicUrl, statusOf, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const down = () => {
@@ -8,7 +8,7 @@ const down = () => {
 
 /** Creates a task for Ann. */
 const createTask = async () => {
-  const it = await scene()
+  const it = await openFixture()
   const created = await it.ann.create()
   const id: string = created.json.verification_id
   return { ...it, id, created, poll: () => it.ann.query(id) }
@@ -42,7 +42,7 @@ describe('a creation', () => {
   })
 
   test('forwards the caller’s fields, except callback and project', async () => {
-    const { vendor, ann } = await scene()
+    const { vendor, ann } = await openFixture()
     await ann.create('{"language":"zh","n":1.50,"CallbackURL":"https://evil.test","projectname":"p"}')
     const [call] = vendor.callsTo('CreateVisualValidateSession')
     expect(call?.body).toEqual({
@@ -54,7 +54,7 @@ describe('a creation', () => {
   })
 
   test('accepts an empty body or a JSON object, and rejects every other body', async () => {
-    const { ann, vendor } = await scene({ maxBodyBytes: 100 })
+    const { ann, vendor } = await openFixture({ maxBodyBytes: 100 })
     expect((await ann.create('')).status).toBe(200)
     for (const body of ['[]', 'x', '1', '"a"']) expect([body, (await ann.create(body)).status]).toEqual([body, 400])
     expect((await ann.create({ a: 'x'.repeat(100) })).status).toBe(413)
@@ -62,7 +62,7 @@ describe('a creation', () => {
   })
 
   test('works with an upstream that sends the result without the wrapper', async () => {
-    const { ann, vendor, ask } = await scene()
+    const { ann, vendor, ask } = await openFixture()
     vendor.wrapped = false
     const { json } = await ann.create()
     const { group, callback } = vendor.finish()
@@ -80,14 +80,14 @@ describe('a creation', () => {
     [{ ExpiresIn: 'soon' }, 1_800],
   ] as const) {
     test(`expires after ${seconds} s when the upstream returns ${JSON.stringify(more)}`, async () => {
-      const { ann, vendor } = await scene()
+      const { ann, vendor } = await openFixture()
       vendor.more = more
       expect((await ann.create()).json.expires_at).toBe(1_000 + seconds)
     })
   }
 
   test('that fails at the upstream gets the upstream’s error and creates no task', async () => {
-    const { ann, vendor, store } = await scene()
+    const { ann, vendor, store } = await openFixture()
     vendor.instead = () => new Response('{"no":1}', { status: 403, headers: { 'content-type': 'application/json' } })
     expect(await ann.create()).toMatchObject({ status: 403, text: '{"no":1}' })
     vendor.instead = down
@@ -103,7 +103,7 @@ describe('a creation', () => {
   })
 
   test('that cannot be recorded gets 500 without the link', async () => {
-    const { ann, store, vendor, lines } = await scene()
+    const { ann, store, vendor, lines } = await openFixture()
     store.addVerification = async () => {
       throw new Error('the disk is full')
     }
@@ -115,7 +115,7 @@ describe('a creation', () => {
   })
 
   test('is recorded also when the caller disconnects', async () => {
-    const { app, vendor, store } = await scene()
+    const { app, vendor, store } = await openFixture()
     const caller = new AbortController()
     vendor.instead = () => {
       caller.abort()
@@ -165,13 +165,13 @@ describe('a task', () => {
     const database = await openDatabase('sqlite::memory:')
     // Stands for a process that has ended: the call never returns, and the lease is not released.
     const stuckStore = { ...storeOn(database), adoptGroup: () => new Promise<never>(() => {}) }
-    const first = await scene({ store: stuckStore })
+    const first = await openFixture({ store: stuckStore })
     const id = (await first.ann.create()).json.verification_id
     const { callback, group } = first.vendor.finish()
     const page = first.ask(callback)
     await first.clock.pass(4_000)
     expect((await page).text).toContain('Check received')
-    const second = await scene({ ...first, store: storeOn(database) })
+    const second = await openFixture({ ...first, store: storeOn(database) })
     expect((await second.ann.query(id)).json.status).toBe('resolving')
     await first.clock.pass(45_000)
     expect((await second.ann.query(id)).json).toEqual({ verification_id: id, status: 'verified', group_id: group })
@@ -300,7 +300,7 @@ describe('a task', () => {
   })
 
   test('gives its group a numbered name when the name of the minute is taken', async () => {
-    const { ann, vendor, ask, store } = await scene()
+    const { ann, vendor, ask, store } = await openFixture()
     for (let round = 0; round < 3; round++) {
       await ann.create()
       await ask(vendor.finish(`group-${round}`).callback)
@@ -313,7 +313,7 @@ describe('a task', () => {
     const vendor = new Vendor()
     const { log } = keptLog()
     const limits = { perSecond: { GetVisualValidateResult: 1 }, queueMs: 1 }
-    const { ann, ask, clock } = await scene({ upstream: vendor.upstream({ limits, log }) })
+    const { ann, ask, clock } = await openFixture({ upstream: vendor.upstream({ limits, log }) })
     const first = (await ann.create()).json.verification_id
     const firstCallback = vendor.callback()
     const second = (await ann.create()).json.verification_id
@@ -355,9 +355,9 @@ describe('a caller who is not the creator', () => {
 
   test('gets 404 for a task of the other kind', async () => {
     const { id, store } = await createTask()
-    const { ann, sibling } = await scene({ kind: 'rest', store })
+    const { ann, restUpstream } = await openFixture({ kind: 'rest', store })
     expect((await ann.query(id)).status).toBe(404)
-    expect(sibling.calls).toEqual([])
+    expect(restUpstream.calls).toEqual([])
   })
 })
 

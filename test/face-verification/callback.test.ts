@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { base, pass, scene, statusOf } from './fixture.ts'
+import { base, openFixture, pass, statusOf } from './fixture.ts'
 
 /** Creates a task for Ann and one for Bob. Both are `waiting_user`. */
 const twoTasks = async () => {
-  const it = await scene()
+  const it = await openFixture()
   const id: string = (await it.ann.create()).json.verification_id
   const token = it.vendor.token
   const other: string = (await it.bob.create()).json.verification_id
@@ -208,7 +208,7 @@ describe('a callback', () => {
   }
 
   test('has no route with kind rest', async () => {
-    const { ask } = await scene({ kind: 'rest' })
+    const { ask } = await openFixture({ kind: 'rest' })
     expect((await ask(`${base}/callback/${'A'.repeat(43)}?resultCode=10000`)).status).toBe(404)
   })
 })

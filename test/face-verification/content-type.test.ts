@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { scene } from './fixture.ts'
+import { openFixture } from './fixture.ts'
 
 const page = '<script>fetch("/api/tokens",{method:"POST"})</script>'
 const inert = ['nosniff', "default-src 'none'; sandbox"]
 
 test('an upstream’s HTML, XML and SVG are sent as plain text, and so is JSON with such a type', async () => {
-  const { ann, sibling } = await scene({ kind: 'rest' })
+  const { ann, restUpstream } = await openFixture({ kind: 'rest' })
   const id = (await ann.create()).json.verification_id
   for (const [type, sentType] of [
     ['text/html; charset=gbk', 'text/plain; charset=gbk'],
@@ -16,13 +16,13 @@ test('an upstream’s HTML, XML and SVG are sent as plain text, and so is JSON w
     ['application/problem+json', 'application/problem+json'],
   ] as const) {
     const headers = { 'content-type': type }
-    sibling.instead = () => new Response(page, { status: 503, headers })
+    restUpstream.instead = () => new Response(page, { status: 503, headers })
     for (const reply of [await ann.create(), await ann.query(id)]) {
       expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([503, page, sentType])
       expect([reply.headers.get('x-content-type-options'), reply.headers.get('content-security-policy')]).toEqual(inert)
     }
     const body = JSON.stringify({ verification_id: id, status: 'waiting_user', note: page })
-    sibling.instead = () => new Response(body, { headers })
+    restUpstream.instead = () => new Response(body, { headers })
     const reply = await ann.query(id)
     expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, body, sentType])
   }

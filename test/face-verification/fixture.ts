@@ -9,7 +9,7 @@ import { migrate } from '../../src/store/migrations.ts'
 import { createVerificationStore } from '../../src/store/verifications.ts'
 import { databaseNames, freshDatabase } from '../support/database.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
-import { Sibling, Vendor } from './vendor.ts'
+import { RestUpstream, Vendor } from './vendor.ts'
 
 export type FaceStore = ReturnType<typeof storeOn>
 
@@ -83,17 +83,17 @@ export const keptLog = () => {
 const plain = (error: Error) => ({ ...error, message: error.message, stack: error.stack, cause: error.cause })
 
 /** The plugin with an upstream in memory. The header `x-user` stands for the session of that user. */
-export const scene = async (
+export const openFixture = async (
   options: Partial<Omit<FaceVerificationOptions, 'clock'>> & {
     readonly store?: FaceStore
     readonly clock?: VirtualClock
     readonly vendor?: Vendor
-    /** Which upstream: a `Vendor` (`ark`, default) or a `Sibling` (`rest`). */
+    /** Which upstream: a `Vendor` (`ark`, default) or a `RestUpstream` (`rest`). */
     readonly kind?: 'ark' | 'rest'
   } = {},
 ) => {
   const { clock = new VirtualClock(), vendor = new Vendor(), kind = 'ark', ...pluginOptions } = options
-  const sibling = new Sibling()
+  const restUpstream = new RestUpstream()
   const { log, lines } = keptLog()
   const store = options.store ?? storeOn(await openDatabase('sqlite::memory:'))
   const app = faceVerification({
@@ -107,7 +107,7 @@ export const scene = async (
     // Tests share users, so the limit must not apply.
     maxOpen: 1_000_000,
     ...pluginOptions,
-    upstream: countCalls(options.upstream ?? (kind === 'ark' ? vendor : sibling).upstream({ log }), clock),
+    upstream: countCalls(options.upstream ?? (kind === 'ark' ? vendor : restUpstream).upstream({ log }), clock),
     store,
   })
 
@@ -122,7 +122,7 @@ export const scene = async (
       }),
     query: (id: string, init: RequestInit = {}) => ask(`${base}/${id}`, { ...init, headers: { 'x-user': user } }),
   })
-  return { app, clock, vendor, sibling, store, lines, ask, as, ann: as('ann'), bob: as('bob') }
+  return { app, clock, vendor, restUpstream, store, lines, ask, as, ann: as('ann'), bob: as('bob') }
 }
 
 /** The stored status of a verification. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
-import { eachStore, scene } from './fixture.ts'
+import { eachStore, openFixture } from './fixture.ts'
 
 eachStore('the limit of open tasks of one user', (stores) => {
   /** Two processes on one database. */
   const twoProcesses = async (maxOpen: number) => {
     const [one, other] = stores()
-    const first = await scene({ store: one, maxOpen })
-    const second = await scene({ store: other, vendor: first.vendor, clock: first.clock, maxOpen })
+    const first = await openFixture({ store: one, maxOpen })
+    const second = await openFixture({ store: other, vendor: first.vendor, clock: first.clock, maxOpen })
     const sessions = () => first.vendor.callsTo('CreateVisualValidateSession').length
     return { sessions, clock: first.clock, create: (nth: number) => (nth % 2 ? first : second).ann.create() }
   }
@@ -32,7 +32,7 @@ eachStore('the limit of open tasks of one user', (stores) => {
     const [store] = stores()
     const events: AuditEvent[] = []
     const note = (event: AuditEvent) => events.push(event)
-    const { as } = await scene({ store, maxOpen: 1, audit: { note, async record() {} } })
+    const { as } = await openFixture({ store, maxOpen: 1, audit: { note, async record() {} } })
     const eve = as('eve')
     await eve.create()
     expect((await eve.create()).status).toBe(429)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { languageOf } from '../../plugins/face-verification/language.ts'
 import { callbackPage, type PageOutcome } from '../../plugins/face-verification/page.ts'
-import { base, scene } from './fixture.ts'
+import { base, openFixture } from './fixture.ts'
 
 const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'error']
 
@@ -67,7 +67,7 @@ describe('the page contains only its own text', () => {
   }
 
   test('no value of the address or of a header', async () => {
-    const { ask, ann, vendor } = await scene()
+    const { ask, ann, vendor } = await openFixture()
     await ann.create()
     const poison = 'poison<script>alert(1)</script>'
     const query = `x=${encodeURIComponent(poison)}&${encodeURIComponent(poison)}=1`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eachStore, type FaceStore, scene, statusOf } from './fixture.ts'
+import { eachStore, type FaceStore, openFixture, statusOf } from './fixture.ts'
 
 const rounds = 25
 
@@ -7,8 +7,8 @@ eachStore('concurrent requests', (stores) => {
   /** Two processes with one upstream, and a task of Ann. */
   const twoProcesses = async () => {
     const [one, other] = stores()
-    const first = await scene({ store: one })
-    const second = await scene({ store: other, vendor: first.vendor, clock: first.clock })
+    const first = await openFixture({ store: one })
+    const second = await openFixture({ store: other, vendor: first.vendor, clock: first.clock })
     const id: string = (await first.ann.create()).json.verification_id
     return { first, second, id, vendor: first.vendor, store: one as FaceStore }
   }
@@ -84,11 +84,16 @@ eachStore('concurrent requests', (stores) => {
   test('rest: concurrent polls record the group once', async () => {
     const [one, other] = stores()
     for (let round = 0; round < rounds; round++) {
-      const first = await scene({ kind: 'rest', store: one })
-      const second = await scene({ kind: 'rest', store: other, upstream: first.sibling.upstream(), clock: first.clock })
+      const first = await openFixture({ kind: 'rest', store: one })
+      const second = await openFixture({
+        kind: 'rest',
+        store: other,
+        upstream: first.restUpstream.upstream(),
+        clock: first.clock,
+      })
       const id: string = (await first.ann.create()).json.verification_id
       const group_id = `group-rest-${crypto.randomUUID()}`
-      first.sibling.set(id, { status: 'verified', group_id })
+      first.restUpstream.set(id, { status: 'verified', group_id })
       const replies = await Promise.all([
         first.ann.query(id),
         second.ann.query(id),

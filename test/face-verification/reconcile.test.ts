@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { FaceVerificationOptions } from '../../plugins/face-verification/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
-import { eachStore, type FaceStore, openDatabase, pass, scene, statusOf, storeOn } from './fixture.ts'
+import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
 
 /** The plugin with background polling, on a virtual clock. */
-const polling = async (options: Parameters<typeof scene>[0] & { perSecond?: number; everyMs?: number } = {}) => {
+const polling = async (options: Parameters<typeof openFixture>[0] & { perSecond?: number; everyMs?: number } = {}) => {
   const clock = options.clock ?? new VirtualClock()
   const stopping = new AbortController()
   const reconciling: FaceVerificationOptions['reconciling'] = {
@@ -13,7 +13,7 @@ const polling = async (options: Parameters<typeof scene>[0] & { perSecond?: numb
     sleep: (ms, signal) =>
       Promise.race([clock.sleep(ms), new Promise<void>((end) => signal.addEventListener('abort', () => end()))]),
   }
-  const it = await scene({ ...options, clock, reconcile: stopping.signal, reconciling })
+  const it = await openFixture({ ...options, clock, reconcile: stopping.signal, reconciling })
   return { ...it, stop: () => stopping.abort() }
 }
 
@@ -156,18 +156,18 @@ describe('background polling', () => {
   })
 
   test('rest: verifies a task, and stops polling one that never ends', async () => {
-    const { ann, sibling, store, clock, stop } = await polling({ kind: 'rest' })
+    const { ann, restUpstream, store, clock, stop } = await polling({ kind: 'rest' })
     const id = (await ann.create()).json.verification_id
     const idle = (await ann.create()).json.verification_id
-    sibling.set(id, { status: 'verified', group_id: 'g-1' })
+    restUpstream.set(id, { status: 'verified', group_id: 'g-1' })
     await pass(clock, minutes(1))
     expect(await statusOf(store, id)).toBe('verified')
     expect(await store.group('g-1')).toMatchObject({ user: 'ann' })
     await pass(clock, minutes(120))
-    const callCount = sibling.calls.length
+    const callCount = restUpstream.calls.length
     expect(await store.nextVerificationDue('rest')).toBeUndefined()
     await pass(clock, minutes(600))
-    expect(sibling.calls.length).toBe(callCount)
+    expect(restUpstream.calls.length).toBe(callCount)
     expect((await ann.query(idle)).json.status).toBe('waiting_user')
     stop()
   })

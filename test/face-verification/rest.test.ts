@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { scene, statusOf } from './fixture.ts'
+import { openFixture, statusOf } from './fixture.ts'
 
 const createTask = async () => {
-  const it = await scene({ kind: 'rest' })
+  const it = await openFixture({ kind: 'rest' })
   const created = await it.ann.create({ lng: 'zh' })
   const id: string = created.json.verification_id
   return { ...it, id, created, poll: () => it.ann.query(id) }
@@ -10,9 +10,9 @@ const createTask = async () => {
 
 describe('a creation', () => {
   test('is forwarded byte for byte, request and response', async () => {
-    const { ann, sibling } = await scene({ kind: 'rest' })
+    const { ann, restUpstream } = await openFixture({ kind: 'rest' })
     const { status, text, headers } = await ann.create('{ "n":12345678901234567890, "a" : 1.0 }')
-    expect(sibling.calls[0]).toMatchObject({ method: 'POST', body: '{ "n":12345678901234567890, "a" : 1.0 }' })
+    expect(restUpstream.calls[0]).toMatchObject({ method: 'POST', body: '{ "n":12345678901234567890, "a" : 1.0 }' })
     expect([status, text]).toEqual([
       200,
       expect.stringMatching(/^\{ "verification_id":.*"https:\/\/h5\.test\/a\?b\\u0026c".*"n":12345678901234567890 \}$/),
@@ -21,14 +21,14 @@ describe('a creation', () => {
   })
 
   test('without a body is sent as {}, and ProjectName is removed', async () => {
-    const { ann, sibling } = await scene({ kind: 'rest' })
+    const { ann, restUpstream } = await openFixture({ kind: 'rest' })
     await ann.create()
     await ann.create('{"ProjectName":"p","a":{"ProjectName":1}}')
-    expect(sibling.calls.map(({ body }) => body)).toEqual(['{}', '{"a":{"ProjectName":1}}'])
+    expect(restUpstream.calls.map(({ body }) => body)).toEqual(['{}', '{"a":{"ProjectName":1}}'])
   })
 
   test('that cannot be recorded gets 500', async () => {
-    const { ann, store, lines } = await scene({ kind: 'rest' })
+    const { ann, store, lines } = await openFixture({ kind: 'rest' })
     store.addVerification = async () => {
       throw new Error('the disk is full')
     }
@@ -38,20 +38,21 @@ describe('a creation', () => {
   })
 
   test('for which the upstream returns the id of another user’s task gets 500, and the task keeps its owner', async () => {
-    const { ann, bob, sibling, id } = await createTask()
-    sibling.instead = () => Response.json({ verification_id: id, status: 'waiting_user', h5_url: 'https://secret' })
+    const { ann, bob, restUpstream, id } = await createTask()
+    restUpstream.instead = () =>
+      Response.json({ verification_id: id, status: 'waiting_user', h5_url: 'https://secret' })
     const { status, text } = await bob.create()
     expect([status, text.includes('secret')]).toEqual([500, false])
-    sibling.instead = undefined
+    restUpstream.instead = undefined
     expect([(await bob.query(id)).status, (await ann.query(id)).status]).toEqual([404, 200])
   })
 
   test('creates no task when the upstream rejects it or responds without an id', async () => {
-    const { ann, store, sibling } = await scene({ kind: 'rest' })
-    sibling.instead = () => Response.json({ say: 1 }, { status: 418 })
+    const { ann, store, restUpstream } = await openFixture({ kind: 'rest' })
+    restUpstream.instead = () => Response.json({ say: 1 }, { status: 418 })
     expect(await ann.create()).toMatchObject({ status: 418, text: '{"say":1}' })
     for (const body of [{}, { verification_id: '' }, { verification_id: 7 }, { verification_id: 'a/b' }]) {
-      sibling.instead = () => Response.json(body)
+      restUpstream.instead = () => Response.json(body)
       expect((await ann.create()).status).toBe(502)
     }
     expect(await store.nextVerificationDue('rest')).toBeUndefined()
@@ -60,17 +61,17 @@ describe('a creation', () => {
 
 describe('a query', () => {
   test('is forwarded to the upstream each time, and so is the response', async () => {
-    const { poll, sibling, id } = await createTask()
-    sibling.set(id, { status: 'resolving', more: { a: 1.5 } })
+    const { poll, restUpstream, id } = await createTask()
+    restUpstream.set(id, { status: 'resolving', more: { a: 1.5 } })
     expect((await poll()).text).toBe(`{"verification_id":"${id}","status":"resolving","more":{"a":1.5}}`)
     expect((await poll()).status).toBe(200)
-    expect(sibling.calls.slice(1).map(({ method, url }) => [method, url])).toEqual(
+    expect(restUpstream.calls.slice(1).map(({ method, url }) => [method, url])).toEqual(
       Array(2).fill(['GET', `https://up.test/api/media/face-verifications/${id}`]),
     )
   })
 
   test('for a task of another user, or for none, gets the same 404 without a request to the upstream', async () => {
-    const { bob, ann, id, sibling } = await createTask()
+    const { bob, ann, id, restUpstream } = await createTask()
     const replies = [
       await bob.query(id),
       await bob.query('none'),
@@ -83,12 +84,12 @@ describe('a query', () => {
         '{"success":false,"error":{"message":"verification not found","type":"media_proxy_error"}}',
       ])
     }
-    expect(sibling.calls.length).toBe(1)
+    expect(restUpstream.calls.length).toBe(1)
   })
 
   test('returns verified only after the group is recorded for the creator', async () => {
-    const { poll, sibling, store, id } = await createTask()
-    sibling.set(id, { status: 'verified', group_id: 'g-1' })
+    const { poll, restUpstream, store, id } = await createTask()
+    restUpstream.set(id, { status: 'verified', group_id: 'g-1' })
     const { adoptGroup } = store
     store.adoptGroup = async () => {
       throw new Error('the disk is full')
@@ -102,9 +103,9 @@ describe('a query', () => {
 
   test('never returns a group of another user, whatever the status', async () => {
     for (const status of ['verified', 'resolving', 'whatever']) {
-      const { poll, sibling, store, id, lines } = await createTask()
+      const { poll, restUpstream, store, id, lines } = await createTask()
       await store.adoptGroup({ id: 'g-bob', user: 'bob', type: 'LivenessFace', name: 'b', createdAt: 1 })
-      sibling.set(id, { status, group_id: 'g-bob' })
+      restUpstream.set(id, { status, group_id: 'g-bob' })
       const { status: code, text } = await poll()
       expect([code, text.includes('g-bob')]).toEqual([500, false])
       expect(await statusOf(store, id)).toBe('waiting_user')
@@ -113,9 +114,9 @@ describe('a query', () => {
   })
 
   test('gets 502 when the upstream reports verified without a valid group id', async () => {
-    const { poll, sibling, id, store } = await createTask()
+    const { poll, restUpstream, id, store } = await createTask()
     for (const group_id of [undefined, null, '', 7, 'a b', {}]) {
-      sibling.set(id, { status: 'verified', group_id })
+      restUpstream.set(id, { status: 'verified', group_id })
       expect(await poll()).toMatchObject({
         status: 502,
         json: { error: { message: 'upstream returned an invalid response' } },
@@ -125,14 +126,14 @@ describe('a query', () => {
   })
 
   test('while the upstream fails gets its status and body, or 502, and the stored status stays', async () => {
-    const { poll, sibling, id, store } = await createTask()
-    sibling.set(id, { status: 'callback_received' })
+    const { poll, restUpstream, id, store } = await createTask()
+    restUpstream.set(id, { status: 'callback_received' })
     await poll()
     for (const status of [400, 404, 410, 429, 500]) {
-      sibling.instead = () => Response.json({ say: status }, { status })
+      restUpstream.instead = () => Response.json({ say: status }, { status })
       expect(await poll()).toMatchObject({ status, text: `{"say":${status}}` })
     }
-    sibling.instead = () => {
+    restUpstream.instead = () => {
       throw new Error('away')
     }
     expect(await poll()).toMatchObject({ status: 502, json: { error: { message: 'Seedance upstream unavailable' } } })
@@ -140,7 +141,7 @@ describe('a query', () => {
   })
 
   test('forwards a status that is no allowed transition, and does not store it', async () => {
-    const { poll, sibling, id, store } = await createTask()
+    const { poll, restUpstream, id, store } = await createTask()
     for (const [reported, stored] of [
       ['resolving', 'resolving'],
       ['waiting_user', 'resolving'],
@@ -148,7 +149,7 @@ describe('a query', () => {
       ['failed', 'failed'],
       ['resolving', 'failed'],
     ] as const) {
-      sibling.set(id, { status: reported })
+      restUpstream.set(id, { status: reported })
       expect((await poll()).json.status).toBe(reported)
       expect(await statusOf(store, id)).toBe(stored)
     }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { scene, statusOf } from './fixture.ts'
+import { openFixture, statusOf } from './fixture.ts'
 
 describe('secrets', () => {
   test('only one response contains the link; no response and no log line contains the token or the state', async () => {
-    const { ann, bob, ask, vendor, lines, store, clock } = await scene()
+    const { ann, bob, ask, vendor, lines, store, clock } = await openFixture()
     const texts: string[] = []
     const record = <Reply extends { text: string; headers: Headers }>(reply: Reply) => {
       texts.push(reply.text, JSON.stringify([...reply.headers]))
@@ -50,7 +50,7 @@ describe('secrets', () => {
   })
 
   test('the store gets the hash of the state, not the state; no link; and the token only until the end', async () => {
-    const { ann, ask, vendor, store } = await scene()
+    const { ann, ask, vendor, store } = await openFixture()
     const stored: string[] = []
     const { addVerification } = store
     store.addVerification = (verification, reserved) => {

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { base, openDatabase, scene, storeOn } from './fixture.ts'
+import { base, openDatabase, openFixture, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
 const refusal = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })
 
 describe('the routes', () => {
   test('need a session', async () => {
-    const { ask, vendor } = await scene()
+    const { ask, vendor } = await openFixture()
     for (const [url, method] of [
       [base, 'POST'],
       [`${base}/x`, 'GET'],
@@ -24,7 +24,7 @@ describe('the routes', () => {
   })
 
   test('reject other methods and other paths', async () => {
-    const { ask } = await scene()
+    const { ask } = await openFixture()
     for (const [url, method, status, allow] of [
       [base, 'GET', 405, 'POST'],
       [base, 'DELETE', 405, 'POST'],
@@ -38,7 +38,7 @@ describe('the routes', () => {
   })
 
   test('call requireSameOrigin for a creation, not for a query', async () => {
-    const { ann, vendor } = await scene({
+    const { ann, vendor } = await openFixture({
       requireSameOrigin: () => {
         throw new Problem(403, 'foreign')
       },
@@ -49,7 +49,7 @@ describe('the routes', () => {
   })
 
   test('log an error of the store and do not return it', async () => {
-    const { ann, store, lines } = await scene()
+    const { ann, store, lines } = await openFixture()
     store.verification = async () => {
       throw new Error('the disk is full')
     }
@@ -61,7 +61,7 @@ describe('the routes', () => {
 test('an upstream without face verification: every creation is rejected with 502, however many there are', async () => {
   const vendor = new Vendor()
   const upstream = { ...vendor.upstream(), faceVerification: 'none' as const }
-  const { ann, ask } = await scene({ upstream, maxOpen: 2 })
+  const { ann, ask } = await openFixture({ upstream, maxOpen: 2 })
   for (let nth = 1; nth <= 3; nth++) {
     expect(await ann.create()).toMatchObject({ status: 502, json: refusal('Seedance upstream unavailable') })
   }
@@ -71,8 +71,8 @@ test('an upstream without face verification: every creation is rejected with 502
 })
 
 test('the factory throws when taskMs or leaseMs is not above 0', async () => {
-  expect(scene({ taskMs: 0 })).rejects.toThrow(TypeError)
-  expect(scene({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
+  expect(openFixture({ taskMs: 0 })).rejects.toThrow(TypeError)
+  expect(openFixture({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
 })
 
 /** The plugin with an upstream and one user of its own. */

@@ -85,7 +85,7 @@ export class Vendor {
 }
 
 /** A fake upstream of kind `rest`, which serves the gateway's own paths. */
-export class Sibling {
+export class RestUpstream {
   readonly calls: { readonly method: string; readonly url: string; readonly body: string | undefined }[] = []
   readonly tasks = new Map<string, object>()
   /** Replaces the response where it returns one; may throw. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type ListeningServer, listenBun } from '../../src/server/listen.ts'
+import { describeSlow } from '../support/describe-if.ts'
 import { handle } from './fixture.ts'
 import { bufferedBytes, host, json, pour, RawConnection } from './raw-connection.ts'
 
-const slow = process.env.SLUICE_SLOW !== undefined
 const huge = 'Content-Length: 60000000\r\n'
 
 let handled = 0
@@ -99,7 +99,7 @@ describe('the listener with Bun.serve', () => {
   }
 
   // Bun checks its timeouts every four seconds.
-  describe.skipIf(!slow)('in real time', () => {
+  describeSlow('in real time', () => {
     test.concurrent('every idle connection is closed: without a request, with half a request or body, after a response, after a stream', async () => {
       const silent = [dial(), dial('GET / HT'), dial(`GET / HTTP/1.1\r\n${host}\r\n`)]
       const half = `Content-Length: 100\r\n\r\n{"a":`

@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { describeSlow } from '../support/describe-if.ts'
 import { type Runtime, startServer } from '../support/server.ts'
 import { host, json, RawConnection } from './raw-connection.ts'
-
-const slow = process.env.SLUICE_SLOW !== undefined
 
 /** Every combination with a different listener. */
 const servers: readonly [Runtime, 'on' | 'off'][] = [
@@ -12,7 +11,7 @@ const servers: readonly [Runtime, 'on' | 'off'][] = [
   ['deno', 'on'],
 ]
 
-describe.skipIf(!slow)('the default server with its default timeouts', () => {
+describeSlow('the default server with its default timeouts', () => {
   test.concurrent.each(servers)(
     'on %s, GET_BODIES %s: closes idle connections',
     async (runtime, getBodies) => {

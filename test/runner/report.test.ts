@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sources } from '../elegance/sources.ts'
 import { readReport } from './report.ts'
 
 const source = `
@@ -14,10 +15,14 @@ describe('outer <"&\\'> group', () => {
   })
   test('throws', () => { throw new Error('a <failure> of two\\nlines') })
 })
+describe.${'skip'}('a group [no <browser>]', () => {
+  test('one', () => {})
+  describe('of two', () => test('two', () => {}))
+})
 test.${'todo'}('is to be written')
 `
 
-test('the report of the runner is read: what passed, what failed in which file, what was skipped', async () => {
+test('the report of the runner is read: what passed, what failed in which file, what was skipped and why', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
   try {
     writeFileSync(join(folder, 'one.test.ts'), source)
@@ -29,9 +34,11 @@ test('the report of the runner is read: what passed, what failed in which file, 
     expect(report.passed).toBe(2)
     expect(report.failed).toBe(2)
     expect([...report.failuresByFile]).toEqual([['one.test.ts', 2]])
-    expect(report.skipped).toEqual([
-      'one.test.ts: outer <"&\'> group > inner group > is skipped',
-      'one.test.ts: is to be written',
+    expect(report.skipped).toBe(4)
+    expect([...report.skippedByReason]).toEqual([
+      ['no reason given: one.test.ts: outer <"&\'> group > inner group > is skipped', 1],
+      ['no <browser>', 2],
+      ['no reason given: one.test.ts: is to be written', 1],
     ])
   } finally {
     rmSync(folder, { recursive: true })
@@ -40,4 +47,9 @@ test('the report of the runner is read: what passed, what failed in which file, 
 
 test('a report in which no test ran counts none', () => {
   expect(readReport('<testsuites name="bun test" tests="0"></testsuites>')).toMatchObject({ passed: 0, failed: 0 })
+})
+
+test('every test that may be skipped says why', () => {
+  const skips = sources('test').filter(({ text }) => /\.(?:skip|skipIf|todo|todoIf|if)\(/.test(text))
+  expect(skips.map(({ path }) => path)).toEqual(['test/support/describe-if.ts'])
 })
