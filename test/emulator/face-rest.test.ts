@@ -156,10 +156,10 @@ test('a forged callback never leads to verified, and a wrong state or token is 4
 test('an unknown id, path, method or key gets an error in the service’s own format', async () => {
   const emulator = await start()
   const { id } = await createTask(emulator)
-  const refused = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
+  const rejected = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
   expect(await face(emulator, 'GET', '/verification-1')).toMatchObject({
     status: 404,
-    json: refused('verification not found'),
+    json: rejected('verification not found'),
   })
   expect((await face(emulator, 'GET', `/${id}/more`)).status).toBe(404)
   for (const [method, path] of [

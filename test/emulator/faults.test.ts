@@ -38,10 +38,10 @@ function rawResponse(name: string): Promise<string> {
   })
 }
 
-test('refuse resets before the action runs, reset-after resets after it', async () => {
+test('reset-before resets before the action runs, reset-after resets after it', async () => {
   emulator.faults.add({ kind: 'reset-before' })
-  expect(await rawResponse('refused')).toBe('ECONNRESET')
-  expect(countOf('refused')).toBe(0)
+  expect(await rawResponse('reset early')).toBe('ECONNRESET')
+  expect(countOf('reset early')).toBe(0)
   emulator.faults.add({ kind: 'reset-after' })
   expect(await rawResponse('lost')).toBe('ECONNRESET')
   expect(countOf('lost')).toBe(1)

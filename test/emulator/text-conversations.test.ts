@@ -57,16 +57,16 @@ describe('conversations', () => {
   test('invalid conversation parameters are rejected', async () => {
     const { id } = await client.conversations.create()
     const { id: previous_response_id } = await create('x')
-    const refused = async (body: object) => {
+    const rejected = async (body: object) => {
       const { status, json } = await post(emulator, '/responses', { model: MODEL, input: 'x', ...body })
       return [status, json.error.param, json.error.code]
     }
-    expect(await refused({ conversation: id, previous_response_id })).toEqual([
+    expect(await rejected({ conversation: id, previous_response_id })).toEqual([
       ...[400, 'previous_response_id', 'mutually_exclusive_parameters'],
     ])
-    expect(await refused({ conversation: 7 })).toEqual([400, 'conversation', 'invalid_type'])
-    expect(await refused({ conversation: {} })).toEqual([400, 'conversation.id', 'missing_required_parameter'])
-    expect(await refused({ conversation: 'resp_1' })).toEqual([400, 'conversation', 'invalid_value'])
+    expect(await rejected({ conversation: 7 })).toEqual([400, 'conversation', 'invalid_type'])
+    expect(await rejected({ conversation: {} })).toEqual([400, 'conversation.id', 'missing_required_parameter'])
+    expect(await rejected({ conversation: 'resp_1' })).toEqual([400, 'conversation', 'invalid_value'])
   })
 })
 

@@ -37,7 +37,7 @@ const normalContent = async () =>
   (await post(emulator, '/chat/completions', chat('hello 世界'))).json.choices[0].message.content
 
 describe('general faults apply to text generation', () => {
-  test('refuse, reset-after, truncate and hang', async () => {
+  test('reset-before, reset-after, truncate and hang', async () => {
     emulator.faults.add({ kind: 'reset-before' })
     expect(await chatWire()).toMatchObject({ head: '', end: 'ECONNRESET' })
     emulator.faults.add({ kind: 'reset-after', api: 'text' })

@@ -162,15 +162,15 @@ describe('input items', () => {
 
   test('invalid paging parameters are rejected', async () => {
     const { id } = await create('one')
-    const refused = async (query: string) => {
+    const rejected = async (query: string) => {
       const { status, json } = await call(emulator, 'GET', `/responses/${id}/input_items?${query}`)
       return [status, json.error.param, json.error.code]
     }
-    expect(await refused('limit=0')).toEqual([400, 'limit', 'integer_below_min_value'])
-    expect(await refused('limit=101')).toEqual([400, 'limit', 'integer_above_max_value'])
-    expect(await refused('limit=many')).toEqual([400, 'limit', 'invalid_type'])
-    expect(await refused('order=up')).toEqual([400, 'order', 'invalid_value'])
-    expect(await refused('after=msg_1')).toEqual([400, 'after', 'invalid_value'])
+    expect(await rejected('limit=0')).toEqual([400, 'limit', 'integer_below_min_value'])
+    expect(await rejected('limit=101')).toEqual([400, 'limit', 'integer_above_max_value'])
+    expect(await rejected('limit=many')).toEqual([400, 'limit', 'invalid_type'])
+    expect(await rejected('order=up')).toEqual([400, 'order', 'invalid_value'])
+    expect(await rejected('after=msg_1')).toEqual([400, 'after', 'invalid_value'])
   })
 })
 

@@ -302,13 +302,13 @@ describe('rate limits and headers', () => {
     expect(
       (await post(tight, '/responses', { model: MODEL, input: 'x' })).headers.get('x-ratelimit-remaining-requests'),
     ).toBe('0')
-    const refused = await tried()
-    expect([refused.status, refused.json.error.type, refused.json.error.code]).toEqual([
+    const rejected = await tried()
+    expect([rejected.status, rejected.json.error.type, rejected.json.error.code]).toEqual([
       429,
       'requests',
       'rate_limit_exceeded',
     ])
-    expect([refused.headers.get('retry-after'), refused.headers.get('retry-after-ms')]).toEqual(['40', '39500'])
+    expect([rejected.headers.get('retry-after'), rejected.headers.get('retry-after-ms')]).toEqual(['40', '39500'])
     expect((await clientOf(tight).models.list()).data.length).toBeGreaterThan(1)
     now += 39_499
     expect((await tried()).status).toBe(429)

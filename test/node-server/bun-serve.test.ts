@@ -31,7 +31,7 @@ afterAll(async () => {
   await server.stop(0)
 })
 
-describe('the listener with Bun.serve', () => {
+describe('the server with Bun.serve', () => {
   for (const [what, head, status] of [
     ['a duplicate Content-Length', `${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`, 400],
     ['a list of lengths', `${host}Content-Length: 5, 5\r\n\r\nhello`, 400],

@@ -1,4 +1,4 @@
-/** A node:http listener with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
+/** A node:http server with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
 import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { renderRejection } from '../../src/app.ts'
 import { host, startTestServer } from './raw-connection.ts'
 
-const refuse = renderRejection('media')
+const renderError = renderRejection('media')
 const five = 'Content-Length: 5\r\n'
 const chunked = 'Transfer-Encoding: chunked\r\n'
 
@@ -12,7 +12,7 @@ const fate = async (request: string) => {
   await using served = await startTestServer(
     async (request) => new Response(`${++handled} ${(await request.text()).length}`),
     {
-      renderRejection: refuse,
+      renderRejection: renderError,
     },
   )
   const connection = served.dial()
@@ -119,7 +119,7 @@ describe('a valid request is accepted', () => {
 })
 
 test('the error has the format of the requested part of the server', async () => {
-  await using served = await startTestServer(() => new Response('handled'), { renderRejection: refuse })
+  await using served = await startTestServer(() => new Response('handled'), { renderRejection: renderError })
   for (const [path, shape] of [
     [
       '/v1/models',
@@ -138,7 +138,7 @@ test('the error has the format of the requested part of the server', async () =>
 
 test('bytes after such a request are not parsed as another request', async () => {
   let handled = 0
-  await using served = await startTestServer(() => new Response(String(++handled)), { renderRejection: refuse })
+  await using served = await startTestServer(() => new Response(String(++handled)), { renderRejection: renderError })
   for (const head of [`Host: a/b\r\n`, `${host}${five}${five}`, `${host}Transfer-Encoding: gzip, chunked\r\n`]) {
     const connection = served.dial()
     connection.write(

@@ -9,7 +9,7 @@ export interface TestServer extends AsyncDisposable {
   ask(request: string): Promise<RawResponse>
 }
 
-/** A node:http listener with a handler, on a real socket. */
+/** A node:http server with a handler, on a real socket. */
 export const startTestServer = async (
   handle: (request: Request) => Response | Promise<Response>,
   options: Omit<NodeServerOptions, 'handle'> = {},
