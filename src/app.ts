@@ -22,11 +22,12 @@ import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
+import type { ServerTracing } from './tracing.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
-  readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe'>
-  readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage'>
+  readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
+  readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
   readonly people: Omit<AccountOptions, 'segment' | 'log' | 'audit' | 'face'> & {
     readonly face: Omit<AccountOptions['face'], 'upstream'>
   }
@@ -37,6 +38,8 @@ export interface AppOptions {
   readonly metricsToken: string | undefined
   /** Shares the metrics of this process, which `own` reads, with others. Returns a function that reads those of all. Default: no sharing. */
   readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
+  /** Default: no traces. */
+  readonly tracing?: ServerTracing
   readonly log: LeveledLog
   /** Default: no audit. */
   readonly audit?: Audit
@@ -59,8 +62,13 @@ export const createApp = (options: AppOptions): FetchHandler => {
     assets: reachability(options.gateway.kind !== undefined, lastStatus.assets),
     text: reachability(options.text.upstreams.length > 0, lastStatus.text),
   })
-  const library = assetLibrary({ ...options.gateway, log, audit, observe: observerOf('assets') })
-  const app = bare()
+  const { tracing } = options
+  const traceCall = tracing?.traceCall
+  const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observerOf('assets') })
+  const root = bare()
+  // First, because it names only routes that are added after it.
+  if (tracing) root.use(tracing.plugin)
+  const app = root
     .use(health({ ...options.health, upstreams }))
     .use(metrics({ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn) }))
     .use(documentation())
@@ -71,6 +79,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
         assets: library.assets,
         log,
         audit,
+        traceCall,
         observe: observerOf('text'),
         observeUsage: recorder.text,
       }),
@@ -93,14 +102,17 @@ export const createApp = (options: AppOptions): FetchHandler => {
     exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
   recorder.inFlight(limits.counts)
-  return measured(
+  const handle = measured(
     limits.limited((request) => app.fetch(request)),
     recorder,
     log,
   )
+  if (!tracing) return handle
+  const traced = tracing.traceRequests(handle)
+  return (request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request))
 }
 
-/** Operators need these most when the server is overloaded. */
+/** For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the traces. */
 const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Creates the app that runs until the database is available: health, and 500 for every other path. */

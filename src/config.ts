@@ -1,12 +1,14 @@
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import {
   address,
+  headerValues,
   hostName,
   integer,
   key,
   networks,
   oneOf,
   printableForm,
+  ratio,
   seconds,
   secondsAbove0,
   secondsFrom0,
@@ -89,6 +91,14 @@ export interface Config {
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
   readonly metricsToken?: string
+  /** Undefined: no traces. */
+  readonly traces?: {
+    /** Where the OpenTelemetry collector receives traces. */
+    readonly url: string
+    readonly serviceName: string
+    /** The part of traces that is recorded, from 0 to 1. */
+    readonly sampledRatio: number
+  }
   readonly logLevel: LogLevel
   /** All values above that must never be logged. */
   readonly secrets: readonly string[]
@@ -124,6 +134,12 @@ export const readConfig = (env: Environment): Config | Problems => {
   const sessionSecrets =
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', printableForm, key)
+  // Names and meaning of the OpenTelemetry specification. The exporter reads its other OTEL_EXPORTER_OTLP_ variables itself.
+  const collector = read('OTEL_EXPORTER_OTLP_ENDPOINT', webAddress, address)
+  const collectorHeaders =
+    read('OTEL_EXPORTER_OTLP_HEADERS', 'must be name=value, separated by commas', headerValues) ?? []
+  const sampledRatio = read('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1', ratio) ?? 1
+  const serviceName = read('OTEL_SERVICE_NAME', printableForm, key) ?? 'sluice'
 
   const maxBodyBytes = read('MAX_BODY_BYTES', bytesForm, bytes) ?? 67_108_864
   const maxSmallBodyBytes = read('MAX_SMALL_BODY_BYTES', bytesForm, bytes) ?? Math.min(1_048_576, maxBodyBytes)
@@ -178,6 +194,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     },
     sessionSecrets,
     metricsToken,
+    traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
     secrets: [
       ...mediaSecrets(upstream),
@@ -185,6 +202,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       metricsToken,
       ...sessionSecrets,
       databaseKindOf(storeUrl)?.passwordOf(storeUrl),
+      ...collectorHeaders,
     ].filter((secret) => secret !== undefined),
   }
   return problems.length > 0 ? { problems } : config

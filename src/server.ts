@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
-import { type ClientAddressOf, createClientAddressOf } from '../plugins/shared/client-address.ts'
+import { type ClientAddressOf, createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/client-address.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
@@ -10,6 +10,7 @@ import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
+import { startTracing } from './tracing.ts'
 import { connectToSupervisor } from './workers/metrics.ts'
 import { startWorkers } from './workers.ts'
 
@@ -30,6 +31,9 @@ export interface RunningServer {
  */
 export const serve = async (config: Config, { shared = false } = {}): Promise<RunningServer> => {
   const log = createLog({ level: config.logLevel, secrets: config.secrets })
+  const tracing =
+    config.traces &&
+    (await startTracing(config.traces, { isTrusted: createIsTrustedPeer(config.http.trustedProxies), log }))
   const store = openStore(config.store.url, { log })
   const stopping = new AbortController()
   const addressOf = createClientAddressOf(config.http.trustedProxies)
@@ -50,6 +54,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       addressOf,
       reconcile: stopping.signal,
       shareMetrics,
+      tracing,
       log,
       audit,
     })
@@ -75,6 +80,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       stopping.abort()
       await listening.stop(config.http.drainMs)
       await audit.close()
+      await tracing?.stop()
       await store.close()
     },
   }
@@ -83,6 +89,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 interface AppDependencies {
   readonly health: AppOptions['health']
   readonly shareMetrics: AppOptions['shareMetrics']
+  readonly tracing: AppOptions['tracing']
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
   readonly reconcile: AbortSignal
@@ -93,7 +100,7 @@ interface AppDependencies {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, reconcile, shareMetrics, log, audit }: AppDependencies,
+  { health, publicUrl, addressOf, reconcile, shareMetrics, tracing, log, audit }: AppDependencies,
 ): Promise<FetchHandler> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
@@ -147,6 +154,7 @@ const openApp = async (
     limits: config.limits,
     metricsToken: config.metricsToken,
     shareMetrics,
+    tracing,
     log,
     audit,
   })

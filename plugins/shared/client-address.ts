@@ -26,8 +26,7 @@ export type ClientAddressOf = (request: Request) => string | undefined
 export const createClientAddressOf = (trustedProxies: readonly string[] = []): ClientAddressOf => {
   const trusted = blockListOf(trustedProxies)
   return (request: Delivered) => {
-    const delivered = request[peer]
-    const text = typeof delivered === 'object' ? delivered.address : delivered
+    const text = peerAddressOf(request)
     let address = text === undefined ? undefined : parseAddress(text)
     if (address === undefined) return text
     if (!isIn(trusted, address)) return address
@@ -39,6 +38,20 @@ export const createClientAddressOf = (trustedProxies: readonly string[] = []): C
     }
     return address
   }
+}
+
+/** Creates a function that returns whether the peer of a request, not its client, is a trusted proxy. */
+export const createIsTrustedPeer = (trustedProxies: readonly string[] = []): ((request: Request) => boolean) => {
+  const trusted = blockListOf(trustedProxies)
+  return (request) => {
+    const address = parseAddress(peerAddressOf(request) ?? '')
+    return address !== undefined && isIn(trusted, address)
+  }
+}
+
+const peerAddressOf = (request: Delivered): string | undefined => {
+  const delivered = request[peer]
+  return typeof delivered === 'object' ? delivered.address : delivered
 }
 
 /**

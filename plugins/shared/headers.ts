@@ -3,8 +3,11 @@
  *
  * This is an allowlist. A denylist would be incomplete: it needs all credentials, client addresses, method overrides and hop-by-hop headers
  * (RFC 9110 section 7.6.1).
+ *
+ * It has no trace context (W3C Trace Context, `traceparent` and `tracestate`): the upstream belongs to somebody else, and one call may serve several
+ * requests. See the section on privacy: https://www.w3.org/TR/trace-context/#privacy-considerations
  */
-const forwarded = ['accept', 'accept-language', 'traceparent', 'tracestate', 'x-request-id']
+const forwarded = ['accept', 'accept-language', 'x-request-id']
 
 /**
  * Headers for a request to an upstream: the allowed headers of the caller and those of the gateway.

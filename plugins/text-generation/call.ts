@@ -5,6 +5,7 @@ import type { Clock } from '../shared/clock.ts'
 import { bytesPerTurn, composeInTurns, type Json } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
+import type { TraceCall } from '../shared/trace-call.ts'
 import { UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
 import {
   type FrameReader,
@@ -59,6 +60,8 @@ export interface GenerationContext {
   /** Milliseconds of silence in a stream after which the gateway sends a comment. Undefined: it sends none. */
   readonly heartbeatMs: number | undefined
   readonly maxResponseBytes: number
+  /** Undefined: no traces. */
+  readonly traceCall: TraceCall | undefined
   readonly log: Log
 }
 

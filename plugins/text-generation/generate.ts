@@ -13,6 +13,7 @@ import type { ObjectOwnership } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
+import { respondTraced } from './trace.ts'
 import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { shortStringOf } from './validation.ts'
@@ -89,7 +90,9 @@ export const generate = async (
       options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
     },
   }
-  return stream ? respondStreaming(call, options) : respondNonStreaming(call, options)
+  const respond = stream ? respondStreaming : respondNonStreaming
+  const { traceCall } = options
+  return traceCall ? respondTraced(call, options, { traceCall, respond, stream, model }) : respond(call, options)
 }
 
 /**

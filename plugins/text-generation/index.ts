@@ -91,7 +91,7 @@ export interface TextGenerationOptions {
   readonly maxBodyBytes?: number
   /** Maximum size of a response that the gateway buffers or builds from a stream, in bytes. Default 64 MiB. */
   readonly maxResponseBytes?: number
-  /** Request headers to forward, in addition to language and tracing headers. */
+  /** Request headers to forward, in addition to language and request id. */
   readonly forwardHeaders?: readonly string[]
   /**
    * Default: the global `fetch`, in the way in which each runtime sends a generation only once. A `fetch` of your own gets
@@ -103,6 +103,8 @@ export interface TextGenerationOptions {
   /** Receives denied accesses, and cancellations and deletions of stored responses. Default: no audit. */
   readonly audit?: Audit
   readonly observe?: UpstreamClientOptions['observe']
+  /** Traces every call to an upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
+  readonly traceCall?: UpstreamClientOptions['traceCall']
 }
 
 /** OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`. */
@@ -123,6 +125,7 @@ export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => 
     timeoutMs,
     heartbeatMs: options.heartbeatMs,
     maxResponseBytes,
+    traceCall: options.traceCall,
     log,
   }
   const record = createUsageRecorder({ usage, observe: observeUsage, log })

@@ -6,6 +6,7 @@ import { fetchOnce } from '../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
+import type { TraceCall } from '../shared/trace-call.ts'
 import { type Fetch, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { Cancellation } from './cancellation.ts'
 import {
@@ -37,7 +38,7 @@ export interface UpstreamOptions {
   readonly timeoutMs?: number
   /** Maximum size of a response in bytes. Default 64 MiB. */
   readonly maxResponseBytes?: number
-  /** Further request headers to forward, besides content type, language and tracing. */
+  /** Further request headers to forward, besides content type, language and request id. */
   readonly forwardHeaders?: readonly string[]
   /** Rate limits of the upstream account. Default none. */
   readonly limits?: RateLimitsOptions
@@ -46,6 +47,8 @@ export interface UpstreamOptions {
   readonly log?: Log
   /** Receives every call that has ended. `status` is 0 if there was no response. */
   readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
+  /** Traces every call: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
+  readonly traceCall?: TraceCall
 }
 
 /** The caller of an operation. */
@@ -77,12 +80,14 @@ export interface Upstream {
 interface HeldPermit {
   readonly limiter: RateLimiter
   readonly permit: RateLimitPermit
+  /** How long the call has waited for the permit, for its trace. Undefined: there are no traces. */
+  readonly queueSeconds: number | undefined
 }
 
 /** Creates the client of an asset library. All calls to it go through this client. */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
-  const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog, observe } = options
-  const { clock = systemClock } = options
+  const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog } = options
+  const { clock = systemClock, observe, traceCall } = options
   const send = options.fetch ?? fetchOnce
   const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, clock, log })
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
@@ -97,10 +102,11 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     { user, queueTime }: Caller,
     signal?: AbortSignal,
     shared?: boolean,
-  ): Promise<HeldPermit> => ({
-    limiter,
-    permit: await limiter.acquire(user, signal, { shared, queueTime }),
-  })
+  ): Promise<HeldPermit> => {
+    const since = traceCall && performance.now()
+    const permit = await limiter.acquire(user, signal, { shared, queueTime })
+    return { limiter, permit, queueSeconds: since && (performance.now() - since) / 1000 }
+  }
 
   /** Sends one request. Returns its permit when the response starts. */
   const request = async (
@@ -132,6 +138,8 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   ): Promise<UpstreamResponse> => {
     const { signal } = cancellation
     deadlines.add(cancellation)
+    const trace = traceCall?.({ action: operation.action, queueSeconds: held?.queueSeconds })
+    let failure: unknown
     /** Undefined if the call is not reported: the client did not send it, or all callers disconnected before the response. */
     let status: number | undefined
     try {
@@ -150,6 +158,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       const received = { status, headers: responseHeaders(response.headers, status), bytes }
       return checkResponse(operation, received, status < 400 ? containsSecret : containsSecretOrAccountId, log)
     } catch (error) {
+      failure = error
       if (error instanceof Problem) throw error
       if (!cancellation.abandoned) status ??= 0
       throw new UpstreamUnreachableError(error, !neverSent(error))
@@ -158,6 +167,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       cancellation.unfollow()
       const seconds = (performance.now() - cancellation.expiresAt + timeoutMs) / 1000
       if (status !== undefined) observe?.({ action: operation.action, status, seconds })
+      trace?.end({ status, error: failure })
     }
   }
 

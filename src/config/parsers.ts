@@ -21,6 +21,10 @@ export const seconds =
     return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
   }
 
+/** Parses a number from 0 to 1. */
+export const ratio = (text: string): number | undefined =>
+  /^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text) ? Number(text) : undefined
+
 /** Parses one of the given words. */
 export const oneOf =
   <Word extends string>(words: readonly Word[]) =>
@@ -54,6 +58,27 @@ export const textAddress = (text: string): string | undefined => {
 export const secretList = (text: string): readonly string[] | undefined => {
   const secrets = text.split(',').map((secret) => secret.trim())
   return secrets.every((secret) => secret.length >= 16) ? secrets : undefined
+}
+
+/**
+ * Parses headers in the form `name=value,name=value`, as OpenTelemetry has them, into the values that may be credentials, as written and
+ * percent-decoded. A value of less than 8 characters is none, and the log would redact a common word.
+ */
+export const headerValues = (text: string): readonly string[] | undefined => {
+  const headers = text.split(',').map((header) => header.trim())
+  if (!headers.every((header) => /^[!-~]+=[ -~]*$/.test(header))) return undefined
+  const values = headers
+    .map((header) => header.slice(header.indexOf('=') + 1).trim())
+    .filter((value) => value.length >= 8)
+  return values.flatMap((value) => [value, decoded(value)])
+}
+
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
 }
 
 /** Words separated by commas. Duplicates are removed. */

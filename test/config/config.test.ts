@@ -94,6 +94,10 @@ describe('config', () => {
         AUDIT_DAYS: '0',
         DRAIN_SECONDS: '0',
         METRICS_TOKEN: 'metrics-token',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318/',
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20one-one, x-tenant=1',
+        OTEL_SERVICE_NAME: 'the-gateway',
+        OTEL_TRACES_SAMPLER_ARG: '0.25',
         LOG_LEVEL: 'silent',
       }),
     ).toEqual({
@@ -136,8 +140,18 @@ describe('config', () => {
       },
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
+      traces: { url: 'http://collector.example:4318/v1/traces', serviceName: 'the-gateway', sampledRatio: 0.25 },
       logLevel: 'silent',
-      secrets: ['upstream-key', 'text-key', 'metrics-token', 'one-one-one-one-one', 'two-two-two-two-two', 'pass/word'],
+      secrets: [
+        'upstream-key',
+        'text-key',
+        'metrics-token',
+        'one-one-one-one-one',
+        'two-two-two-two-two',
+        'pass/word',
+        'Bearer%20one-one',
+        'Bearer one-one',
+      ],
     })
   })
 
@@ -234,6 +248,9 @@ describe('config', () => {
     ['USER_MAX_STREAMS', ['0', '1e3']],
     ['USER_MAX_TOKENS', ['0', 'x']],
     ['TRUSTED_PROXIES', ['localhost', '10.0.0.0/33', '::1/129', '1.2.3', '10.0.0.1/', '10.0.0.1;10.0.0.2']],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'http://u:p@x']],
+    ['OTEL_EXPORTER_OTLP_HEADERS', ['authorization', 'a b=c', 'a=b,']],
+    ['OTEL_TRACES_SAMPLER_ARG', ['2', '-0.1', '1.1', 'always_on']],
     ['AUDIT_DAYS', ['-1', '1.5', '36501']],
     ['TEXT_OBJECT_DAYS', ['0', 'x']],
     ['TEXT_ALLOWED_FIELDS', ['file id', 'a/b']],

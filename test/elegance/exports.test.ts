@@ -63,6 +63,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textGeneration',
     'textProblemBody',
   ],
+  './tracing': ['createTracing', 'tracing'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

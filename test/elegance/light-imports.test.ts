@@ -30,6 +30,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     'upstream-proxy': [],
     'web-session': [],
     'text-generation': ['sse-relay'],
+    tracing: [],
     shared: [],
   })) {
     test(plugin, () => {
@@ -38,3 +39,16 @@ describe('a plugin loads no other plugin that it does not need', () => {
     })
   }
 })
+
+test('only the plugin tracing loads OpenTelemetry, and the server loads that plugin when traces are configured', () => {
+  const importers = (specifier: RegExp) =>
+    sources('plugins', 'src')
+      .filter(({ text }) => staticImports(text).some((to) => specifier.test(to)))
+      .map(({ path }) => path)
+  expect(importers(/^@opentelemetry\//).filter((path) => !path.startsWith('plugins/tracing/'))).toEqual([])
+  expect(importers(/^@opentelemetry\//)).not.toBeEmpty()
+  expect(importers(/\/plugins\/tracing\//)).toEqual([])
+})
+
+const staticImports = (text: string): string[] =>
+  [...text.matchAll(/^import (?!type\b)[^'()]*'([^']+)'/gm)].map(([, to = '']) => to)

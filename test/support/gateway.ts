@@ -44,6 +44,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly people?: Partial<AppOptions['people']>
   readonly limiting?: AppOptions['limits']
   readonly metricsToken?: string
+  readonly tracing?: AppOptions['tracing']
 }
 
 /** Starts a gateway on a real socket. Defaults: an emulated upstream without rate limits, and a database in memory. */
@@ -80,6 +81,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     limits: options.limiting ?? {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,
+    tracing: options.tracing,
     log: options.log ?? noLog,
   })
   const handle = options.around?.(app) ?? app

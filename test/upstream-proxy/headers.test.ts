@@ -28,10 +28,17 @@ describe('request headers to the upstream', () => {
     for (const name of Object.keys(callers)) expect([name, seen.get(name)]).toEqual([name, null])
   })
 
-  test('include tracing, language, accept and those that the host app adds', () => {
-    const kept = { accept: 'a/b', 'accept-language': 'de', traceparent: 't', tracestate: 's', 'x-request-id': 'r' }
+  test('include request id, language, accept and those that the host app adds', () => {
+    const kept = { accept: 'a/b', 'accept-language': 'de', 'x-request-id': 'r' }
     const seen = requestHeaders(new Headers({ ...kept, 'x-tenant': 'one' }), ['x-tenant'])
     expect(Object.fromEntries(seen)).toMatchObject({ ...kept, 'x-tenant': 'one', via: '1.1 sluice' })
+  })
+
+  test('include the trace context only if the host app adds it: the upstream belongs to somebody else', () => {
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'vendor=value' }
+    expect(Object.keys(Object.fromEntries(requestHeaders(new Headers(trace))))).not.toContain('traceparent')
+    expect(Object.keys(Object.fromEntries(requestHeaders(new Headers(trace))))).not.toContain('tracestate')
+    expect(Object.fromEntries(requestHeaders(new Headers(trace), Object.keys(trace)))).toMatchObject(trace)
   })
 
   test('on the wire: the account’s credential, one Host, Content-Length, and no credential of the caller', async () => {

@@ -6,6 +6,7 @@ import { Deadline } from '../deadline.ts'
 import { TextProblem } from '../problem.ts'
 import type { Exchange } from '../protocol.ts'
 import { respondStreaming } from '../streaming.ts'
+import { respondTraced } from '../trace.ts'
 import { readResponse, type TextAction } from '../upstream/client.ts'
 import type { TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
@@ -160,7 +161,11 @@ const streamStored = (
   const onEnd = async (usage: object | undefined) => {
     if (own.dueAt !== undefined && usage) await options.recordBackground(own, usage)
   }
-  return respondStreaming({ ...request, user: own.user, exchange, route: { upstream }, onEnd }, options)
+  const call = { ...request, user: own.user, exchange, route: { upstream }, onEnd }
+  const { traceCall } = options
+  return traceCall
+    ? respondTraced(call, options, { traceCall, respond: respondStreaming, stream: true })
+    : respondStreaming(call, options)
 }
 
 /** The only function that puts an object id into a path: always as one URL-encoded segment. */

@@ -3,6 +3,7 @@ import { forwardedHeaders, responseHeaders } from '../../shared/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
+import type { TraceCall } from '../../shared/trace-call.ts'
 import {
   type Fetch,
   UpstreamInvalidError,
@@ -27,13 +28,15 @@ export type TextAction =
 export interface UpstreamClientOptions {
   /** Default the global `fetch`. */
   readonly fetch?: Fetch
-  /** Request headers to forward, in addition to language and tracing headers. */
+  /** Request headers to forward, in addition to language and request id. */
   readonly forwardHeaders?: readonly string[]
   /** Maximum size of an error body, in bytes. */
   readonly maxResponseBytes: number
   readonly log: Log
   /** Receives every call when its response has begun. `status` is 0 when there was no response. */
   readonly observe?: (call: { action: TextAction; status: number; seconds: number }) => void
+  /** Traces every call that generates nothing, until its response has begun. For the others see `respondTraced`. */
+  readonly traceCall?: TraceCall
 }
 
 export interface TextRequest {
@@ -45,6 +48,7 @@ export interface TextRequest {
   readonly path: string
   /** The body, as JSON. */
   readonly body?: Uint8Array | string
+  /** Whether the response may be a stream of a generation. Undefined: the request generates nothing. */
   readonly stream?: boolean
   /** Headers of the caller's request. */
   readonly headers: Headers
@@ -71,11 +75,14 @@ export const createUpstreamClient = ({
   maxResponseBytes,
   log,
   observe,
+  traceCall,
   ...options
 }: UpstreamClientOptions): UpstreamClient => {
   const send = options.fetch ?? fetchPooledPost
   return async (request) => {
     const startedAt = performance.now()
+    const trace =
+      request.stream === undefined ? traceCall?.({ action: request.action, url: request.upstream.url }) : undefined
     const observeStatus = (status: number) =>
       observe?.({ action: request.action, status, seconds: (performance.now() - startedAt) / 1000 })
     let response: Response
@@ -83,10 +90,12 @@ export const createUpstreamClient = ({
       response = await send(request.upstream.url + request.path, requestInit(request, forwardHeaders))
     } catch (cause) {
       if (!request.signal.aborted) observeStatus(0)
+      trace?.end({ error: cause })
       throw new UpstreamUnreachableError(cause, true)
     }
     observeStatus(response.status)
     const { status } = response
+    trace?.end({ status })
     const headers = responseHeaders(response.headers, status)
     const hasCredential = containsCredentialOf(request.upstream)(headers)
     if (response.ok && !hasCredential) return { response, headers }
