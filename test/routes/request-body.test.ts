@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
-import { errorReply, messageOf, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
+import { errorReply, type Fixture, messageOf, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
 
 const bodied = [
   'POST /assets',
@@ -11,17 +11,20 @@ const bodied = [
 ]
 
 describe.each(bodied)('%s', (route) => {
-  const open = async (maxBodyBytes?: number) => {
-    const fixture = await openFixture({ maxBodyBytes })
+  let fixture: Fixture
+  let method: string
+  let path: string
+  beforeAll(async () => {
+    fixture = await openFixture({ maxBodyBytes: 2_000 })
     const group = await newGroup(fixture.ann, 'a')
     const asset = await newAsset(fixture.ann, group)
+    ;[method = '', path = ''] = route.replace('{asset}', asset).replace('{group}', group).split(' ')
+  })
+  beforeEach(() => {
     fixture.calls()
-    const [method = '', path = ''] = route.replace('{asset}', asset).replace('{group}', group).split(' ')
-    return {
-      ...{ fixture, method, path },
-      ask: (body: string, headers?: Record<string, string>) => fixture.ann.ask(method, path, body, headers),
-    }
-  }
+  })
+  afterAll(() => fixture[Symbol.asyncDispose]())
+  const ask = (body: string, headers?: Record<string, string>) => fixture.ann.ask(method, path, body, headers)
 
   test.each([
     ...[
@@ -50,8 +53,6 @@ describe.each(bodied)('%s', (route) => {
       `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
     ],
   ])('rejects the body %j with 400', async (body) => {
-    const { fixture, ask } = await open()
-    await using _ = fixture
     const reply = await ask(body)
     expect(reply.status).toBe(400)
     expect(messageOf(reply)).toMatch(/^request body /)
@@ -59,8 +60,6 @@ describe.each(bodied)('%s', (route) => {
   })
 
   test('rejects invalid UTF-8 with 400', async () => {
-    const { fixture, method, path } = await open()
-    await using _ = fixture
     const response = await fetch(`${fixture.url}/api/media/proxy${path}`, {
       method,
       headers: { authorization: `Bearer ${fixture.ann.token}` },
@@ -72,16 +71,12 @@ describe.each(bodied)('%s', (route) => {
   })
 
   test('rejects a body above the size limit with 413, with and without Content-Length', async () => {
-    const { fixture, ask } = await open(2_000)
-    await using _ = fixture
     const body = `{"Name":"${'x'.repeat(2_000)}"}`
     expect(statusAndText(await ask(body))).toEqual(errorReply(413, 'request body is too large'))
     expect(fixture.calls()).toEqual([])
   })
 
   test('accepts any Content-Type', async () => {
-    const { fixture, ask } = await open()
-    await using _ = fixture
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',

@@ -1,7 +1,16 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
-import { eachKind, errorReply, newAsset, newGroup, openFixture, picture, statusAndText } from './fixture.ts'
+import {
+  eachKind,
+  errorReply,
+  type Fixture,
+  newAsset,
+  newGroup,
+  openFixture,
+  picture,
+  statusAndText,
+} from './fixture.ts'
 
 interface Things {
   readonly group: string
@@ -25,13 +34,21 @@ const invalid = errorReply(502, 'upstream returned an invalid response')
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
+    let fixture: Fixture
+    beforeAll(async () => {
+      fixture = await openFixture({ kindOf, timeoutMs: 300 })
+    })
+    afterAll(() => fixture[Symbol.asyncDispose]())
+    let users = 0
+    /** A new user with a group and an asset, and a fault of the next call. */
     const open = async (fault: Fault) => {
-      const fixture = await openFixture({ kindOf, timeoutMs: 300 })
-      const group = await newGroup(fixture.ann, 'a')
-      const asset = await newAsset(fixture.ann, group)
+      fixture.emulator.faults.clear()
+      const user = await fixture.addUser(`user ${++users}`)
+      const group = await newGroup(user, 'a')
+      const asset = await newAsset(user, group)
       fixture.calls()
       fixture.emulator.faults.add({ ...fault, action })
-      return { fixture, things: { group, asset } }
+      return { user, things: { group, asset } }
     }
 
     test.each([
@@ -49,9 +66,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
         ...{ 'content-type': type, 'retry-after': '7', 'x-request-id': 'abc', 'x-tt-logid': 'def' },
         ...{ 'set-cookie': 'session=1', 'www-authenticate': 'Bearer realm="up"', server: 'up', location: 'http://up' },
       }
-      const { fixture, things } = await open({ kind: 'status', status, body, headers })
-      await using _ = fixture
-      const reply = await ask(fixture.ann, things)
+      const { user, things } = await open({ kind: 'status', status, body, headers })
+      const reply = await ask(user, things)
       expect(statusAndText(reply)).toEqual({ status, text: body })
       const shown = ['content-type', 'retry-after', 'x-request-id', 'x-tt-logid', 'set-cookie', 'server', 'location']
       expect([...shown, 'www-authenticate'].map((name) => reply.headers.get(name))).toEqual([
@@ -73,9 +89,8 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       ['silence', { kind: 'hang' }],
       ['a truncated response', { kind: 'truncate' }],
     ])('is 502 after %s', async (_what, fault) => {
-      const { fixture, things } = await open(fault)
-      await using _ = fixture
-      expect(statusAndText(await ask(fixture.ann, things))).toEqual(unavailable)
+      const { user, things } = await open(fault)
+      expect(statusAndText(await ask(user, things))).toEqual(unavailable)
     })
 
     test.each<[string, Fault]>([
@@ -86,16 +101,14 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       ['a number', { kind: 'status', status: 201, body: '7' }],
       ['truncated JSON', { kind: 'not-json', body: '{"Result":{' }],
     ])('is 502 after %s', async (_what, fault) => {
-      const { fixture, things } = await open(fault)
-      await using _ = fixture
-      expect(statusAndText(await ask(fixture.ann, things))).toEqual(invalid)
+      const { user, things } = await open(fault)
+      expect(statusAndText(await ask(user, things))).toEqual(invalid)
       expect(fixture.calls()).toHaveLength(1)
     })
 
     test('is retried once if it is a read, never if it is a change', async () => {
-      const { fixture, things } = await open({ kind: 'reset-before' })
-      await using _ = fixture
-      const reply = await ask(fixture.ann, things)
+      const { user, things } = await open({ kind: 'reset-before' })
+      const reply = await ask(user, things)
       const reads = /^(?:List|Get)/.test(action)
       expect(reply.status).toBe(reads ? 200 : 502)
       expect(fixture.calls()).toHaveLength(reads ? 2 : 1)
