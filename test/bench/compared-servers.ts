@@ -13,7 +13,7 @@ interface Place {
   readonly folder: string
 }
 
-interface Opponent {
+interface ComparedServer {
   /** Whether it is installed. Default: true. */
   readonly found?: () => boolean
   /** npm packages to install into its folder. */
@@ -28,7 +28,7 @@ interface Opponent {
 
 type RelayKind = 'bun' | 'elysia' | 'node' | 'unpooled' | 'constant' | 'node-constant'
 
-const relay = (kind: RelayKind, serves?: readonly string[]): Opponent => ({
+const relay = (kind: RelayKind, serves?: readonly string[]): ComparedServer => ({
   serves,
   setUp: ({ upstream, port }) => ({
     command: [process.execPath, join(import.meta.dir, 'relay.ts'), kind, upstream, String(port)],
@@ -83,36 +83,36 @@ const known = {
       command: [Bun.which('node') ?? process.execPath, 'server.mjs'],
     }),
   },
-} as const satisfies Record<string, Opponent>
+} as const satisfies Record<string, ComparedServer>
 
-export type OpponentName = keyof typeof known
-export const opponents = Object.keys(known) as readonly OpponentName[]
+export type ComparedServerName = keyof typeof known
+export const comparedServers = Object.keys(known) as readonly ComparedServerName[]
 
 /** The default comparisons: servers that need no installation and are present. */
-export const defaultOpponents = (): readonly OpponentName[] =>
-  opponents.filter((name) => {
-    const { packages, found }: Opponent = known[name]
+export const defaultComparedServers = (): readonly ComparedServerName[] =>
+  comparedServers.filter((name) => {
+    const { packages, found }: ComparedServer = known[name]
     return packages === undefined && (found?.() ?? true)
   })
 
 /** Throws an Error when the server is not installed. */
-export const startOpponent = async (name: OpponentName, upstream: string): Promise<Target> => {
-  const opponent: Opponent = known[name]
-  if (opponent.found?.() === false) throw new Error(`${name} is not installed`)
+export const startComparedServer = async (name: ComparedServerName, upstream: string): Promise<Target> => {
+  const compared: ComparedServer = known[name]
+  if (compared.found?.() === false) throw new Error(`${name} is not installed`)
   const folder = temporaryFolder()
-  if (opponent.packages) await install(folder, opponent.packages)
+  if (compared.packages) await install(folder, compared.packages)
   const startAgain = async (): Promise<Started> => {
     const place = { upstream, folder, port: freePort() }
-    const { files = {}, command } = opponent.setUp(place)
+    const { files = {}, command } = compared.setUp(place)
     for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
     const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }
     return start(command, { cwd: folder, env, port: place.port })
   }
   return {
-    name: opponent === known.bun ? baseline : name,
+    name: compared === known.bun ? baseline : name,
     token: 'none',
-    headers: opponent.headers?.({ upstream, folder, port: 0 }) ?? {},
-    serves: (which) => opponent.serves?.includes(which) ?? true,
+    headers: compared.headers?.({ upstream, folder, port: 0 }) ?? {},
+    serves: (which) => compared.serves?.includes(which) ?? true,
     process: await startAgain(),
     startAgain,
   }

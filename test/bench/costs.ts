@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { startOpponent } from './compared-servers.ts'
+import { startComparedServer } from './compared-servers.ts'
 import { environment } from './environment.ts'
 import { type AnyCase, type Options, type Pace, readOptions, usage } from './options.ts'
 import { start } from './processes.ts'
@@ -35,7 +35,7 @@ const measureAll = async ({ cases, trees, settings, against, pace, busy, json }:
   const targets: Target[] = []
   for (const name of against) {
     showProgress(`starting ${name}`)
-    targets.push(await startOpponent(name, upstream))
+    targets.push(await startComparedServer(name, upstream))
   }
   for (const [name, setting] of settings) {
     showProgress(`starting ${name}`)

@@ -11,13 +11,13 @@ export const environment = (trees: readonly Tree[]) => {
     load: loadavg()[0] ?? 0,
     system: `${system()} ${release()}`,
     bun: Bun.version,
-    opponents: { nginx: versionOf(['nginx', '-v']), haproxy: versionOf(['haproxy', '-v']) },
+    comparedServers: { nginx: versionOf(['nginx', '-v']), haproxy: versionOf(['haproxy', '-v']) },
     trees: trees.map(({ name, path }) => ({ name, commit: commitOf(path) })),
   }
   const lines = [
     `${values.processor}, ${values.cores} cores, ${Math.round(values.memory / 2 ** 30)} GiB, load ${values.load.toFixed(1)} before`,
     `${values.system}, Bun ${values.bun}`,
-    ...Object.values(values.opponents).filter((version) => version !== undefined),
+    ...Object.values(values.comparedServers).filter((version) => version !== undefined),
     ...values.trees.map(({ name, commit }) => `${name}: ${commit}`),
   ]
   return { values, text: lines.join('\n') }

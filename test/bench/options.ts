@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Case, cases } from './cases.ts'
-import { defaultOpponents, type OpponentName, opponents } from './compared-servers.ts'
+import { type ComparedServerName, comparedServers, defaultComparedServers } from './compared-servers.ts'
 import { startCase } from './starts.ts'
 import { type OpenCase, openCases } from './streams.ts'
 import type { Setting } from './targets.ts'
@@ -22,7 +22,7 @@ export interface Options {
   readonly trees: readonly Tree[]
   /** Gateways, by name. */
   readonly settings: ReadonlyMap<string, Setting>
-  readonly against: readonly OpponentName[]
+  readonly against: readonly ComparedServerName[]
   readonly pace: Pace
   /** Number of processes that only consume CPU time. */
   readonly busy: number
@@ -46,7 +46,7 @@ options
   --database NAMES    sqlite, postgres. Default: sqlite
   --workers 1,2       Default: 1
   --large             measures each gateway also with a database of 1,000,000 groups and 100,000 tokens
-  --against NAMES     ${opponents.join(', ')}. portkey and fastify are installed for the run,
+  --against NAMES     ${comparedServers.join(', ')}. portkey and fastify are installed for the run,
                       into a temporary folder. Default: the others, as far as they are installed
   --seconds N         duration of a round. Latencies take half as long in addition. Default: 2
   --rounds N          Default: 5
@@ -101,7 +101,8 @@ export const readOptions = (args: readonly string[]): Options => {
     cases: positionals.length === 0 ? allCases : positionals.map(caseNamed),
     trees,
     settings,
-    against: values.against === undefined ? defaultOpponents() : several('against', values.against, opponents),
+    against:
+      values.against === undefined ? defaultComparedServers() : several('against', values.against, comparedServers),
     pace: {
       warmSeconds: number('warm', values.warm, 5),
       seconds: number('seconds', values.seconds, 2),

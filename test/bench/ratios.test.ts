@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Case, cases, chat, type Front } from './cases.ts'
-import { startOpponent } from './compared-servers.ts'
+import { startComparedServer } from './compared-servers.ts'
 import type { Job, LoadResult } from './load.ts'
 import { cleanUp, startWorker, type Worker } from './processes.ts'
 import { requestOf } from './requests.ts'
@@ -56,7 +56,7 @@ describe('the CPU time of a request is a small multiple of the bare relay’s', 
     const upstream = await startUpstream()
     const setting = { tree: join(import.meta.dir, '../..'), database: 'sqlite', workers: 1, large: false } as const
     const targets = await Promise.all([
-      startOpponent('bun', upstream.url),
+      startComparedServer('bun', upstream.url),
       startGateway('on', { ...setting, front: 'on' }, upstream.url),
       startGateway('off', { ...setting, front: 'off' }, upstream.url),
     ])

@@ -98,7 +98,7 @@ describe('a verification that its creator no longer polls', () => {
     expect((await visit(callback, next.url)).status).toBe(200)
   }, 15_000)
 
-  test('expires without a callback, for its creator and for a late callback', async () => {
+  test.concurrent('expires without a callback, for its creator and for a late callback', async () => {
     await using fixture = await openFixture()
     await fixture.addPerson('ann')
     const server = await fixture.start({ ...arkOf(fixture), FACE_TASK_SECONDS: '0.3' })
@@ -114,7 +114,7 @@ describe('a verification that its creator no longer polls', () => {
 })
 
 describe('a server that is stopped', () => {
-  test('during a poll releases the lease, so that the next server can poll at once', async () => {
+  test.concurrent('during a poll releases the lease, so that the next server can poll at once', async () => {
     await using fixture = await openFixture()
     await fixture.addPerson('ann')
     const server = await fixture.start({ ...arkOf(fixture), DRAIN_SECONDS: '0.2' })
