@@ -21,7 +21,7 @@ export interface Account {
 }
 
 /** Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
-export function createAccount(settings: Settings, origin: () => string): Account {
+export const createAccount = (settings: Settings, origin: () => string): Account => {
   const library = createLibrary(settings)
   return {
     settings,
@@ -50,7 +50,7 @@ export type ActionResult = { readonly result: string } | { readonly list: List }
 export type Action = (account: Account, request: ActionRequest) => ActionResult
 
 /** Throws 403 `QuotaExceeded` when the account is full. Groups and assets share one quota. */
-export function checkQuota({ settings, library }: Account): void {
+export const checkQuota = ({ settings, library }: Account): void => {
   const { groups, assets } = library.count()
   if (groups + assets < settings.quota) return
   throw new ArkError(403, 'QuotaExceeded', `The account's quota of ${settings.quota} groups and assets is used up.`)

@@ -8,7 +8,7 @@ import { listAssetGroups, listAssets } from './lists.ts'
  * Every action of the asset API by name. A vendor page such as 2318271 is a page of the ModelArk documentation:
  * `https://docs.byteplus.com/en/docs/ModelArk/2318271` or `https://www.volcengine.com/docs/82379/2318271`.
  */
-const ACTIONS: ReadonlyMap<string, Action> = new Map([
+const actions: ReadonlyMap<string, Action> = new Map([
   ['CreateAssetGroup', createAssetGroup],
   ['GetAssetGroup', getAssetGroup],
   ['UpdateAssetGroup', updateAssetGroup],
@@ -25,13 +25,11 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
 ])
 
 /** Whether the asset API has an action with this name. */
-export function isAction(name: string): boolean {
-  return ACTIONS.has(name)
-}
+export const isAction = (name: string): boolean => actions.has(name)
 
 /** Runs an action under the account's rate limits. The caller must be authenticated already. */
-export function runAction(account: Account, request: ActionRequest): ActionResult {
-  const action = ACTIONS.get(request.action)
+export const runAction = (account: Account, request: ActionRequest): ActionResult => {
+  const action = actions.get(request.action)
   if (action === undefined) throw new Error(`no action ${request.action}`)
   account.limits.take(request.action)
   return action(account, request)

@@ -13,16 +13,13 @@ export class ArkError extends Error {
 }
 
 /** 400 `InvalidParameter.<name>`. */
-export function invalid(name: string, message: string): ArkError {
-  return new ArkError(400, `InvalidParameter.${name}`, message)
-}
+export const invalid = (name: string, message: string): ArkError =>
+  new ArkError(400, `InvalidParameter.${name}`, message)
 
 /** 400 `MissingParameter.<name>`. */
-export function missing(name: string): ArkError {
-  return new ArkError(400, `MissingParameter.${name}`, `The required parameter ${name} is missing.`)
-}
+export const missing = (name: string): ArkError =>
+  new ArkError(400, `MissingParameter.${name}`, `The required parameter ${name} is missing.`)
 
 /** 405 `MethodNotAllowed` with an `Allow` header. */
-export function wrongMethod(method: string, allow: string): ArkError {
-  return new ArkError(405, 'MethodNotAllowed', `The method ${method} is not allowed here.`, { allow })
-}
+export const wrongMethod = (method: string, allow: string): ArkError =>
+  new ArkError(405, 'MethodNotAllowed', `The method ${method} is not allowed here.`, { allow })

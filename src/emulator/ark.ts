@@ -1,21 +1,21 @@
 import { isAction } from './actions.ts'
 import { ArkError, invalid, missing, wrongMethod } from './ark-error.ts'
 import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts'
-import { SERVICE, VERSION } from './envelope.ts'
+import { apiVersion, service } from './envelope.ts'
 import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'
 import { splitTarget } from './paths.ts'
 import type { Settings } from './settings.ts'
 import { checkSignature } from './signature.ts'
 
-const PROJECT_DEFAULT = 'default'
+const projectDefault = 'default'
 
 /** The vendor's own API: signed requests to `POST /?Action=…&Version=2024-01-01`. */
-export function createArkApi(settings: Settings): AssetApi {
+export const createArkApi = (settings: Settings): AssetApi => {
   const { accessKey, secretKey, region, clock } = settings
-  const signer = { accessKey, secretKey, region, service: SERVICE }
+  const signer = { accessKey, secretKey, region, service: service }
 
-  function check(request: ReceivedRequest): void {
+  const check = (request: ReceivedRequest): void => {
     const { pathname, searchParams } = urlOf(request)
     if (pathname !== '/') throw new ArkError(404, 'InvalidPath', 'The path must be /.')
     if (request.method !== 'POST') throw wrongMethod(request.method, 'POST')
@@ -23,7 +23,7 @@ export function createArkApi(settings: Settings): AssetApi {
     const version = searchParams.get('Version')
     if (!action) throw missing('Action')
     if (!version) throw missing('Version')
-    if (version !== VERSION || !isAction(action)) {
+    if (version !== apiVersion || !isAction(action)) {
       throw new ArkError(404, 'InvalidAction', `There is no action ${action} in version ${version}.`)
     }
     checkSignature({ ...request, body: request.bytes }, signer, clock())
@@ -40,14 +40,14 @@ export function createArkApi(settings: Settings): AssetApi {
     parseRequest(request) {
       check(request)
       const members = bodyMembers(request)
-      const project = fieldsOf(members).text('ProjectName') || PROJECT_DEFAULT
+      const project = fieldsOf(members).text('ProjectName') || projectDefault
       if (project.length > 64) throw invalid('ProjectName', 'The parameter ProjectName is too long.')
       return { action: actionOf(request), isRest: false, project, members }
     },
   }
 }
 
-function urlOf({ target }: ReceivedRequest): URL {
+const urlOf = ({ target }: ReceivedRequest): URL => {
   const [path, query] = splitTarget(target)
   const url = new URL('http://upstream/')
   url.pathname = path

@@ -29,14 +29,14 @@ export interface AssetApi {
 }
 
 /** The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other body. */
-export function bodyMembers({ body, bytes }: ReceivedRequest): Member[] {
+export const bodyMembers = ({ body, bytes }: ReceivedRequest): Member[] => {
   if (body.trim() === '') return []
   const members = isUtf8(bytes) ? membersOf(body) : undefined
   if (members === undefined) throw new ArkError(400, 'InvalidParameter', 'The body must be a JSON object in UTF-8.')
   return members
 }
 
-function isUtf8(bytes: Uint8Array): boolean {
+const isUtf8 = (bytes: Uint8Array): boolean => {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return true

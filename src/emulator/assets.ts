@@ -2,12 +2,12 @@ import { type Account, type Action, type ActionRequest, checkQuota } from './acc
 import { ArkError, invalid, missing } from './ark-error.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 import { requestedGroup } from './groups.ts'
-import { ASSET_ID } from './ids.ts'
-import { ASSET_FIELDS, assetText, field } from './items.ts'
+import { assetId } from './ids.ts'
+import { assetFields, assetText, field } from './items.ts'
 import { objectOf } from './members.ts'
 import type { Asset } from './records.ts'
 
-const MAX_NAME_LENGTH = 64
+const maxNameLength = 64
 
 /** CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed asset, no error. */
 export const createAsset: Action = (account, request) => {
@@ -16,11 +16,11 @@ export const createAsset: Action = (account, request) => {
   const url = httpsUrl(fields.required('URL'))
   const type = fields.oneOf('AssetType', ['Image', 'Video', 'Audio'])
   if (type === undefined) throw missing('AssetType')
-  const name = fields.text('Name', MAX_NAME_LENGTH)
+  const name = fields.text('Name', maxNameLength)
   const moderation = checkedModeration(fields, request)
   const group = requestedGroup(account, request, groupId, 'GroupId')
   checkQuota(account)
-  const extra = request.members.filter((member) => !ASSET_FIELDS.has(member.name))
+  const extra = request.members.filter((member) => !assetFields.has(member.name))
   const asset = account.library.addAsset({
     ...{ groupId: group.id, url, type, name: name ?? '', status: 'Processing', extra },
     ...(moderation === undefined ? {} : { moderation }),
@@ -43,7 +43,7 @@ export const getAsset: Action = (account, request) => {
 /** UpdateAsset (vendor page 2318277). Changes only the name and ignores all other fields. */
 export const updateAsset: Action = (account, request) => {
   const asset = requestedAsset(account, request)
-  account.library.renameAsset(asset.id, fieldsOf(request.members).required('Name', MAX_NAME_LENGTH))
+  account.library.renameAsset(asset.id, fieldsOf(request.members).required('Name', maxNameLength))
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
@@ -53,22 +53,22 @@ export const deleteAsset: Action = (account, request) => {
   return { result: '{}' }
 }
 
-function requestedAsset({ library }: Account, { members, project }: ActionRequest): Asset {
+const requestedAsset = ({ library }: Account, { members, project }: ActionRequest): Asset => {
   const id = fieldsOf(members).required('Id')
   const asset = library.asset(id)
   if (asset?.project === project) return asset
-  if (!ASSET_ID.test(id)) throw invalid('AssetID', `The asset id ${id} is malformed.`)
+  if (!assetId.test(id)) throw invalid('AssetID', `The asset id ${id} is malformed.`)
   throw new ArkError(404, 'NotFound.asset_id', `The asset ${id} is not found.`)
 }
 
-function httpsUrl(text: string): string {
+const httpsUrl = (text: string): string => {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:') {
     throw invalid('URL', 'The parameter URL must be an https address.')
   }
   return text
 }
 
-function checkedModeration(fields: Fields, { members }: ActionRequest): string | undefined {
+const checkedModeration = (fields: Fields, { members }: ActionRequest): string | undefined => {
   const strategy = fields.object('Moderation')?.Strategy
   if (strategy !== undefined && strategy !== 'Default' && strategy !== 'Skip') {
     throw invalid('Moderation', 'Moderation.Strategy must be Default or Skip.')

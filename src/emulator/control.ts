@@ -1,17 +1,17 @@
 import type { Account } from './account.ts'
 import type { ReceivedRequest } from './asset-api.ts'
 import type { OpenCall } from './calls.ts'
-import { DECISIONS, type Sessions } from './face/sessions.ts'
+import { decisions, type Sessions } from './face/sessions.ts'
 import type { Fault, FaultKind, Faults } from './faults.ts'
 import { jsonReply, type Reply } from './faulty-reply.ts'
 import { fieldsOf } from './fields.ts'
 import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
-import { TEXT_REQUIRED_FIELDS } from './text/fault-scope.ts'
-import { type StoredObjects, TEST_OBJECT_KINDS } from './text/objects.ts'
+import { textRequiredFields } from './text/fault-scope.ts'
+import { type StoredObjects, testObjectKinds } from './text/objects.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
-export const CONTROL_PATH = '/_emulator/'
+export const controlPath = '/_emulator/'
 
 /** The state that the control API reads and changes. */
 export interface Controls {
@@ -21,7 +21,7 @@ export interface Controls {
 }
 
 /** The required fields of each kind of fault. */
-const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
+const requiredFields: Readonly<Record<FaultKind['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
   'reset-before': {},
   'reset-after': {},
   hang: {},
@@ -40,7 +40,7 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
   'missing-field': { field: 'string' },
   'no-data': {},
   'repeat-cursor': {},
-  ...TEXT_REQUIRED_FIELDS,
+  ...textRequiredFields,
 }
 
 /**
@@ -52,9 +52,9 @@ const REQUIRED_FIELDS: Readonly<Record<FaultKind['kind'], Readonly<Record<string
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
-export function controlReply(request: ReceivedRequest, { account, calls, faults }: Controls): Reply {
+export const controlReply = (request: ReceivedRequest, { account, calls, faults }: Controls): Reply => {
   const url = new URL(request.target, 'http://emulator')
-  const [resource = '', id] = url.pathname.slice(CONTROL_PATH.length).split('/')
+  const [resource = '', id] = url.pathname.slice(controlPath.length).split('/')
   switch (`${request.method} ${resource}`) {
     case 'GET calls':
       return ok(calls)
@@ -96,26 +96,26 @@ export function controlReply(request: ReceivedRequest, { account, calls, faults 
   }
 }
 
-function finishSession(bytedToken = '', body: string, sessions: Sessions): Reply {
-  const decision = DECISIONS.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))
+const finishSession = (bytedToken = '', body: string, sessions: Sessions): Reply => {
+  const decision = decisions.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))
   if (decision === undefined)
-    return jsonReply(400, JSON.stringify({ error: `do must be one of ${DECISIONS.join(', ')}` }))
+    return jsonReply(400, JSON.stringify({ error: `do must be one of ${decisions.join(', ')}` }))
   const finish = sessions.finish(bytedToken, decision)
   if (finish.outcome === 'callback') return ok({ callback: finish.url })
   if (finish.outcome === 'closed') return ok({})
   return jsonReply(finish.outcome === 'unknown' ? 404 : 409, JSON.stringify({ error: finish.outcome }))
 }
 
-function addObject(body: string, stored: StoredObjects): Reply {
+const addObject = (body: string, stored: StoredObjects): Reply => {
   const fields = fieldsOf(membersOf(body) ?? [])
-  const kind = TEST_OBJECT_KINDS.find((one) => one === fields.value('kind'))
+  const kind = testObjectKinds.find((one) => one === fields.value('kind'))
   if (kind === undefined)
-    return jsonReply(400, JSON.stringify({ error: `kind must be one of ${TEST_OBJECT_KINDS.join(', ')}` }))
+    return jsonReply(400, JSON.stringify({ error: `kind must be one of ${testObjectKinds.join(', ')}` }))
   const text = (name: string) => (fields.value(name) === undefined ? undefined : String(fields.value(name)))
   return jsonReply(201, JSON.stringify({ id: stored.add({ kind, id: text('id'), name: text('name') }) }))
 }
 
-function addFault(body: string, faults: Faults): Reply {
+const addFault = (body: string, faults: Faults): Reply => {
   try {
     const { id } = faults.add(parseFault(JSON.parse(body)))
     return jsonReply(201, JSON.stringify({ id }))
@@ -124,12 +124,12 @@ function addFault(body: string, faults: Faults): Reply {
   }
 }
 
-function parseFault(json: unknown): Fault {
+const parseFault = (json: unknown): Fault => {
   if (typeof json !== 'object' || json === null) throw new TypeError('a fault is a JSON object')
   const given = { ...json } as Record<string, unknown>
   const { kind, action, times } = given
-  if (!isKind(kind)) throw new TypeError(`kind must be one of ${Object.keys(REQUIRED_FIELDS).join(', ')}`)
-  for (const [name, type] of Object.entries(REQUIRED_FIELDS[kind])) {
+  if (!isKind(kind)) throw new TypeError(`kind must be one of ${Object.keys(requiredFields).join(', ')}`)
+  for (const [name, type] of Object.entries(requiredFields[kind])) {
     if (typeof given[name] !== type) throw new TypeError(`${kind} needs ${name}, a ${type}`)
   }
   const pattern = typeof action === 'string' ? action.match(/^\/(.+)\/([a-z]*)$/) : null
@@ -139,10 +139,7 @@ function parseFault(json: unknown): Fault {
   return given as unknown as Fault
 }
 
-function isKind(kind: unknown): kind is FaultKind['kind'] {
-  return typeof kind === 'string' && Object.hasOwn(REQUIRED_FIELDS, kind)
-}
+const isKind = (kind: unknown): kind is FaultKind['kind'] =>
+  typeof kind === 'string' && Object.hasOwn(requiredFields, kind)
 
-function ok(value: unknown): Reply {
-  return jsonReply(200, JSON.stringify(value))
-}
+const ok = (value: unknown): Reply => jsonReply(200, JSON.stringify(value))

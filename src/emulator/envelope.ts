@@ -6,8 +6,8 @@ import { objectOf } from './members.ts'
 import type { Settings } from './settings.ts'
 import { compactTime } from './times.ts'
 
-export const SERVICE = 'ark'
-export const VERSION = '2024-01-01'
+export const service = 'ark'
+export const apiVersion = '2024-01-01'
 
 /** Wraps a result or an error of one request in `ResponseMetadata`. */
 export interface Envelope {
@@ -17,9 +17,15 @@ export interface Envelope {
 }
 
 /** Creates the envelope of the nth request. Each request has its own request id. */
-export function envelopeOf(action: string, n: number, settings: Settings): Envelope {
+export const envelopeOf = (action: string, n: number, settings: Settings): Envelope => {
   const requestId = `${compactTime(settings.clock())}${n.toString(16).toUpperCase().padStart(18, '0')}`
-  const metadata = { RequestId: requestId, Action: action, Version: VERSION, Service: SERVICE, Region: settings.region }
+  const metadata = {
+    RequestId: requestId,
+    Action: action,
+    Version: apiVersion,
+    Service: service,
+    Region: settings.region,
+  }
   return {
     requestId,
     result: (result) =>

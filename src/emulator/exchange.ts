@@ -24,7 +24,7 @@ export interface Exchange {
 }
 
 /** Handles a request: first the faults before the action, then the action, then the faults after it. */
-export async function handleExchange(exchange: Exchange): Promise<ExchangeResult> {
+export const handleExchange = async (exchange: Exchange): Promise<ExchangeResult> => {
   const { appliedFaults, stopping } = exchange
   let result: ExchangeResult | undefined
   for (const applied of appliedFaults) {
@@ -40,16 +40,16 @@ export async function handleExchange(exchange: Exchange): Promise<ExchangeResult
 }
 
 /** Whether a fault takes effect before the action runs. */
-function isEarly(fault: FaultKind): boolean {
+const isEarly = (fault: FaultKind): boolean => {
   if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
   if (fault.kind === 'hold') return fault.when !== 'after'
   return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
-async function applyEarlyFault(
+const applyEarlyFault = async (
   { fault, hit, released }: AppliedFault,
   stopping: AbortSignal,
-): Promise<ExchangeResult | undefined> {
+): Promise<ExchangeResult | undefined> => {
   hit()
   if (fault.kind === 'reset-before') return 'reset'
   if (fault.kind === 'hang') return 'no response'
@@ -59,11 +59,11 @@ async function applyEarlyFault(
   return fixedReply(fault)
 }
 
-async function applyLateFault(
+const applyLateFault = async (
   { fault, hit, released }: AppliedFault,
   reply: Reply,
   secret: string,
-): Promise<ExchangeResult> {
+): Promise<ExchangeResult> => {
   hit()
   if (fault.kind === 'reset-after') return 'reset'
   if (fault.kind === 'hang') return 'no response'
@@ -71,7 +71,7 @@ async function applyLateFault(
   return faultyReply(fault, reply, secret)
 }
 
-function replyOf({ account, api, request, action, number, appliedFaults }: Exchange): Reply {
+const replyOf = ({ account, api, request, action, number, appliedFaults }: Exchange): Reply => {
   const envelope = api.envelopeFor(request, envelopeOf(action, number, account.settings))
   const headers = { 'x-request-id': envelope.requestId }
   try {

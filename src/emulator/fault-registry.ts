@@ -10,14 +10,14 @@ export interface AppliedFault {
 }
 
 /** Faults that apply only to lists of groups and assets. */
-export const LIST_FAULTS: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
+export const listFaults: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
 
 /** Creates the fault registry, and the function with which the server looks up the faults of a call. */
-export function createFaults() {
+export const createFaults = () => {
   const active = new Map<number, ReturnType<typeof createFault>>()
   let added = 0
 
-  function add(fault: Fault): FaultHandle {
+  const add = (fault: Fault): FaultHandle => {
     const id = ++added
     const entry = createFault(id, fault, () => active.delete(id))
     active.set(id, entry)
@@ -36,7 +36,7 @@ export function createFaults() {
   return { faults, faultsFor }
 }
 
-function createFault(id: number, fault: Fault, unregister: () => void) {
+const createFault = (id: number, fault: Fault, unregister: () => void) => {
   const { times = 1, after = 0, probability = 1 } = fault
   const hold = Promise.withResolvers<void>()
   const random = createRandom(id)
@@ -45,13 +45,13 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
   let left = times
   let hits = 0
 
-  function hit(): void {
+  const hit = (): void => {
     hits++
     for (const one of waiting) if (hits >= one.hits) one.resolve()
     waiting = waiting.filter((one) => hits < one.hits)
   }
 
-  function apply(api: string, action: string): AppliedFault | undefined {
+  const apply = (api: string, action: string): AppliedFault | undefined => {
     if (!matches(fault, api, action) || seen++ < after || left <= 0 || random() >= probability) return undefined
     left--
     return { fault, hit, released: hold.promise }
@@ -77,9 +77,9 @@ function createFault(id: number, fault: Fault, unregister: () => void) {
   return { handle, apply }
 }
 
-function matches({ kind, action, api }: Fault, callApi: string, callAction: string): boolean {
+const matches = ({ kind, action, api }: Fault, callApi: string, callAction: string): boolean => {
   if (api !== undefined && api !== callApi) return false
-  if (LIST_FAULTS.includes(kind) && !callAction.startsWith('List')) return false
+  if (listFaults.includes(kind) && !callAction.startsWith('List')) return false
   if (action === undefined) return true
   return typeof action === 'string'
     ? action === callAction
@@ -87,7 +87,7 @@ function matches({ kind, action, api }: Fault, callApi: string, callAction: stri
 }
 
 /** A seeded pseudo-random number generator for [0, 1): mulberry32. */
-function createRandom(seed: number): () => number {
+const createRandom = (seed: number): (() => number) => {
   let state = seed * 0x9e3779b9
   return () => {
     state = (state + 0x6d2b79f5) | 0

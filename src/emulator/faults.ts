@@ -35,7 +35,7 @@ export type FaultKind =
   /** adds or replaces response headers */
   | { readonly kind: 'headers'; readonly headers: Readonly<Record<string, string | string[]>> }
   /**
-   * adds all `HOSTILE_HEADERS`, and sets `status` if given; `page`: the body is an HTML page with a script, sent as
+   * adds all `hostileHeaders`, and sets `status` if given; `page`: the body is an HTML page with a script, sent as
    * `text/html`
    */
   | { readonly kind: 'hostile-headers'; readonly status?: number; readonly page?: boolean }

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { ActionRequest, ActionResult } from './account.ts'
 import type { FaultKind } from './faults.ts'
 import { fieldsOf } from './fields.ts'
-import { HOSTILE_HEADERS, HOSTILE_PAGE } from './hostile-headers.ts'
+import { hostileHeaders, hostilePage } from './hostile-headers.ts'
 import { leakingHeaders, leakingJson } from './leak.ts'
 import type { List } from './listing.ts'
 import { membersOf, objectOf } from './members.ts'
@@ -16,32 +16,34 @@ export interface Reply {
   readonly keep?: number
 }
 
-const ERROR_BODY =
+const errorBody =
   '{"ResponseMetadata":{"Error":{"Code":"InternalError","Message":"The service has an internal error."}}}'
 /** The default body of the fault `not-json`. */
-export const ERROR_PAGE = '<html><body><h1>Bad gateway</h1></body></html>'
+export const errorPage = '<html><body><h1>Bad gateway</h1></body></html>'
 
 /** A reply with a JSON body. */
-export function jsonReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: Buffer.from(text) }
-}
+export const jsonReply = (status: number, text: string, headers: Reply['headers'] = {}): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: Buffer.from(text),
+})
 
 /** The reply of a `status` or `redirect` fault. */
-export function fixedReply(fault: FaultKind): Reply | undefined {
-  if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? ERROR_BODY, fault.headers)
+export const fixedReply = (fault: FaultKind): Reply | undefined => {
+  if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? errorBody, fault.headers)
   if (fault.kind !== 'redirect') return undefined
   return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
 }
 
 /** Applies a fault to a finished reply. `secret`: the credential of the request. */
-export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Reply {
+export const faultyReply = (fault: FaultKind, reply: Reply, secret: string): Reply => {
   switch (fault.kind) {
     case 'status':
       return fixedReply(fault) ?? reply
     case 'truncate':
       return { ...reply, keep: Math.min(fault.keep ?? reply.body.length >> 1, reply.body.length) }
     case 'not-json':
-      return { ...reply, headers: { 'content-type': 'text/html' }, body: Buffer.from(fault.body ?? ERROR_PAGE) }
+      return { ...reply, headers: { 'content-type': 'text/html' }, body: Buffer.from(fault.body ?? errorPage) }
     case 'empty':
       return { ...reply, status: 200, body: Buffer.alloc(0) }
     case 'gzip':
@@ -50,8 +52,8 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
       return { ...reply, headers: { ...reply.headers, ...fault.headers } }
     case 'hostile-headers': {
       const { status = reply.status, page } = fault
-      const headers = { ...reply.headers, ...HOSTILE_HEADERS, ...(page ? { 'content-type': 'text/html' } : {}) }
-      return { ...reply, status, headers, body: page ? Buffer.from(HOSTILE_PAGE) : reply.body }
+      const headers = { ...reply.headers, ...hostileHeaders, ...(page ? { 'content-type': 'text/html' } : {}) }
+      return { ...reply, status, headers, body: page ? Buffer.from(hostilePage) : reply.body }
     }
     case 'leak': {
       const body = Buffer.from(leakingJson(Buffer.from(reply.body).toString(), fault, secret))
@@ -63,11 +65,10 @@ export function faultyReply(fault: FaultKind, reply: Reply, secret: string): Rep
 }
 
 /** Applies a fault to a result before serialization. Only list faults change it. */
-export function faultyResult(fault: FaultKind, result: ActionResult, request: ActionRequest): ActionResult {
-  return 'list' in result ? { list: faultyList(fault, result.list, request) } : result
-}
+export const faultyResult = (fault: FaultKind, result: ActionResult, request: ActionRequest): ActionResult =>
+  'list' in result ? { list: faultyList(fault, result.list, request) } : result
 
-function faultyList(fault: FaultKind, list: List, request: ActionRequest): List {
+const faultyList = (fault: FaultKind, list: List, request: ActionRequest): List => {
   switch (fault.kind) {
     case 'foreign':
       return { ...list, items: [list.foreignItem(), ...list.items] }
@@ -82,10 +83,9 @@ function faultyList(fault: FaultKind, list: List, request: ActionRequest): List 
   }
 }
 
-function without(item: string, name: string): string {
-  return objectOf((membersOf(item) ?? []).filter((member) => member.name !== name))
-}
+const without = (item: string, name: string): string =>
+  objectOf((membersOf(item) ?? []).filter((member) => member.name !== name))
 
-function withoutTotal(count: { readonly raw: string }): { readonly raw: string } {
-  return { raw: count.raw.replace(/("TotalCount":)\d+/, '$10') }
-}
+const withoutTotal = (count: { readonly raw: string }): { readonly raw: string } => ({
+  raw: count.raw.replace(/("TotalCount":)\d+/, '$10'),
+})

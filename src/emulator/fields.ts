@@ -20,15 +20,15 @@ export interface Fields {
 }
 
 /** A reader of the given members. Its methods throw 400 `InvalidParameter` or `MissingParameter` for invalid values. */
-export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fields {
+export const fieldsOf = (members: readonly Pick<Member, 'name' | 'value'>[]): Fields => {
   const last = new Map(members.map((member) => [member.name, member.value]))
 
-  function value(name: string): unknown {
+  const value = (name: string): unknown => {
     const raw = last.get(name)
     return raw === undefined ? undefined : ((JSON.parse(raw) as unknown) ?? undefined)
   }
 
-  function text(name: string, maxLength = 4096): string | undefined {
+  const text = (name: string, maxLength = 4096): string | undefined => {
     const given = value(name)
     if (given === undefined) return undefined
     if (typeof given !== 'string') throw invalid(name, `The parameter ${name} must be a string.`)
@@ -38,31 +38,29 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
     return given
   }
 
-  function required(name: string, maxLength?: number): string {
-    return text(name, maxLength) || raise(missing(name))
-  }
+  const required = (name: string, maxLength?: number): string => text(name, maxLength) || raise(missing(name))
 
-  function oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+  const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined => {
     const given = text(name)
     if (given === undefined || given === '') return undefined
     const known = words.find((candidate) => candidate === given)
     return known ?? raise(invalid(name, `The parameter ${name} must be one of ${words.join(', ')}.`))
   }
 
-  function list(name: string): string[] {
+  const list = (name: string): string[] => {
     const given = value(name) ?? []
     const fine = Array.isArray(given) && given.every((item): item is string => typeof item === 'string')
     return fine ? given : raise(invalid(name, `The parameter ${name} must be a list of strings.`))
   }
 
-  function integer(name: string, min: number, max: number): number | undefined {
+  const integer = (name: string, min: number, max: number): number | undefined => {
     const given = value(name)
     if (given === undefined) return undefined
     if (typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max) return given
     throw invalid(name, `The parameter ${name} must be an integer from ${min} to ${max}.`)
   }
 
-  function object(name: string): Record<string, unknown> | undefined {
+  const object = (name: string): Record<string, unknown> | undefined => {
     const given = value(name)
     if (given === undefined) return undefined
     if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -75,6 +73,5 @@ export function fieldsOf(members: readonly Pick<Member, 'name' | 'value'>[]): Fi
 }
 
 /** A reader of an already parsed object, such as `Filter`. */
-export function fieldsIn(object: Record<string, unknown>): Fields {
-  return fieldsOf(Object.entries(object).map(([name, value]) => ({ name, value: JSON.stringify(value ?? null) })))
-}
+export const fieldsIn = (object: Record<string, unknown>): Fields =>
+  fieldsOf(Object.entries(object).map(([name, value]) => ({ name, value: JSON.stringify(value ?? null) })))

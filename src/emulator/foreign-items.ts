@@ -1,7 +1,7 @@
 import type { Library } from './library.ts'
 import type { Asset, Group } from './records.ts'
 
-const FICTIONAL_GROUP: Group = {
+const fictionalGroup: Group = {
   ...{
     id: 'group-20200101000000-other',
     name: 'group of another account',
@@ -13,16 +13,16 @@ const FICTIONAL_GROUP: Group = {
 }
 
 /** A group outside the requested ids: another group of the account, or a fictional one. */
-export function foreignGroup(library: Library, requestedIds: readonly string[]): Group {
-  if (requestedIds.length === 0) return FICTIONAL_GROUP
-  return library.groups().find((group) => !requestedIds.includes(group.id)) ?? FICTIONAL_GROUP
+export const foreignGroup = (library: Library, requestedIds: readonly string[]): Group => {
+  if (requestedIds.length === 0) return fictionalGroup
+  return library.groups().find((group) => !requestedIds.includes(group.id)) ?? fictionalGroup
 }
 
 /** An asset outside the requested groups: another asset of the account, or a fictional one. */
-export function foreignAsset(library: Library, requestedIds: readonly string[]): Asset {
+export const foreignAsset = (library: Library, requestedIds: readonly string[]): Asset => {
   const found = requestedIds.length > 0 && library.assets().find((asset) => !requestedIds.includes(asset.groupId))
   if (found) return found
   const id = 'asset-20200101000000-other'
   const file = { url: 'https://files.example/other.png', moderation: '{"Strategy":"Default"}' }
-  return { ...FICTIONAL_GROUP, ...file, id, groupId: FICTIONAL_GROUP.id, type: 'Image', status: 'Active' }
+  return { ...fictionalGroup, ...file, id, groupId: fictionalGroup.id, type: 'Image', status: 'Active' }
 }

@@ -1,22 +1,22 @@
 import { type Account, type Action, type ActionRequest, checkQuota } from './account.ts'
 import { ArkError, invalid, missing } from './ark-error.ts'
 import { fieldsOf } from './fields.ts'
-import { GROUP_ID } from './ids.ts'
-import { field, GROUP_FIELDS, groupText } from './items.ts'
+import { groupId } from './ids.ts'
+import { field, groupFields, groupText } from './items.ts'
 import { objectOf } from './members.ts'
 import type { Group } from './records.ts'
 
-const MAX_NAME_LENGTH = 64
-const MAX_DESCRIPTION_LENGTH = 300
+const maxNameLength = 64
+const maxDescriptionLength = 300
 
 /** CreateAssetGroup (vendor page 2318270). Names are not unique: a repeated call creates a second group. */
 export const createAssetGroup: Action = (account, request) => {
   const fields = fieldsOf(request.members)
-  const name = fields.required('Name', MAX_NAME_LENGTH)
-  const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
+  const name = fields.required('Name', maxNameLength)
+  const description = fields.text('Description', maxDescriptionLength)
   fields.oneOf('GroupType', ['AIGC'])
   checkQuota(account)
-  const extra = request.members.filter((member) => !GROUP_FIELDS.has(member.name))
+  const extra = request.members.filter((member) => !groupFields.has(member.name))
   const group = account.library.addGroup({ name, description, project: request.project, extra })
   return { result: objectOf([field('Id', group.id)]) }
 }
@@ -37,8 +37,8 @@ export const getAssetGroup: Action = (account, request) => {
 export const updateAssetGroup: Action = (account, request) => {
   const fields = fieldsOf(request.members)
   const group = requestedGroup(account, request, fields.required('Id'))
-  const name = fields.text('Name', MAX_NAME_LENGTH)
-  const description = fields.text('Description', MAX_DESCRIPTION_LENGTH)
+  const name = fields.text('Name', maxNameLength)
+  const description = fields.text('Description', maxDescriptionLength)
   if (name === undefined && description === undefined) throw missing('Name')
   if (name === '') throw invalid('Name', 'The parameter Name must not be empty.')
   account.library.changeGroup(group.id, { name, description })
@@ -60,9 +60,14 @@ export const deleteAssetGroup: Action = (account, request) => {
 }
 
 /** The group with this id in the caller's project. Throws 400 for a malformed id, 404 otherwise, also for a group of another project. */
-export function requestedGroup({ library }: Account, { project }: ActionRequest, id: string, name = 'GroupID'): Group {
+export const requestedGroup = (
+  { library }: Account,
+  { project }: ActionRequest,
+  id: string,
+  name = 'GroupID',
+): Group => {
   const group = library.group(id)
   if (group?.project === project) return group
-  if (!GROUP_ID.test(id)) throw invalid(name, `The group id ${id} is malformed.`)
+  if (!groupId.test(id)) throw invalid(name, `The group id ${id} is malformed.`)
   throw new ArkError(404, 'NotFound.group_id', `The group ${id} is not found.`)
 }

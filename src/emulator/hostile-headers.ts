@@ -1,5 +1,5 @@
 /** Response headers that control a reverse proxy or a browser, set cookies, or disclose the account. A gateway must not forward them. */
-export const HOSTILE_HEADERS: Readonly<Record<string, string | string[]>> = {
+export const hostileHeaders: Readonly<Record<string, string | string[]>> = {
   authorization: 'Bearer of-another-account',
   'x-accel-redirect': '/internal/everything',
   'x-accel-buffering': 'yes',
@@ -20,4 +20,4 @@ export const HOSTILE_HEADERS: Readonly<Record<string, string | string[]>> = {
 }
 
 /** An HTML page that runs a script if a browser renders it. */
-export const HOSTILE_PAGE = '<!doctype html><title>upstream</title><script>document.title = "hostile"</script>'
+export const hostilePage = '<!doctype html><title>upstream</title><script>document.title = "hostile"</script>'

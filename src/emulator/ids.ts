@@ -1,25 +1,21 @@
 import { compactTime } from './times.ts'
 
-const RANGE = 36 ** 5
+const range = 36 ** 5
 
 /** The format of group ids: `group-YYYYMMDDHHMMSS-xxxxx`. */
-export const GROUP_ID = /^group-\d{14}-[a-z0-9]{5}$/
+export const groupId = /^group-\d{14}-[a-z0-9]{5}$/
 
 /** The format of asset ids: `asset-YYYYMMDDHHMMSS-xxxxx`. */
-export const ASSET_ID = /^asset-\d{14}-[a-z0-9]{5}$/
+export const assetId = /^asset-\d{14}-[a-z0-9]{5}$/
 
 /** The id of the nth created object: looks random, is the same in every run, and is unique for the first 60 million objects. */
-export function idOf(kind: 'group' | 'asset', n: number, now: number): string {
+export const idOf = (kind: 'group' | 'asset', n: number, now: number): string => {
   const suffix = permute(n, 25_214_903).toString(36).padStart(5, '0')
   return `${kind}-${compactTime(now)}-${suffix}`
 }
 
 /** A unique number for the nth created object. Its order follows neither ids nor time. */
-export function tieBreakerOf(n: number): number {
-  return permute(n, 39_916_801)
-}
+export const tieBreakerOf = (n: number): number => permute(n, 39_916_801)
 
 // a factor that is coprime to RANGE makes this a permutation of 0 … RANGE - 1
-function permute(n: number, factor: number): number {
-  return Number((BigInt(n) * BigInt(factor)) % BigInt(RANGE))
-}
+const permute = (n: number, factor: number): number => Number((BigInt(n) * BigInt(factor)) % BigInt(range))

@@ -3,21 +3,21 @@ import { type Call, maxCallsPerSecond } from './calls.ts'
 import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
 import type { Library } from './library.ts'
-import { REST_PATH } from './rest.ts'
+import { restPath } from './rest.ts'
 import { startServer } from './server.ts'
 import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults.ts'
 import type { StoredObjects } from './text/objects.ts'
-import { TEXT_PATH } from './text/routes.ts'
+import { textPath } from './text/routes.ts'
 
 export type { Call } from './calls.ts'
 export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
 export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './faults.ts'
-export { HOSTILE_HEADERS } from './hostile-headers.ts'
+export { hostileHeaders } from './hostile-headers.ts'
 export type { LeakForm, LeakLocation } from './leak.ts'
 export type { Library, NewAsset, NewGroup } from './library.ts'
-export { DOCUMENTED_LIMITS } from './limits.ts'
+export { documentedLimits } from './limits.ts'
 export { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
 export type { EmulatorOptions } from './settings.ts'
@@ -83,7 +83,7 @@ export interface Emulator {
  * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits,
  * asynchronous processing, and face verification with its page for browsers.
  */
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const settings = settingsOf(options)
   let origin = ''
   const account = createAccount(settings, () => origin)
@@ -92,10 +92,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { accessKey, secretKey, region, project } = settings
   return {
     origin,
-    rest: { url: `${origin}${REST_PATH}`, key: settings.key },
+    rest: { url: `${origin}${restPath}`, key: settings.key },
     ark: { url: origin, accessKey, secretKey, region, project },
     text: {
-      url: `${origin}${TEXT_PATH}`,
+      url: `${origin}${textPath}`,
       key: settings.text.key,
       objects: account.objects.stored,
       respondWith: (script, timing) => faults.add({ ...timing, kind: 'script', script }),

@@ -13,8 +13,8 @@ export interface SerializeOptions {
 }
 
 /** Serializes a group as JSON (vendor page 2318275). `listed` adds `Title`, an undocumented field of list items. */
-export function groupText(group: Group, { settings, withoutProject }: SerializeOptions, listed = false): string {
-  return objectOf([
+export const groupText = (group: Group, { settings, withoutProject }: SerializeOptions, listed = false): string =>
+  objectOf([
     field('Id', group.id),
     field('Name', group.name),
     ...(listed ? [field('Title', group.name)] : []),
@@ -25,10 +25,9 @@ export function groupText(group: Group, { settings, withoutProject }: SerializeO
     field('UpdateTime', formatTime(group.updateTime, settings.times, group.tieBreaker)),
     ...group.extra,
   ])
-}
 
 /** Serializes an asset as JSON (vendor page 2318274). */
-export function assetText(asset: Asset, options: SerializeOptions): string {
+export const assetText = (asset: Asset, options: SerializeOptions): string => {
   const { settings, withoutProject } = options
   const { error } = asset
   return objectOf([
@@ -48,23 +47,23 @@ export function assetText(asset: Asset, options: SerializeOptions): string {
 }
 
 /** Field names of groups in responses. CreateAssetGroup does not store extra fields with these names. */
-export const GROUP_FIELDS: ReadonlySet<string> = new Set([
+export const groupFields: ReadonlySet<string> = new Set([
   ...['Id', 'Name', 'Title', 'Description', 'GroupType', 'ProjectName', 'CreateTime', 'UpdateTime'],
 ])
 
 /** Field names of assets in responses. CreateAsset does not store extra fields with these names. */
-export const ASSET_FIELDS: ReadonlySet<string> = new Set([
+export const assetFields: ReadonlySet<string> = new Set([
   ...['Id', 'Name', 'URL', 'AssetType', 'GroupId', 'Status', 'Error', 'Moderation'],
   ...['ProjectName', 'CreateTime', 'UpdateTime', 'LastInferenceTime'],
 ])
 
 /** Serializes one member of a JSON object. */
-export function field(name: string, value: unknown): { readonly raw: string } {
-  return { raw: `"${name}":${JSON.stringify(value)}` }
-}
+export const field = (name: string, value: unknown): { readonly raw: string } => ({
+  raw: `"${name}":${JSON.stringify(value)}`,
+})
 
 /** A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links. */
-function signedLink(asset: Asset, { settings, now }: SerializeOptions): string {
+const signedLink = (asset: Asset, { settings, now }: SerializeOptions): string => {
   const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
   const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`
   const date = basicIsoTime(now)

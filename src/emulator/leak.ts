@@ -10,7 +10,7 @@ export interface Leak {
   readonly location?: LeakLocation
 }
 
-const FORMS: Readonly<Record<LeakForm, (secret: string) => string>> = {
+const forms: Readonly<Record<LeakForm, (secret: string) => string>> = {
   plain: (secret) => secret,
   escaped: (secret) => `\\u${secret.charCodeAt(0).toString(16).padStart(4, '0')}${secret.slice(1)}`,
   base64: (secret) => Buffer.from(secret).toString('base64'),
@@ -18,21 +18,18 @@ const FORMS: Readonly<Record<LeakForm, (secret: string) => string>> = {
 }
 
 /** Non-empty text fields of both text protocols, and `Name` of the asset API. */
-const TEXT_FIELDS = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
+const textFields = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
 
 /** Puts the credential into `x-request-id`, a header that gateways forward. */
-export function leakingHeaders(leak: Leak, secret: string): Readonly<Record<string, string>> {
-  return leak.location === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
-}
+export const leakingHeaders = (leak: Leak, secret: string): Readonly<Record<string, string>> =>
+  leak.location === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
 
 /** Adds the credential to JSON text: as an extra field, or in front of every text. Returns text that is no object unchanged. */
-export function leakingJson(json: string, leak: Leak, secret: string): string {
+export const leakingJson = (json: string, leak: Leak, secret: string): string => {
   if (leak.location === 'header' || !json.startsWith('{')) return json
   const credential = `Bearer ${encoded(leak, secret)}`
-  if (leak.location === 'content') return json.replace(TEXT_FIELDS, (start) => `${start}${credential} `)
+  if (leak.location === 'content') return json.replace(textFields, (start) => `${start}${credential} `)
   return `{"authorization":"${credential}"${json === '{}' ? '' : ','}${json.slice(1)}`
 }
 
-function encoded({ form = 'plain' }: Leak, secret: string): string {
-  return FORMS[form](secret)
-}
+const encoded = ({ form = 'plain' }: Leak, secret: string): string => forms[form](secret)

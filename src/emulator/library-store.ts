@@ -5,7 +5,7 @@ import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 
 /** Creates an empty library. */
-export function createLibrary(settings: Settings): Library {
+export const createLibrary = (settings: Settings): Library => {
   const groups = new Map<string, Group>()
   const assets = new Map<string, Asset>()
   const members = new Map<string, Set<string>>()
@@ -16,7 +16,7 @@ export function createLibrary(settings: Settings): Library {
 
   const now = () => settings.clock() + advancedMs
 
-  function finishProcessing(): void {
+  const finishProcessing = (): void => {
     for (const id of processing.due(now())) {
       const asset = assets.get(id)
       if (asset === undefined) continue
@@ -25,7 +25,7 @@ export function createLibrary(settings: Settings): Library {
     }
   }
 
-  function addGroup({ id, name, type = 'AIGC', description = '', project, extra = [], ...times }: NewGroup): Group {
+  const addGroup = ({ id, name, type = 'AIGC', description = '', project, extra = [], ...times }: NewGroup): Group => {
     const { createTime = now(), updateTime = createTime } = times
     const n = created++
     const group: Group = {
@@ -40,7 +40,7 @@ export function createLibrary(settings: Settings): Library {
     return group
   }
 
-  function addAsset({ id, groupId, createTime = now(), updateTime = createTime, ...given }: NewAsset): Asset {
+  const addAsset = ({ id, groupId, createTime = now(), updateTime = createTime, ...given }: NewAsset): Asset => {
     const group = groups.get(groupId)
     if (group === undefined) throw new Error(`there is no group ${groupId}`)
     const n = created++
@@ -59,7 +59,7 @@ export function createLibrary(settings: Settings): Library {
     return asset
   }
 
-  function changeGroup(id: string, change: { readonly name?: string; readonly description?: string }): boolean {
+  const changeGroup = (id: string, change: { readonly name?: string; readonly description?: string }): boolean => {
     const group = groups.get(id)
     if (group === undefined) return false
     const { name = group.name, description = group.description } = change
@@ -68,7 +68,7 @@ export function createLibrary(settings: Settings): Library {
     return true
   }
 
-  function renameAsset(id: string, name: string): boolean {
+  const renameAsset = (id: string, name: string): boolean => {
     finishProcessing()
     const asset = assets.get(id)
     if (asset === undefined) return false
@@ -77,26 +77,26 @@ export function createLibrary(settings: Settings): Library {
     return true
   }
 
-  function deleteGroup(id: string): boolean {
+  const deleteGroup = (id: string): boolean => {
     for (const assetId of members.get(id) ?? []) assets.delete(assetId)
     members.delete(id)
     revision++
     return groups.delete(id)
   }
 
-  function deleteAsset(id: string): boolean {
+  const deleteAsset = (id: string): boolean => {
     members.get(assets.get(id)?.groupId ?? '')?.delete(id)
     revision++
     return assets.delete(id)
   }
 
-  function assetsOf(groupId?: string): Asset[] {
+  const assetsOf = (groupId?: string): Asset[] => {
     finishProcessing()
     if (groupId === undefined) return [...assets.values()]
     return [...(members.get(groupId) ?? [])].flatMap((id) => assets.get(id) ?? [])
   }
 
-  function asset(id: string): Asset | undefined {
+  const asset = (id: string): Asset | undefined => {
     finishProcessing()
     return assets.get(id)
   }

@@ -1,7 +1,7 @@
 import { ArkError } from './ark-error.ts'
 
 /** The documented rate limits of an account in calls per second, by action (vendor pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
-export const DOCUMENTED_LIMITS: Readonly<Record<string, number>> = {
+export const documentedLimits: Readonly<Record<string, number>> = {
   CreateAssetGroup: 10,
   // documented as 300 per minute
   CreateAsset: 5,
@@ -27,7 +27,7 @@ export interface Limits {
  * Creates a rate limiter: at most `limit` calls in any sliding window of one second, the strictest reading of "per second".
  * A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s. An action without a limit is unlimited.
  */
-export function createLimits(limits: Readonly<Record<string, number>>, clock: () => number): Limits {
+export const createLimits = (limits: Readonly<Record<string, number>>, clock: () => number): Limits => {
   const taken = new Map<string, number[]>()
   return {
     take(action) {

@@ -2,7 +2,7 @@ import { field } from './items.ts'
 import { objectOf } from './members.ts'
 import { type CursorPosition, type PageRequest, tokenOf } from './paging.ts'
 
-const MAX_CACHED_LISTS = 8
+const maxCachedLists = 8
 
 /** An item that can be sorted. */
 export interface Sortable {
@@ -24,17 +24,16 @@ export interface List {
 }
 
 /** Sorts items by a key. Equal keys are ordered by `tieBreaker`, in both directions. */
-export function sorted<Item extends Sortable>(items: Item[], keyOf: (item: Item) => number | string, down: boolean) {
-  return items.sort((a, b) =>
+export const sorted = <Item extends Sortable>(items: Item[], keyOf: (item: Item) => number | string, down: boolean) =>
+  items.sort((a, b) =>
     comparePositions({ key: keyOf(a), tieBreaker: a.tieBreaker }, { key: keyOf(b), tieBreaker: b.tieBreaker }, down),
   )
-}
 
 /** Returns the sorted list of a query. The cached list is valid for one revision of the library. */
 export type SortCache<Item> = (queryHash: string, revision: number, sort: () => Item[]) => readonly Item[]
 
 /** Caches the last few sorted lists. Without it, paging through 50,000 items would sort them again for every page. */
-export function createSortCache<Item>(): SortCache<Item> {
+export const createSortCache = <Item>(): SortCache<Item> => {
   const cached = new Map<string, { readonly revision: number; readonly items: readonly Item[] }>()
   return (queryHash, revision, sort) => {
     const found = cached.get(queryHash)
@@ -42,17 +41,17 @@ export function createSortCache<Item>(): SortCache<Item> {
     const items = sort()
     cached.delete(queryHash)
     cached.set(queryHash, { revision, items })
-    for (const oldest of cached.keys()) if (cached.size > MAX_CACHED_LISTS) cached.delete(oldest)
+    for (const oldest of cached.keys()) if (cached.size > maxCachedLists) cached.delete(oldest)
     return items
   }
 }
 
 /** Cuts one page out of a sorted list. A cursor is a sort position, not an offset, so new and deleted items do not shift it. */
-export function pageOf<Item extends Sortable>(
+export const pageOf = <Item extends Sortable>(
   items: readonly Item[],
   window: PageRequest,
   sort: { readonly queryHash: string; readonly down: boolean; keyOf(item: Item): number | string },
-) {
+) => {
   const from = window.mode === 'page' ? (window.number - 1) * window.size : indexAfter(items, window.after, sort)
   const page = items.slice(from, from + window.size)
   if (window.mode === 'page') {
@@ -69,19 +68,18 @@ export function pageOf<Item extends Sortable>(
 }
 
 /** Serializes a list as the JSON text of `Result`. */
-export function listText({ items, counts, next }: List): string {
-  return objectOf([
+export const listText = ({ items, counts, next }: List): string =>
+  objectOf([
     { raw: `"Items":[${items.join(',')}]` },
     ...(next === undefined ? [] : [field('NextToken', next)]),
     ...counts,
   ])
-}
 
-function indexAfter<Item extends Sortable>(
+const indexAfter = <Item extends Sortable>(
   items: readonly Item[],
   position: CursorPosition | undefined,
   { keyOf, down }: { readonly down: boolean; keyOf(item: Item): number | string },
-): number {
+): number => {
   if (position === undefined) return 0
   let low = 0
   let high = items.length
@@ -95,7 +93,7 @@ function indexAfter<Item extends Sortable>(
   return low
 }
 
-function comparePositions(a: CursorPosition, b: CursorPosition, down: boolean): number {
+const comparePositions = (a: CursorPosition, b: CursorPosition, down: boolean): number => {
   if (a.key === b.key) return a.tieBreaker - b.tieBreaker
   return a.key < b.key === down ? 1 : -1
 }

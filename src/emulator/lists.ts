@@ -7,9 +7,9 @@ import { pageOf, type SortCache, sorted } from './listing.ts'
 import { queryHashOf, readPageRequest } from './paging.ts'
 import type { Asset, Group, GroupType } from './records.ts'
 
-const MAX_NAME_LENGTH = 64
-const MAX_GROUP_IDS = 100
-const STATUSES: readonly string[] = ['Processing', 'Active', 'Failed']
+const maxNameLength = 64
+const maxGroupIds = 100
+const assetStatuses: readonly string[] = ['Processing', 'Active', 'Failed']
 
 interface Filter {
   readonly type: GroupType
@@ -63,11 +63,11 @@ export const listAssets: Action = (account, request) => {
   })
 }
 
-function list<Item extends Group | Asset, SortBy extends string>(
+const list = <Item extends Group | Asset, SortBy extends string>(
   account: Account,
   request: ActionRequest,
   { filter, sorts, cachedSort, all, keyOf, textOf, foreign }: Listing<Item, SortBy>,
-): ActionResult {
+): ActionResult => {
   const { settings, library } = account
   const fields = fieldsOf(request.members)
   const by = fields.oneOf('SortBy', sorts) ?? 'CreateTime'
@@ -82,7 +82,7 @@ function list<Item extends Group | Asset, SortBy extends string>(
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 
-function filterOf(request: ActionRequest): Filter {
+const filterOf = (request: ActionRequest): Filter => {
   const given = fieldsOf(request.members).object('Filter')
   if (given === undefined && !request.isRest) throw missing('Filter')
   const fields = fieldsIn(given ?? {})
@@ -91,39 +91,35 @@ function filterOf(request: ActionRequest): Filter {
   return {
     type: type ?? 'AIGC',
     groupIds: groupIdsOf(fields),
-    name: (fields.text('Name', MAX_NAME_LENGTH) ?? '').toLowerCase(),
+    name: (fields.text('Name', maxNameLength) ?? '').toLowerCase(),
     statuses: request.action === 'ListAssets' ? statusesOf(fields) : [],
   }
 }
 
-function groupIdsOf(fields: Fields): string[] {
+const groupIdsOf = (fields: Fields): string[] => {
   const ids = fields.list('GroupIds')
-  if (ids.length > MAX_GROUP_IDS) throw invalid('GroupIds', `GroupIds must have at most ${MAX_GROUP_IDS} entries.`)
+  if (ids.length > maxGroupIds) throw invalid('GroupIds', `GroupIds must have at most ${maxGroupIds} entries.`)
   return [...new Set(ids)].sort()
 }
 
-function statusesOf(fields: Fields): string[] {
+const statusesOf = (fields: Fields): string[] => {
   const statuses = fields.list('Statuses')
-  const known = statuses.every((status) => STATUSES.includes(status))
-  if (!known) throw invalid('Statuses', `Statuses must be of ${STATUSES.join(', ')}.`)
+  const known = statuses.every((status) => assetStatuses.includes(status))
+  if (!known) throw invalid('Statuses', `Statuses must be of ${assetStatuses.join(', ')}.`)
   return [...new Set(statuses)].sort()
 }
 
 /** The groups of the project that match a filter. Unknown ids are ignored; without ids, all groups match. */
-function groupsOf({ library }: Account, { project }: ActionRequest, { groupIds, type }: Filter): Group[] {
+const groupsOf = ({ library }: Account, { project }: ActionRequest, { groupIds, type }: Filter): Group[] => {
   const groups = groupIds.length > 0 ? groupIds.flatMap((id) => library.group(id) ?? []) : library.groups()
   return groups.filter((group) => group.project === project && group.type === type)
 }
 
-function isListed({ type }: Group, { settings }: Account): boolean {
-  return type !== 'LivenessFace' || settings.faceGroupsListed
-}
+const isListed = ({ type }: Group, { settings }: Account): boolean =>
+  type !== 'LivenessFace' || settings.faceGroupsListed
 
-function hasName({ name }: Group | Asset, filter: Filter): boolean {
-  return filter.name === '' || name.toLowerCase().includes(filter.name)
-}
+const hasName = ({ name }: Group | Asset, filter: Filter): boolean =>
+  filter.name === '' || name.toLowerCase().includes(filter.name)
 
 // sorts by whole seconds, like the times in the response, so equal sort keys are common
-function second(ms: number): number {
-  return Math.floor(ms / 1000)
-}
+const second = (ms: number): number => Math.floor(ms / 1000)

@@ -2,7 +2,7 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { startEmulator } from './index.ts'
 
-const USAGE =
+const usage =
   'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON] [--face-url URL] [--text-ms-per-token N]'
 
 try {
@@ -49,6 +49,6 @@ TEXT_UPSTREAM_KEY=${text.key}`)
     process.once(signal, () => void stop().then(() => process.exit(0)))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
-  console.error(USAGE)
+  console.error(usage)
   process.exitCode = 2
 }

@@ -8,13 +8,13 @@ export interface Member {
   readonly value: string
 }
 
-const SPACE = /\s/
+const space = /\s/
 
 /**
  * Splits the text of a JSON object into its members without parsing their values. So `12345678901234567890`, `1.0`,
  * duplicate keys and the order of keys are preserved. `undefined` when the text is not JSON or not an object.
  */
-export function membersOf(text: string): Member[] | undefined {
+export const membersOf = (text: string): Member[] | undefined => {
   if (!isObject(text)) return undefined
   const members: Member[] = []
   let at = text.indexOf('{') + 1
@@ -33,12 +33,11 @@ export function membersOf(text: string): Member[] | undefined {
 }
 
 /** Joins the texts of members to the text of a JSON object. */
-export function objectOf(members: readonly { readonly raw: string }[]): string {
-  return `{${members.map((member) => member.raw).join(',')}}`
-}
+export const objectOf = (members: readonly { readonly raw: string }[]): string =>
+  `{${members.map((member) => member.raw).join(',')}}`
 
 // the functions below can rely on valid JSON, because JSON.parse has accepted the text
-function isObject(text: string): boolean {
+const isObject = (text: string): boolean => {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -47,19 +46,19 @@ function isObject(text: string): boolean {
   }
 }
 
-function skipSpace(text: string, at: number): number {
-  while (SPACE.test(text[at] ?? '')) at++
+const skipSpace = (text: string, at: number): number => {
+  while (space.test(text[at] ?? '')) at++
   return at
 }
 
-function endOfString(text: string, at: number): number {
+const endOfString = (text: string, at: number): number => {
   for (let end = at + 1; ; end++) {
     if (text[end] === '\\') end++
     else if (text[end] === '"') return end + 1
   }
 }
 
-function endOfValue(text: string, at: number): number {
+const endOfValue = (text: string, at: number): number => {
   let depth = 0
   for (let end = at; ; end++) {
     const character = text[end]
@@ -70,7 +69,7 @@ function endOfValue(text: string, at: number): number {
     } else if (character === '}' || character === ']') {
       if (depth === 0) return end
       depth--
-    } else if (depth === 0 && (character === ',' || SPACE.test(character ?? ''))) {
+    } else if (depth === 0 && (character === ',' || space.test(character ?? ''))) {
       return end
     } else {
       continue

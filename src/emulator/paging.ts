@@ -17,7 +17,7 @@ export type PageRequest =
  * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts as
  * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
-export function readPageRequest(fields: Fields, queryHash: string, maxDepth: number): PageRequest {
+export const readPageRequest = (fields: Fields, queryHash: string, maxDepth: number): PageRequest => {
   const number = fields.integer('PageNumber', 1, Number.MAX_SAFE_INTEGER)
   const size = fields.integer('PageSize', 1, 100)
   const maxResults = fields.integer('MaxResults', 1, 100)
@@ -43,17 +43,15 @@ export function readPageRequest(fields: Fields, queryHash: string, maxDepth: num
 }
 
 /** A short hash of a filter and a sort. */
-export function queryHashOf(...parts: readonly unknown[]): string {
-  return sha256(JSON.stringify(parts)).slice(0, 16)
-}
+export const queryHashOf = (...parts: readonly unknown[]): string => sha256(JSON.stringify(parts)).slice(0, 16)
 
 /** The opaque token of a cursor position. */
-export function tokenOf({ key, tieBreaker }: CursorPosition, queryHash: string): string {
+export const tokenOf = ({ key, tieBreaker }: CursorPosition, queryHash: string): string => {
   const payload = JSON.stringify([queryHash, key, tieBreaker])
   return Buffer.from(checksum(payload) + payload).toString('base64url')
 }
 
-function positionOf(token: string, queryHash: string): CursorPosition {
+const positionOf = (token: string, queryHash: string): CursorPosition => {
   const text = Buffer.from(token, 'base64url').toString()
   const payload = text.slice(16)
   if (text.slice(0, 16) !== checksum(payload)) throw invalid('NextToken', 'NextToken is invalid.')
@@ -62,6 +60,4 @@ function positionOf(token: string, queryHash: string): CursorPosition {
   return { key, tieBreaker }
 }
 
-function checksum(payload: string): string {
-  return sha256(`cursor ${payload}`).slice(0, 16)
-}
+const checksum = (payload: string): string => sha256(`cursor ${payload}`).slice(0, 16)

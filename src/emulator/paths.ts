@@ -1,5 +1,5 @@
 /** Splits a request target into path and query, both as sent. The path of an empty target is `/`. */
-export function splitTarget(target: string): readonly [path: string, query: string] {
+export const splitTarget = (target: string): readonly [path: string, query: string] => {
   const [path = '', query = ''] = target.split(/\?(.*)/s)
   return [path || '/', query]
 }
@@ -8,7 +8,7 @@ export function splitTarget(target: string): readonly [path: string, query: stri
  * The segments of the target's path. Like many web servers, it first decodes percent-encoding and then resolves `.`, `..` and
  * double slashes. So tests can show that an id with such characters does not reach another path.
  */
-export function pathParts(target: string): string[] {
+export const pathParts = (target: string): string[] => {
   const parts: string[] = []
   for (const part of unescaped(splitTarget(target)[0]).split('/')) {
     if (part === '..') parts.pop()
@@ -18,7 +18,7 @@ export function pathParts(target: string): string[] {
 }
 
 /** Percent-decodes a path or a segment. Returns it unchanged when the encoding is invalid. */
-export function unescaped(path: string): string {
+export const unescaped = (path: string): string => {
   try {
     return decodeURIComponent(path)
   } catch {

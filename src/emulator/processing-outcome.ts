@@ -5,7 +5,7 @@ export type Outcome =
   | { readonly status: 'Active' }
   | { readonly status: 'Failed'; readonly code: string; readonly message: string }
 
-const FORMATS: Readonly<Record<AssetType, readonly string[]>> = {
+const formats: Readonly<Record<AssetType, readonly string[]>> = {
   Image: ['jpeg', 'jpg', 'png', 'webp', 'bmp', 'tiff', 'tif', 'gif', 'heic', 'heif'],
   Video: ['mp4', 'mov'],
   Audio: ['wav', 'mp3'],
@@ -18,19 +18,17 @@ const FORMATS: Readonly<Record<AssetType, readonly string[]>> = {
  * - a file extension of another asset type: `TypeMismatch`; an unknown file extension: `FormatUnsupported`
  * - everything else, also without a file extension: Active
  */
-export function outcomeByUrl(asset: Asset): Outcome {
+export const outcomeByUrl = (asset: Asset): Outcome => {
   if (!URL.canParse(asset.url)) return failed('DownloadFailed', 'The URL is invalid.')
   const { hostname, pathname } = new URL(asset.url)
   const code = pathname.match(/\/fail-([A-Za-z.]+)(?:\/|$)/)?.[1]
   if (code) return failed(code, `Processing ended with ${code}.`)
   if (hostname.endsWith('.invalid')) return failed('DownloadFailed', 'The file could not be downloaded.')
   const extension = pathname.match(/\.([^./]+)$/)?.[1]?.toLowerCase()
-  if (extension === undefined || FORMATS[asset.type].includes(extension)) return { status: 'Active' }
-  const other = Object.values(FORMATS).some((extensions) => extensions.includes(extension))
+  if (extension === undefined || formats[asset.type].includes(extension)) return { status: 'Active' }
+  const other = Object.values(formats).some((extensions) => extensions.includes(extension))
   if (other) return failed('TypeMismatch', `The file is not of type ${asset.type}.`)
   return failed('FormatUnsupported', `The format ${extension} is not supported.`)
 }
 
-function failed(code: string, message: string): Outcome {
-  return { status: 'Failed', code, message }
-}
+const failed = (code: string, message: string): Outcome => ({ status: 'Failed', code, message })

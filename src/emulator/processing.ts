@@ -10,7 +10,7 @@ export interface Processing {
   ended(asset: Asset): Asset
 }
 
-export function createProcessing({ processingMs, outcome }: Settings): Processing {
+export const createProcessing = ({ processingMs, outcome }: Settings): Processing => {
   const ends = new Map<string, number>()
   const endedAt = new Map<string, number>()
   // earliest end; avoids a scan of all ids on every read

@@ -1,4 +1,4 @@
 /** Throws an error within an expression. */
-export function raise(error: Error): never {
+export const raise = (error: Error): never => {
   throw error
 }

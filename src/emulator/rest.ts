@@ -7,33 +7,31 @@ import { type Member, membersOf, objectOf } from './members.ts'
 import { pathParts, splitTarget } from './paths.ts'
 import type { Settings } from './settings.ts'
 
-const ROOT = '/api/media'
+const root = '/api/media'
 
 /** Base path of the asset library in the `rest` API. */
-export const REST_PATH = `${ROOT}/proxy`
+export const restPath = `${root}/proxy`
 
-const FACE_PATH = `${ROOT}/face-verifications`
+const facePath = `${root}/face-verifications`
 
 /** Whether a request target belongs to the `rest` API. */
-export function isRest(target: string): boolean {
-  return target.startsWith(`${ROOT}/`)
-}
+export const isRest = (target: string): boolean => target.startsWith(`${root}/`)
 
-const FILTERS = ['GroupType', 'Name'] as const
-const LISTS = ['GroupIds', 'Statuses'] as const
-const WORDS = ['SortBy', 'SortOrder', 'NextToken'] as const
-const NUMBERS = ['PageNumber', 'PageSize', 'MaxResults'] as const
+const filters = ['GroupType', 'Name'] as const
+const lists = ['GroupIds', 'Statuses'] as const
+const words = ['SortBy', 'SortOrder', 'NextToken'] as const
+const numbers = ['PageNumber', 'PageSize', 'MaxResults'] as const
 
 type Methods = Readonly<Record<string, string>>
 
-const GROUPS: Methods = { GET: 'ListAssetGroups', POST: 'CreateAssetGroup' }
-const GROUP: Methods = {
+const groupCollection: Methods = { GET: 'ListAssetGroups', POST: 'CreateAssetGroup' }
+const group: Methods = {
   ...{ GET: 'GetAssetGroup', PUT: 'UpdateAssetGroup', PATCH: 'UpdateAssetGroup', DELETE: 'DeleteAssetGroup' },
 }
-const ASSETS: Methods = { GET: 'ListAssets', POST: 'CreateAsset' }
-const ASSET: Methods = { GET: 'GetAsset', PUT: 'UpdateAsset', PATCH: 'UpdateAsset', DELETE: 'DeleteAsset' }
-const FACES: Methods = { POST: 'CreateVisualValidateSession' }
-const FACE: Methods = { GET: 'GetVisualValidateResult' }
+const assetCollection: Methods = { GET: 'ListAssets', POST: 'CreateAsset' }
+const asset: Methods = { GET: 'GetAsset', PUT: 'UpdateAsset', PATCH: 'UpdateAsset', DELETE: 'DeleteAsset' }
+const faces: Methods = { POST: 'CreateVisualValidateSession' }
+const face: Methods = { GET: 'GetVisualValidateResult' }
 
 interface Route {
   readonly methods: Methods
@@ -41,26 +39,24 @@ interface Route {
 }
 
 /** The `rest` API, as of a gateway: resource paths, a bearer key, no projects, list parameters in the query string. */
-export function createRestApi(settings: Settings): AssetApi {
-  return {
-    name: 'rest',
-    secret: settings.key,
-    actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
-    envelopeFor: ({ target }, envelope) => (isBelow(pathOf(target), FACE_PATH) ? serviceEnvelope(envelope) : envelope),
-    parseRequest(request): ActionRequest {
-      if (request.headers.authorization !== `Bearer ${settings.key}`) {
-        throw new ArkError(401, 'AuthenticationError', 'The API key is missing or does not exist.')
-      }
-      const route = routeOf(request.target)
-      if (route === undefined) throw new ArkError(404, 'InvalidPath', 'There is nothing under this path.')
-      const action = route.methods[request.method]
-      if (action === undefined) throw wrongMethod(request.method, Object.keys(route.methods).join(', '))
-      return { action, isRest: true, project: settings.project, members: membersFor(action, route, request) }
-    },
-  }
-}
+export const createRestApi = (settings: Settings): AssetApi => ({
+  name: 'rest',
+  secret: settings.key,
+  actionOf: (request) => routeOf(request.target)?.methods[request.method] ?? '',
+  envelopeFor: ({ target }, envelope) => (isBelow(pathOf(target), facePath) ? serviceEnvelope(envelope) : envelope),
+  parseRequest(request): ActionRequest {
+    if (request.headers.authorization !== `Bearer ${settings.key}`) {
+      throw new ArkError(401, 'AuthenticationError', 'The API key is missing or does not exist.')
+    }
+    const route = routeOf(request.target)
+    if (route === undefined) throw new ArkError(404, 'InvalidPath', 'There is nothing under this path.')
+    const action = route.methods[request.method]
+    if (action === undefined) throw wrongMethod(request.method, Object.keys(route.methods).join(', '))
+    return { action, isRest: true, project: settings.project, members: membersFor(action, route, request) }
+  },
+})
 
-function membersFor(action: string, { id }: Route, request: ReceivedRequest): Member[] {
+const membersFor = (action: string, { id }: Route, request: ReceivedRequest): Member[] => {
   if (action.startsWith('List')) return queryMembers(request.target)
   if (id === undefined) return bodyMembers(request)
   const inBody = request.method === 'GET' || request.method === 'DELETE' ? [] : bodyMembers(request)
@@ -69,53 +65,44 @@ function membersFor(action: string, { id }: Route, request: ReceivedRequest): Me
 }
 
 /** Converts a list's query to the body of the `ark` API. Arrays are repeated or comma-separated. An empty value counts as absent. */
-function queryMembers(target: string): Member[] {
+const queryMembers = (target: string): Member[] => {
   const query = new URLSearchParams(splitTarget(target)[1])
   const given = (name: string) => query.get(name) || undefined
   const filter = Object.fromEntries([
-    ...FILTERS.map((name) => [name, given(name)]),
-    ...LISTS.map((name) => [name, query.getAll(name).flatMap((value) => value.split(',').filter(Boolean))]),
+    ...filters.map((name) => [name, given(name)]),
+    ...lists.map((name) => [name, query.getAll(name).flatMap((value) => value.split(',').filter(Boolean))]),
   ])
   return toMembers([
     field('Filter', filter),
-    ...WORDS.flatMap((name) => (given(name) ? [field(name, given(name))] : [])),
-    ...NUMBERS.flatMap((name) => (given(name) ? [field(name, numeric(given(name) ?? ''))] : [])),
+    ...words.flatMap((name) => (given(name) ? [field(name, given(name))] : [])),
+    ...numbers.flatMap((name) => (given(name) ? [field(name, numeric(given(name) ?? ''))] : [])),
   ])
 }
 
-function numeric(text: string): number | string {
-  return /^-?\d+$/.test(text) ? Number(text) : text
-}
+const numeric = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
 
-function toMembers(fields: readonly { readonly raw: string }[]): Member[] {
-  return membersOf(objectOf(fields)) ?? []
-}
+const toMembers = (fields: readonly { readonly raw: string }[]): Member[] => membersOf(objectOf(fields)) ?? []
 
-function routeOf(target: string): Route | undefined {
+const routeOf = (target: string): Route | undefined => {
   const path = pathOf(target)
-  return isBelow(path, FACE_PATH) ? faceRoute(partsBelow(path, FACE_PATH)) : libraryRoute(partsBelow(path, REST_PATH))
+  return isBelow(path, facePath) ? faceRoute(partsBelow(path, facePath)) : libraryRoute(partsBelow(path, restPath))
 }
 
-function faceRoute([id, ...more]: readonly string[]): Route | undefined {
+const faceRoute = ([id, ...more]: readonly string[]): Route | undefined => {
   if (more.length > 0) return undefined
-  return id === undefined ? { methods: FACES } : { methods: FACE, id }
+  return id === undefined ? { methods: faces } : { methods: face, id }
 }
 
-function libraryRoute([assets, groups, id, ...more]: readonly string[]): Route | undefined {
+const libraryRoute = ([assets, groups, id, ...more]: readonly string[]): Route | undefined => {
   if (assets !== 'assets' || more.length > 0) return undefined
-  if (groups === undefined) return { methods: ASSETS }
-  if (groups !== 'groups') return id === undefined ? { methods: ASSET, id: groups } : undefined
-  return id === undefined ? { methods: GROUPS } : { methods: GROUP, id }
+  if (groups === undefined) return { methods: assetCollection }
+  if (groups !== 'groups') return id === undefined ? { methods: asset, id: groups } : undefined
+  return id === undefined ? { methods: groupCollection } : { methods: group, id }
 }
 
-function isBelow(path: string, base: string): boolean {
-  return path === base || path.startsWith(`${base}/`)
-}
+const isBelow = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`)
 
-function partsBelow(path: string, base: string): string[] {
-  return isBelow(path, base) ? path.slice(base.length).split('/').slice(1) : []
-}
+const partsBelow = (path: string, base: string): string[] =>
+  isBelow(path, base) ? path.slice(base.length).split('/').slice(1) : []
 
-function pathOf(target: string): string {
-  return `/${pathParts(target).join('/')}`
-}
+const pathOf = (target: string): string => `/${pathParts(target).join('/')}`

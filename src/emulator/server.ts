@@ -4,10 +4,10 @@ import type { Account } from './account.ts'
 import { createArkApi } from './ark.ts'
 import type { ReceivedRequest } from './asset-api.ts'
 import type { OpenCall } from './calls.ts'
-import { CONTROL_PATH, controlReply } from './control.ts'
+import { controlPath, controlReply } from './control.ts'
 import { handleExchange } from './exchange.ts'
 import { h5Reply } from './face/h5.ts'
-import { H5_PATH } from './face/paths.ts'
+import { h5Path } from './face/paths.ts'
 import { createFaults } from './fault-registry.ts'
 import type { Reply } from './faulty-reply.ts'
 import { createRestApi, isRest } from './rest.ts'
@@ -16,7 +16,7 @@ import { createTextHandler } from './text/handler.ts'
 import { actionOf, isText } from './text/routes.ts'
 
 /** Starts the HTTP server: both asset APIs and text generation of one account, on one port. */
-export async function startServer(account: Account) {
+export const startServer = async (account: Account) => {
   const { port, host, clock } = account.settings
   const { faults: registry, faultsFor } = createFaults()
   const faults = withDefaultScope(registry)
@@ -28,12 +28,11 @@ export async function startServer(account: Account) {
   const respondToText = createTextHandler(account)
   let number = 0
 
-  async function respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming)
     const { method, target: path, headers, body } = request
-    if (path.startsWith(CONTROL_PATH))
-      return send(incoming, response, controlReply(request, { account, calls, faults }))
-    if (path.startsWith(H5_PATH)) return send(incoming, response, h5Reply(request, account.faces))
+    if (path.startsWith(controlPath)) return send(incoming, response, controlReply(request, { account, calls, faults }))
+    if (path.startsWith(h5Path)) return send(incoming, response, h5Reply(request, account.faces))
 
     const assetApi = isRest(path) ? rest : ark
     const text = isText(path)
@@ -91,7 +90,7 @@ export async function startServer(account: Account) {
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
 
-  async function stop(): Promise<void> {
+  const stop = async (): Promise<void> => {
     stopping.abort()
     faults.clear()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -103,7 +102,7 @@ export async function startServer(account: Account) {
   return { origin, calls, faults, stop }
 }
 
-async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> {
+const readRequest = async (incoming: IncomingMessage): Promise<ReceivedRequest> => {
   const chunks: Uint8Array[] = []
   for await (const chunk of incoming) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)
@@ -116,7 +115,7 @@ async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> 
   return { method: incoming.method ?? '', target: incoming.url ?? '/', headers, bytes, body: bytes.toString() }
 }
 
-function send(incoming: IncomingMessage, response: ServerResponse, { status, headers, body, keep }: Reply): void {
+const send = (incoming: IncomingMessage, response: ServerResponse, { status, headers, body, keep }: Reply): void => {
   response.statusCode = status
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   if (status !== 204 && status !== 304) response.setHeader('content-length', body.length)
@@ -126,7 +125,7 @@ function send(incoming: IncomingMessage, response: ServerResponse, { status, hea
   response.write(body.subarray(0, keep), () => incoming.socket.end())
 }
 
-function parsedJson(body: string): { readonly json?: unknown } {
+const parsedJson = (body: string): { readonly json?: unknown } => {
   try {
     return { json: JSON.parse(body) as unknown }
   } catch {

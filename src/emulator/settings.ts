@@ -1,5 +1,5 @@
-import { checkFace, FACE_DEFAULTS, type FaceOptions } from './face/options.ts'
-import { DOCUMENTED_LIMITS } from './limits.ts'
+import { checkFace, type FaceOptions, faceDefaults } from './face/options.ts'
+import { documentedLimits } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
@@ -27,7 +27,7 @@ export interface EmulatorOptions extends FaceOptions {
   readonly region?: string
   /** project of the `rest` API and of groups that `library` adds; default `default`, as for `ark` requests */
   readonly project?: string
-  /** rate limits of the account in calls per second, by action; default `DOCUMENTED_LIMITS`; `{}`: no limits */
+  /** rate limits of the account in calls per second, by action; default `documentedLimits`; `{}`: no limits */
   readonly limits?: Readonly<Record<string, number>>
   /** maximum number of groups plus assets of the account; default no limit */
   readonly quota?: number
@@ -43,7 +43,7 @@ export interface EmulatorOptions extends FaceOptions {
 export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings }
 
 /** Applies the defaults. Throws a `RangeError` or `TypeError` for an invalid option. */
-export function settingsOf(options: EmulatorOptions): Settings {
+export const settingsOf = (options: EmulatorOptions): Settings => {
   const settings: Settings = {
     port: 0,
     host: '127.0.0.1',
@@ -55,11 +55,11 @@ export function settingsOf(options: EmulatorOptions): Settings {
     secretKey: 'emulator-secret',
     region: 'cn-beijing',
     project: 'default',
-    limits: DOCUMENTED_LIMITS,
+    limits: documentedLimits,
     quota: Number.POSITIVE_INFINITY,
     times: 'rfc3339',
     maxPageDepth: 10_000,
-    ...FACE_DEFAULTS,
+    ...faceDefaults,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     text: textSettingsOf(options.text),
   }

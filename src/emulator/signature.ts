@@ -3,8 +3,8 @@ import { ArkError } from './ark-error.ts'
 import { sha256 } from './hash.ts'
 import { splitTarget } from './paths.ts'
 
-const SKEW_MS = 15 * 60_000
-const FORM = /^HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/
+const skewMs = 15 * 60_000
+const form = /^HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/
 
 /** A request to verify, with its original bytes. Header names are in lower case. */
 export interface SignedRequest {
@@ -24,7 +24,7 @@ export interface Signer {
 }
 
 /** The hash of the canonical request and its expected signature (https://www.volcengine.com/docs/6369/67269 and `/4640/2122634`). */
-export function expectedSignature(request: SignedRequest, signed: readonly string[], signer: Signer) {
+export const expectedSignature = (request: SignedRequest, signed: readonly string[], signer: Signer) => {
   const date = request.headers['x-date'] ?? ''
   const scope = [date.slice(0, 8), signer.region, signer.service, 'request']
   const [path, query] = splitTarget(request.target)
@@ -39,11 +39,11 @@ export function expectedSignature(request: SignedRequest, signed: readonly strin
 }
 
 /** Throws 401 when the signature is missing, malformed, wrong, of another key, or more than 15 minutes off. */
-export function checkSignature(request: SignedRequest, signer: Signer, now: number): void {
+export const checkSignature = (request: SignedRequest, signer: Signer, now: number): void => {
   const { authorization, 'x-date': date, 'x-content-sha256': bodyHash } = request.headers
   if (!authorization) throw new ArkError(401, 'MissingParameter.Authorization', 'The request is not signed.')
   if (!date) throw new ArkError(401, 'MissingParameter.X-Date', 'The header X-Date is missing.')
-  const [, credential = '', names = '', signature = ''] = authorization.match(FORM) ?? []
+  const [, credential = '', names = '', signature = ''] = authorization.match(form) ?? []
   if (!credential) throw mismatch('The header Authorization is malformed.')
 
   const [accessKey, day, region, service, end, ...rest] = credential.split('/')
@@ -52,7 +52,7 @@ export function checkSignature(request: SignedRequest, signer: Signer, now: numb
   if (service !== signer.service) throw mismatch(`The service of the credential must be ${signer.service}.`)
   if (end !== 'request' || rest.length > 0) throw mismatch('The scope of the credential must end with request.')
   if (day !== date.slice(0, 8)) throw mismatch('The day of the credential is not the day of X-Date.')
-  if (!(Math.abs(now - instant(date)) <= SKEW_MS)) throw mismatch('X-Date is malformed or more than 15 minutes off.')
+  if (!(Math.abs(now - instant(date)) <= skewMs)) throw mismatch('X-Date is malformed or more than 15 minutes off.')
 
   const signed = names.split(';')
   for (const name of ['host', 'x-date'])
@@ -69,29 +69,22 @@ export function checkSignature(request: SignedRequest, signer: Signer, now: numb
 }
 
 /** The canonical query: percent-encoded (RFC 3986), sorted by name and value. */
-function sortedQuery(query: string): string {
+const sortedQuery = (query: string): string => {
   const pairs = [...new URLSearchParams(query)].map(([name, value]) => [escaped(name), escaped(value)] as const)
   pairs.sort(([a, x], [b, y]) => order(a, b) || order(x, y))
   return pairs.map((pair) => pair.join('=')).join('&')
 }
 
-function escaped(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
-}
+const escaped = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
-function order(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
-}
+const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-function instant(date: string): number {
+const instant = (date: string): number => {
   const [, y, mo, d, h, mi, s] = date.match(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)
 }
 
-function hmac(key: string | Buffer, data: string): Buffer {
-  return createHmac('sha256', key).update(data).digest()
-}
+const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
 
-function mismatch(message: string): ArkError {
-  return new ArkError(401, 'SignatureDoesNotMatch', message)
-}
+const mismatch = (message: string): ArkError => new ArkError(401, 'SignatureDoesNotMatch', message)

@@ -16,7 +16,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
-  './emulator': ['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'],
+  './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consolePages'],

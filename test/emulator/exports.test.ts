@@ -5,7 +5,7 @@ import * as door from '../../src/emulator/index.ts'
 const FOLDER = new URL('../../src/emulator/', import.meta.url)
 
 test('the module exports exactly these values', () => {
-  expect(Object.keys(door).sort()).toEqual(['DOCUMENTED_LIMITS', 'HOSTILE_HEADERS', 'outcomeByUrl', 'startEmulator'])
+  expect(Object.keys(door).sort()).toEqual(['documentedLimits', 'hostileHeaders', 'outcomeByUrl', 'startEmulator'])
 })
 
 // that it imports nothing but itself and Node modules: test/elegance/import-direction.test.ts

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { DOCUMENTED_LIMITS, type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import { documentedLimits, type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { ark, rest } from './client.ts'
 
 let emulator: Emulator
@@ -17,7 +17,7 @@ const accepted = async (count: number) => {
 
 test('calls above the documented rate of an action are rejected, counted over both APIs', async () => {
   await start()
-  expect(DOCUMENTED_LIMITS.ListAssets).toBe(10)
+  expect(documentedLimits.ListAssets).toBe(10)
   expect(await accepted(12)).toBe(10)
   expect(await ark(emulator, 'ListAssets', {}, now)).toMatchObject({ status: 429, code: 'RateLimitExceeded' })
   expect((await rest(emulator, 'GET', '/assets/groups')).status).toBe(200)

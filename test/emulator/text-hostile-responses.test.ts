@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type Emulator, HOSTILE_HEADERS, type LeakForm, startEmulator } from '../../src/emulator/index.ts'
+import { type Emulator, hostileHeaders, type LeakForm, startEmulator } from '../../src/emulator/index.ts'
 import { rest } from './client.ts'
 import { chat, dataOf, MODEL, post } from './text-client.ts'
 
@@ -14,7 +14,7 @@ afterEach(() => emulator.faults.clear())
 const sendChat = (more: object = {}) => post(emulator, '/chat/completions', chat('hi', more))
 const sendResponses = (more: object = {}) => post(emulator, '/responses', { model: MODEL, input: 'hi', ...more })
 const checkHostile = (headers: Headers) => {
-  for (const [name, value] of Object.entries(HOSTILE_HEADERS)) expect(headers.get(name)).toBe([value].flat().join(', '))
+  for (const [name, value] of Object.entries(hostileHeaders)) expect(headers.get(name)).toBe([value].flat().join(', '))
 }
 
 describe('hostile headers', () => {

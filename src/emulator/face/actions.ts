@@ -36,7 +36,7 @@ export const getVisualValidateResult: Action = (account, request) => {
   return { result: objectOf([field('GroupId', session.groupId ?? '')]) }
 }
 
-function createTask(account: Account, { project }: ActionRequest) {
+const createTask = (account: Account, { project }: ActionRequest) => {
   checkQuota(account)
   const { id, status, session } = account.faces.verifications.create(project)
   const fields = [
@@ -48,7 +48,7 @@ function createTask(account: Account, { project }: ActionRequest) {
   return { result: objectOf(fields) }
 }
 
-function showTask({ faces }: Account, { members }: ActionRequest) {
+const showTask = ({ faces }: Account, { members }: ActionRequest) => {
   const task = faces.verifications.find(fieldsOf(members).required('Id'))
   if (task === undefined) throw new ArkError(404, 'NotFound.verification_id', 'verification not found')
   const { id, status, session } = task
@@ -56,13 +56,13 @@ function showTask({ faces }: Account, { members }: ActionRequest) {
   return { result: objectOf([field('verification_id', id), field('status', status), ...group]) }
 }
 
-function requestedCallback(fields: Fields): string {
+const requestedCallback = (fields: Fields): string => {
   const url = fields.required('CallbackURL')
   if (isBrowsable(url)) return url
   throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https URL.')
 }
 
 /** A URL with `&` escaped as `\u0026`, as in the vendor's JSON. A client that reads the URL without a JSON parser gets a broken one. */
-function urlField(name: string, url: string): { readonly raw: string } {
-  return { raw: field(name, url).raw.replaceAll('&', '\\u0026') }
-}
+const urlField = (name: string, url: string): { readonly raw: string } => ({
+  raw: field(name, url).raw.replaceAll('&', '\\u0026'),
+})

@@ -3,17 +3,17 @@ import { field } from '../items.ts'
 import { objectOf } from '../members.ts'
 
 /** Whether an action is one of the two face verification actions. */
-export function isFaceAction(action: string): boolean {
-  return action === 'CreateVisualValidateSession' || action === 'GetVisualValidateResult'
-}
+export const isFaceAction = (action: string): boolean =>
+  action === 'CreateVisualValidateSession' || action === 'GetVisualValidateResult'
 
 /** An envelope that leaves successful results unwrapped. */
-export function flat(envelope: Envelope): Envelope {
-  return { ...envelope, result: (result) => ('result' in result ? result.result : envelope.result(result)) }
-}
+export const flat = (envelope: Envelope): Envelope => ({
+  ...envelope,
+  result: (result) => ('result' in result ? result.result : envelope.result(result)),
+})
 
 /** The envelope of verification tasks in the `rest` API: neither results nor errors use Ark's `ResponseMetadata`. */
-export function serviceEnvelope(envelope: Envelope): Envelope {
+export const serviceEnvelope = (envelope: Envelope): Envelope => {
   const error = (message: string) => field('error', { message, type: 'media_proxy_error' })
   return {
     ...flat(envelope),

@@ -12,7 +12,7 @@ export interface FaceService {
 }
 
 /** Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
-export function createFaces(settings: Settings, library: Library, origin: () => string): FaceService {
+export const createFaces = (settings: Settings, library: Library, origin: () => string): FaceService => {
   const base = () => (settings.faceUrl || origin()).replace(/\/+$/, '')
   const sessions = createSessions(settings, library)
   const verifications = createVerifications(settings, library, sessions, base)

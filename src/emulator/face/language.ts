@@ -1,12 +1,12 @@
 /** Languages of the page. The first one is the default. */
-const LANGUAGES = ['en', 'zh'] as const
-export type Language = (typeof LANGUAGES)[number]
+const languages = ['en', 'zh'] as const
+export type Language = (typeof languages)[number]
 
 /** The language of the link's `lng` parameter, such as `zh-Hant`; without one, the best match of Accept-Language (RFC 9110 section 12.5.4). */
-export function languageOf(lng: string, accepted = ''): Language {
+export const languageOf = (lng: string, accepted = ''): Language => {
   const requested = supported(lng)
   if (requested !== undefined) return requested
-  let best: Language = LANGUAGES[0]
+  let best: Language = languages[0]
   let bestQuality = 0
   for (const range of accepted.split(',')) {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim())
@@ -19,7 +19,7 @@ export function languageOf(lng: string, accepted = ''): Language {
   return best
 }
 
-function supported(tag: string): Language | undefined {
+const supported = (tag: string): Language | undefined => {
   const main = tag.toLowerCase().split('-')[0]
-  return LANGUAGES.find((language) => language === main)
+  return languages.find((language) => language === main)
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Settings } from '../settings.ts'
-import { H5_CHECK } from './paths.ts'
+import { h5Check } from './paths.ts'
 
 /** The link to a check page, without the origin. */
 export interface Link {
@@ -10,7 +10,7 @@ export interface Link {
 }
 
 /** The link of the nth session. Its credentials options random and are valid for the emulator's own page only. */
-export function createLink(n: number, now: number, { secretKey, faceLanguage }: Settings): Link {
+export const createLink = (n: number, now: number, { secretKey, faceLanguage }: Settings): Link => {
   const secret = (label: string) => createHmac('sha256', secretKey).update(`${label}\n${n}\n${now}`).digest()
   const bytedToken = secret('token').toString('base64url')
   const query = new URLSearchParams({
@@ -22,12 +22,12 @@ export function createLink(n: number, now: number, { secretKey, faceLanguage }: 
     bytedToken,
     lng: faceLanguage,
   })
-  return { bytedToken, path: `${H5_CHECK}?${query}` }
+  return { bytedToken, path: `${h5Check}?${query}` }
 }
 
 /** Whether a query has every parameter of the link exactly once. The browser may change `lng`. */
-export function linkMatches(query: URLSearchParams, link: Link): boolean {
-  const wanted = new URLSearchParams(link.path.slice(H5_CHECK.length))
+export const linkMatches = (query: URLSearchParams, link: Link): boolean => {
+  const wanted = new URLSearchParams(link.path.slice(h5Check.length))
   wanted.delete('lng')
   return [...wanted].every(([name, value]) => {
     const [given, ...more] = query.getAll(name)
@@ -36,7 +36,7 @@ export function linkMatches(query: URLSearchParams, link: Link): boolean {
 }
 
 /** The URL to which the browser is redirected after the check. The query of the callback URL comes first. */
-export function callbackOf(callbackUrl: string, bytedToken: string, good: boolean): string {
+export const callbackOf = (callbackUrl: string, bytedToken: string, good: boolean): string => {
   const result = new URLSearchParams({
     bytedToken,
     resultCode: good ? '10000' : '20001',

@@ -19,7 +19,7 @@ export interface FaceOptions {
 /** The face verification options with all defaults applied. */
 export type FaceSettings = Required<FaceOptions>
 
-export const FACE_DEFAULTS: FaceSettings = {
+export const faceDefaults: FaceSettings = {
   faceSessionMs: 30 * 60_000,
   facePending: 'empty',
   faceGroupsListed: true,
@@ -30,7 +30,7 @@ export const FACE_DEFAULTS: FaceSettings = {
 }
 
 /** Throws a `RangeError` or `TypeError` for an invalid option. */
-export function checkFace({ faceSessionMs, faceResolvingMs, faceUrl }: FaceSettings): void {
+export const checkFace = ({ faceSessionMs, faceResolvingMs, faceUrl }: FaceSettings): void => {
   // upper bound: the expiry must be a valid date
   if (!(faceSessionMs > 0 && faceSessionMs <= 1e12)) throw new RangeError('faceSessionMs must be a number above 0')
   if (!(faceResolvingMs >= 0)) throw new RangeError('faceResolvingMs must be a number from 0')
@@ -38,6 +38,5 @@ export function checkFace({ faceSessionMs, faceResolvingMs, faceUrl }: FaceSetti
 }
 
 /** Whether a browser can open a URL: it is absolute, http or https. */
-export function isBrowsable(address: string): boolean {
-  return /^https?:\/\/[^\s/]\S*$/i.test(address) && URL.canParse(address)
-}
+export const isBrowsable = (address: string): boolean =>
+  /^https?:\/\/[^\s/]\S*$/i.test(address) && URL.canParse(address)

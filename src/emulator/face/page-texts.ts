@@ -68,4 +68,4 @@ const zh: PageTexts = {
 }
 
 /** All texts of the pages. None of them comes from a request. */
-export const PAGE_TEXTS: Readonly<Record<Language, PageTexts>> = { en, zh }
+export const pageTexts: Readonly<Record<Language, PageTexts>> = { en, zh }

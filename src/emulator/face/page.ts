@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Reply } from '../faulty-reply.ts'
 import type { Language } from './language.ts'
-import { PAGE_TEXTS, type Topic } from './page-texts.ts'
-import { DECISIONS } from './sessions.ts'
+import { pageTexts, type Topic } from './page-texts.ts'
+import { decisions } from './sessions.ts'
 
-const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
+const tags: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
 
-const STATUSES: Readonly<Partial<Record<Topic, number>>> = { used: 410, expired: 410, unknown: 404, undecided: 400 }
+const statuses: Readonly<Partial<Record<Topic, number>>> = { used: 410, expired: 410, unknown: 404, undecided: 400 }
 
-const STYLE =
+const style =
   ':root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}' +
   'body{margin:0}main{max-width:26rem;margin:0 auto;padding:1.5rem}h1{font-size:1.5rem;line-height:1.3}' +
   'button{display:block;width:100%;min-height:3rem;margin-top:1.5rem;font:inherit;font-weight:600}' +
   'button:focus-visible{outline:3px solid;outline-offset:3px}form p{margin:.25rem 0 0}'
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const styleHash = createHash('sha256').update(style).digest('base64')
 
 /** The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`). */
-export function facePage(topic: Topic, language: Language, redirectUrl?: string): Reply {
-  const { topics, buttons } = PAGE_TEXTS[language]
+export const facePage = (topic: Topic, language: Language, redirectUrl?: string): Reply => {
+  const { topics, buttons } = pageTexts[language]
   const { title, text } = topics[topic]
-  const choices = DECISIONS.map((decision) => {
+  const choices = decisions.map((decision) => {
     const { name, hint } = buttons[decision]
     const button = `<button name="do" value="${decision}" aria-describedby="${decision}">${name}</button>`
     return `${button}\n<p id="${decision}">${hint}</p>`
@@ -28,12 +28,12 @@ export function facePage(topic: Topic, language: Language, redirectUrl?: string)
   // without an `action` the form posts to the page's own URL, so the page does not contain the URL and its credentials
   const form = topic === 'check' ? `\n<form method="post">\n${choices.join('\n')}\n</form>` : ''
   const html = `<!doctype html>
-<html lang="${TAGS[language]}">
+<html lang="${tags[language]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${style}</style>
 </head>
 <body>
 <main>
@@ -43,31 +43,29 @@ export function facePage(topic: Topic, language: Language, redirectUrl?: string)
 </body>
 </html>
 `
-  const status = STATUSES[topic] ?? 200
+  const status = statuses[topic] ?? 200
   return { status, headers: headersFor(language, redirectUrl), body: Buffer.from(html) }
 }
 
 /** Redirects the browser without a Referer header: the link of the page contains credentials. */
-export function redirect(location: string): Reply {
-  return {
-    status: 303,
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
-    body: Buffer.alloc(0),
-  }
-}
+export const redirect = (location: string): Reply => ({
+  status: 303,
+  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  body: Buffer.alloc(0),
+})
 
-function headersFor(language: Language, redirectUrl?: string): Record<string, string> {
+const headersFor = (language: Language, redirectUrl?: string): Record<string, string> => {
   // browsers apply form-action to redirects after a form submission as well (CSP 3 section 6.4.2)
   const forms = redirectUrl === undefined ? "'none'" : `'self' ${sourceOf(redirectUrl)}`
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
+    `style-src 'sha256-${styleHash}'`,
     `form-action ${forms}`,
     ...["base-uri 'none'", "frame-ancestors 'none'"],
   ]
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-language': TAGS[language],
+    'content-language': tags[language],
     'content-security-policy': policy.join('; '),
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
@@ -78,7 +76,7 @@ function headersFor(language: Language, redirectUrl?: string): Record<string, st
 }
 
 /** The CSP source expression of a URL: its origin, or only its scheme for an IPv6 host, which CSP cannot express. */
-function sourceOf(address: string): string {
+const sourceOf = (address: string): string => {
   const { origin, hostname, protocol } = new URL(address)
   return hostname.startsWith('[') ? protocol : origin
 }

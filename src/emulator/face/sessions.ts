@@ -4,8 +4,8 @@ import { compactTime } from '../times.ts'
 import { callbackOf, createLink } from './link.ts'
 
 /** The user's choices on the check page. */
-export const DECISIONS = ['succeed', 'fail', 'close'] as const
-export type Decision = (typeof DECISIONS)[number]
+export const decisions = ['succeed', 'fail', 'close'] as const
+export type Decision = (typeof decisions)[number]
 
 /** A snapshot of a face check. TimeFormat are in ms since 1970. */
 export interface FaceSession {
@@ -44,12 +44,12 @@ export interface Sessions {
   finish(bytedToken: string, decision: Decision): Finish
 }
 
-const END_STATES = { succeed: 'succeeded', fail: 'failed', close: 'closed' } as const
+const endStates = { succeed: 'succeeded', fail: 'failed', close: 'closed' } as const
 
-export function createSessions(settings: Settings, library: Library): Sessions {
+export const createSessions = (settings: Settings, library: Library): Sessions => {
   const sessions = new Map<string, FaceSession>()
 
-  function create(given: NewSession): FaceSession {
+  const create = (given: NewSession): FaceSession => {
     const createTime = library.now()
     const { bytedToken, path: h5 } = createLink(sessions.size, createTime, settings)
     const expireTime = createTime + settings.faceSessionMs
@@ -58,20 +58,20 @@ export function createSessions(settings: Settings, library: Library): Sessions {
     return session
   }
 
-  function find(bytedToken: string): FaceSession | undefined {
+  const find = (bytedToken: string): FaceSession | undefined => {
     const session = sessions.get(bytedToken)
     const expired = session?.state === 'waiting' && library.now() >= session.expireTime
     return expired ? { ...session, state: 'expired' } : session
   }
 
-  function finish(bytedToken: string, decision: Decision): Finish {
+  const finish = (bytedToken: string, decision: Decision): Finish => {
     const session = find(bytedToken)
     if (session === undefined) return { outcome: 'unknown' }
     if (session.state === 'expired') return { outcome: 'expired' }
     if (session.state !== 'waiting') return { outcome: 'used' }
     const endTime = library.now()
     const group = decision === 'succeed' && library.addGroup({ ...faceGroup(endTime), project: session.project })
-    const ended: FaceSession = { ...session, state: END_STATES[decision], endTime, ...(group && { groupId: group.id }) }
+    const ended: FaceSession = { ...session, state: endStates[decision], endTime, ...(group && { groupId: group.id }) }
     sessions.set(bytedToken, ended)
     if (decision === 'close') return { outcome: 'closed' }
     return { outcome: 'callback', url: callbackOf(session.callbackUrl, bytedToken, decision === 'succeed') }
@@ -81,6 +81,4 @@ export function createSessions(settings: Settings, library: Library): Sessions {
 }
 
 /** The group of a verified face. The user cannot choose its name. */
-function faceGroup(now: number) {
-  return { name: `LivenessFace-${compactTime(now)}`, type: 'LivenessFace' } as const
-}
+const faceGroup = (now: number) => ({ name: `LivenessFace-${compactTime(now)}`, type: 'LivenessFace' }) as const

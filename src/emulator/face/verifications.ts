@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Library } from '../library.ts'
 import type { Settings } from '../settings.ts'
 import { compactTime } from '../times.ts'
-import { H5_CALLBACK } from './paths.ts'
+import { h5Callback } from './paths.ts'
 import type { FaceSession, Sessions } from './sessions.ts'
 
 /** The six states of a verification task in the `rest` API. */
@@ -31,39 +31,37 @@ export interface Verifications {
 }
 
 /** Creates an empty set of tasks. `base` returns the base URL for browsers. */
-export function createVerifications(
+export const createVerifications = (
   settings: Settings,
   library: Library,
   sessions: Sessions,
   base: () => string,
-): Verifications {
+): Verifications => {
   const tasks = new Map<string, Task>()
   const ids = new Map<string, string>()
 
-  function create(project: string): Verification {
+  const create = (project: string): Verification => {
     const now = library.now()
     const secret = (label: string) => createHmac('sha256', settings.secretKey).update(`${label} ${tasks.size} ${now}`)
     const id = `verification-${compactTime(now)}-${secret('verification').digest('hex').slice(0, 16)}`
     const state = secret('state').digest('base64url')
-    const callbackUrl = `${base()}${H5_CALLBACK}${state}`
+    const callbackUrl = `${base()}${h5Callback}${state}`
     const { bytedToken } = sessions.create({ callbackUrl, project, verificationId: id })
     tasks.set(id, { id, bytedToken })
     ids.set(state, id)
     return found(id)
   }
 
-  function find(id: string): Verification | undefined {
-    return tasks.has(id) ? found(id) : undefined
-  }
+  const find = (id: string): Verification | undefined => (tasks.has(id) ? found(id) : undefined)
 
-  function found(id: string): Verification {
+  const found = (id: string): Verification => {
     const task = tasks.get(id)
     const session = task && sessions.find(task.bytedToken)
     if (session === undefined) throw new Error(`there is no verification ${id}`)
     return { id, session, status: statusOf(session, task?.callback, library.now(), settings.faceResolvingMs) }
   }
 
-  function receiveCallback(state: string, query: URLSearchParams): Verification | undefined {
+  const receiveCallback = (state: string, query: URLSearchParams): Verification | undefined => {
     const task = tasks.get(ids.get(state) ?? '')
     const code = query.get('resultCode')
     if (task === undefined || !code || query.get('bytedToken') !== task.bytedToken) return undefined
@@ -77,7 +75,7 @@ export function createVerifications(
 }
 
 /** The status of a task. A forged callback leads to `resolving` only: `verified` needs a group, which only the check page creates. */
-function statusOf(session: FaceSession, callback: Task['callback'], now: number, resolvingMs: number): Status {
+const statusOf = (session: FaceSession, callback: Task['callback'], now: number, resolvingMs: number): Status => {
   const { groupId, expireTime } = session
   if (callback === undefined) return now < expireTime ? 'waiting_user' : 'expired'
   const resultTime = callback.at + resolvingMs

@@ -9,16 +9,12 @@ export interface CallContext {
 }
 
 /** An id such as `chatcmpl-…`: unique for a call and a label, and the same in every run. */
-export function textIdOf(prefix: string, { number }: CallContext, label = ''): string {
-  return prefix + sha256(`${prefix}/${number}/${label}`).slice(0, 24)
-}
+export const textIdOf = (prefix: string, { number }: CallContext, label = ''): string =>
+  prefix + sha256(`${prefix}/${number}/${label}`).slice(0, 24)
 
 /** The `system_fingerprint`, which depends on model and seed. */
-export function fingerprintOf(model: string, seed: number | undefined): string {
-  return `fp_${sha256(`${model}/${seed ?? ''}`).slice(0, 10)}`
-}
+export const fingerprintOf = (model: string, seed: number | undefined): string =>
+  `fp_${sha256(`${model}/${seed ?? ''}`).slice(0, 10)}`
 
 /** The time of a call in seconds since 1970. */
-export function secondsOf({ at }: CallContext): number {
-  return Math.floor(at / 1000)
-}
+export const secondsOf = ({ at }: CallContext): number => Math.floor(at / 1000)

@@ -29,7 +29,7 @@ export interface TextModel {
 export type Model = Required<TextModel>
 
 /** The default models. */
-export const MODELS: readonly TextModel[] = [
+export const defaultModels: readonly TextModel[] = [
   { id: 'doubao-seed-emulated', reasoning: 'asked' },
   { id: 'emulated-wide', maxTemperature: 2 },
   { id: 'emulated-chat-only', responses: false },
@@ -49,7 +49,7 @@ export interface Catalogue {
 }
 
 /** Creates a catalogue and applies the defaults to its models. */
-export function catalogueOf(models: readonly TextModel[]): Catalogue {
+export const catalogueOf = (models: readonly TextModel[]): Catalogue => {
   const list = models.map(withDefaults)
   return {
     list,
@@ -64,15 +64,16 @@ export function catalogueOf(models: readonly TextModel[]): Catalogue {
 }
 
 /** The model object of `/v1/models`. */
-export function modelObject({ id, created, ownedBy }: Model): object {
-  return { id, object: 'model', created, owned_by: ownedBy }
-}
+export const modelObject = ({ id, created, ownedBy }: Model): object => ({
+  id,
+  object: 'model',
+  created,
+  owned_by: ownedBy,
+})
 
-function withDefaults(model: TextModel): Model {
-  return {
-    ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
-    ...{ streams: true, streamOptions: true },
-    ...{ maxTemperature: 1, maxTokens: 32_768, contextTokens: 131_072, reasoning: 'never' },
-    ...model,
-  }
-}
+const withDefaults = (model: TextModel): Model => ({
+  ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
+  ...{ streams: true, streamOptions: true },
+  ...{ maxTemperature: 1, maxTokens: 32_768, contextTokens: 131_072, reasoning: 'never' },
+  ...model,
+})

@@ -20,10 +20,10 @@ export interface ChatRequest {
   readonly tier: string
 }
 
-const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
+const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
 /** Validates a chat completion request against the API, its model and the account's objects. Throws a `OpenAIError`. */
-export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects): ChatRequest {
+export const readChat = (body: Json, catalogue: Catalogue, objects: TextObjects): ChatRequest => {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'chat')
   const turns = turnsOf(request)
@@ -51,7 +51,7 @@ export function readChat(body: Json, catalogue: Catalogue, objects: TextObjects)
   }
 }
 
-function turnsOf(request: Reader): PromptMessage[] {
+const turnsOf = (request: Reader): PromptMessage[] => {
   if (!request.has('messages')) throw missingField('messages')
   const messages = request.objects('messages')
   if (messages.length === 0) {
@@ -62,7 +62,7 @@ function turnsOf(request: Reader): PromptMessage[] {
   // ids of tool calls without a tool message so far
   let open = new Set<string>()
   const turns = messages.map((message) => {
-    const role = message.oneOf('role', ROLES) ?? raise(missingField(message.path('role')))
+    const role = message.oneOf('role', roles) ?? raise(missingField(message.path('role')))
     if (role === 'tool') {
       const id = message.required('tool_call_id')
       if (!open.delete(id)) {
@@ -83,7 +83,7 @@ function turnsOf(request: Reader): PromptMessage[] {
   return turns
 }
 
-function checkToolCall(call: Reader): string {
+const checkToolCall = (call: Reader): string => {
   const kind = call.oneOf('type', ['function', 'custom']) ?? 'function'
   const named = call.object(kind) ?? raise(missingField(call.path(kind)))
   named.required('name')
@@ -91,19 +91,19 @@ function checkToolCall(call: Reader): string {
   return call.required('id')
 }
 
-function missingToolMessages(param: string, open: ReadonlySet<string>): Error {
+const missingToolMessages = (param: string, open: ReadonlySet<string>): Error => {
   const errorMessage =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
     `The following tool_call_ids did not have response messages: ${[...open].join(', ')}.`
   return badRequest(param, 'invalid_value', errorMessage)
 }
 
-function roleOf(role: (typeof ROLES)[number]): PromptMessage['role'] {
+const roleOf = (role: (typeof roles)[number]): PromptMessage['role'] => {
   if (role === 'developer') return 'system'
   return role === 'function' ? 'tool' : role
 }
 
-function maxTokensOf(request: Reader, max: number): number {
+const maxTokensOf = (request: Reader, max: number): number => {
   if (request.has('max_tokens') && request.has('max_completion_tokens')) {
     const errorMessage = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
     throw badRequest('max_tokens', 'invalid_parameter_combination', errorMessage)
@@ -117,7 +117,7 @@ function maxTokensOf(request: Reader, max: number): number {
   throw badRequest(field, 'invalid_value', errorMessage)
 }
 
-function stopsOf(request: Reader): string[] {
+const stopsOf = (request: Reader): string[] => {
   const given = request.raw.stop ?? []
   const stops = Array.isArray(given) ? given : [given]
   if (stops.length > 4 || !stops.every((stop): stop is string => typeof stop === 'string')) {
@@ -126,7 +126,7 @@ function stopsOf(request: Reader): string[] {
   return stops.filter((stop) => stop !== '')
 }
 
-function topLogprobsOf(request: Reader): number | undefined {
+const topLogprobsOf = (request: Reader): number | undefined => {
   const enabled = request.boolean('logprobs') ?? false
   const top = request.integer('top_logprobs', 0, 20)
   if (top !== undefined && !enabled) {

@@ -16,7 +16,7 @@ export interface GeneratedChat {
 }
 
 /** The chat completion object. */
-export function completionOf({ request, generations, usage, callContext }: GeneratedChat): object {
+export const completionOf = ({ request, generations, usage, callContext }: GeneratedChat): object => {
   const choices = generations.map((generation, index) => ({
     ...{ index, message: messageOf(generation, idsFor(callContext, index)) },
     ...{
@@ -85,7 +85,10 @@ function* callDeltas(
   for (const token of input) yield { call: { [kind]: { [field]: token } }, isToken: true }
 }
 
-function messageOf({ reasoning, text: tokens, isRefusal, calls }: Generation, idAt: (call: number) => string): object {
+const messageOf = (
+  { reasoning, text: tokens, isRefusal, calls }: Generation,
+  idAt: (call: number) => string,
+): object => {
   const text = tokens.join('')
   return {
     role: 'assistant',
@@ -95,21 +98,23 @@ function messageOf({ reasoning, text: tokens, isRefusal, calls }: Generation, id
   }
 }
 
-function callOf({ tool: { kind, name }, input }: ToolCall, id: string): object {
-  return { id, type: kind, [kind]: { name, [kind === 'function' ? 'arguments' : 'input']: input.join('') } }
-}
+const callOf = ({ tool: { kind, name }, input }: ToolCall, id: string): object => ({
+  id,
+  type: kind,
+  [kind]: { name, [kind === 'function' ? 'arguments' : 'input']: input.join('') },
+})
 
-function logprobsOf(
+const logprobsOf = (
   { isRefusal, calls }: Generation,
   tokens: readonly string[],
   top: number | undefined,
-): object | null {
+): object | null => {
   if (top === undefined || calls.length > 0) return null
   const entries = tokens.map((token) => logprobOf(token, top))
   return isRefusal ? { content: null, refusal: entries } : { content: entries, refusal: null }
 }
 
-function commonFields({ prompt, seed, tier }: ChatRequest, callContext: CallContext, object: string): object {
+const commonFields = ({ prompt, seed, tier }: ChatRequest, callContext: CallContext, object: string): object => {
   const model = prompt.model.id
   return {
     ...{ id: textIdOf('chatcmpl-', callContext), object, created: secondsOf(callContext), model },

@@ -9,7 +9,7 @@ export interface Content {
 }
 
 /** The required field of each type of content part: a text, an object with a URL, a list of URLs, or any value. */
-const PARTS: Readonly<Record<string, readonly [field: string, format: 'text' | 'url' | 'urls' | 'any']>> = {
+const partFields: Readonly<Record<string, readonly [field: string, format: 'text' | 'url' | 'urls' | 'any']>> = {
   text: ['text', 'text'],
   refusal: ['refusal', 'text'],
   image_url: ['image_url', 'url'],
@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, readonly [field: string, format: 'text' | '
 }
 
 /** The types of content parts of each API. */
-const PART_TYPES = {
+const partTypes = {
   chat: ['text', 'refusal', 'image_url', 'video_url', 'video', 'input_audio', 'file'],
   responses: [
     'input_text',
@@ -40,12 +40,12 @@ const PART_TYPES = {
 } as const
 
 /** Reads message content: a string or an array of content parts. */
-export function contentOf(
+export const contentOf = (
   message: Reader,
   name: string,
   optional = false,
-  protocol: keyof typeof PART_TYPES = 'chat',
-): Content {
+  protocol: keyof typeof partTypes = 'chat',
+): Content => {
   const given = message.raw[name]
   if (given === undefined || given === null) {
     if (optional) return { text: '', attachments: 0 }
@@ -53,16 +53,16 @@ export function contentOf(
   }
   if (typeof given === 'string') return { text: given, attachments: 0 }
   if (!Array.isArray(given)) throw wrongType(message.path(name), 'one of a string or array of objects', given)
-  const parts = message.objects(name).map((part) => partOf(part, PART_TYPES[protocol]))
+  const parts = message.objects(name).map((part) => partOf(part, partTypes[protocol]))
   return {
     text: parts.flatMap((part) => part ?? []).join('\n'),
     attachments: parts.filter((part) => part === undefined).length,
   }
 }
 
-function partOf(part: Reader, types: readonly string[]): string | undefined {
+const partOf = (part: Reader, types: readonly string[]): string | undefined => {
   const type = part.oneOf('type', types) ?? raise(missingField(part.path('type')))
-  const [field = '', format] = PARTS[type] ?? raise(wrongValue(part.path('type'), type, types))
+  const [field = '', format] = partFields[type] ?? raise(wrongValue(part.path('type'), type, types))
   if (format === 'text') return part.required(field)
   if (format === 'url') {
     const value = part.object(field) ?? raise(missingField(part.path(field)))
@@ -82,7 +82,7 @@ function partOf(part: Reader, types: readonly string[]): string | undefined {
 }
 
 /** Rejects a URL that the upstream cannot fetch. It accepts http, https, asset and data URLs. */
-function checkUrl(path: string, value: unknown): void {
+const checkUrl = (path: string, value: unknown): void => {
   const url = isJson(value) ? readerOf(value, path).required('url') : value
   if (typeof url !== 'string') throw wrongType(path, 'a string', url)
   if (/^(https?|asset):\/\/./.test(url) || /^data:[^,]*,./s.test(url)) return

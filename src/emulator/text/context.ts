@@ -12,7 +12,7 @@ export interface Context {
 }
 
 /** Reads `previous_response_id` or `conversation`. Throws 400 when a request has both. */
-export function contextOf(request: Reader, objects: TextObjects): Context {
+export const contextOf = (request: Reader, objects: TextObjects): Context => {
   const previous = request.text('previous_response_id')
   const conversation = conversationIn(request)
   if (previous !== undefined && conversation !== undefined) {
@@ -34,17 +34,16 @@ export function contextOf(request: Reader, objects: TextObjects): Context {
 }
 
 /** Throws 400 when an id does not have the prefix of its kind. */
-export function checkId(param: string, id: string, prefix: string): void {
+export const checkId = (param: string, id: string, prefix: string): void => {
   if (id.startsWith(`${prefix}_`)) return
   throw badRequest(param, 'invalid_value', `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`)
 }
 
 /** 404 for an unknown conversation. */
-export function conversationUnknown(id: string): OpenAIError {
-  return new OpenAIError(404, `Conversation with id '${id}' not found.`)
-}
+export const conversationUnknown = (id: string): OpenAIError =>
+  new OpenAIError(404, `Conversation with id '${id}' not found.`)
 
-function conversationIn(request: Reader): string | undefined {
+const conversationIn = (request: Reader): string | undefined => {
   const given = request.raw.conversation ?? undefined
   if (given === undefined || typeof given === 'string') return given
   const named = request.object('conversation') ?? raise(wrongType('conversation', 'a string or an object', given))
@@ -52,6 +51,5 @@ function conversationIn(request: Reader): string | undefined {
 }
 
 /** The texts of the user messages among the items. */
-export function recalledFrom(items: readonly Item[]): string[] {
-  return items.flatMap(({ turn }) => (turn?.role === 'user' ? [turn.text] : []))
-}
+export const recalledFrom = (items: readonly Item[]): string[] =>
+  items.flatMap(({ turn }) => (turn?.role === 'user' ? [turn.text] : []))

@@ -8,7 +8,7 @@ import { jsonSteps, type Steps } from './steps.ts'
 import type { ObjectCalls } from './stored-calls.ts'
 
 /** CreateConversation: stores a conversation with optional items. */
-export function createConversation(body: Json, objects: TextObjects, callContext: CallContext): Steps {
+export const createConversation = (body: Json, objects: TextObjects, callContext: CallContext): Steps => {
   const request = readerOf(body)
   const items = request.has('items') ? itemsIn(request, 'items', objects.item, callContext) : []
   const metadata = request.object('metadata')?.raw ?? {}
@@ -17,8 +17,8 @@ export function createConversation(body: Json, objects: TextObjects, callContext
 }
 
 /** The handlers of calls that address an existing conversation. */
-export function conversationCalls(objects: TextObjects): ObjectCalls {
-  function found(id: string): StoredConversation {
+export const conversationCalls = (objects: TextObjects): ObjectCalls => {
+  const found = (id: string): StoredConversation => {
     checkId('conversation_id', id, 'conv')
     return objects.conversation(id) ?? raise(conversationUnknown(id))
   }
@@ -32,6 +32,9 @@ export function conversationCalls(objects: TextObjects): ObjectCalls {
   }
 }
 
-function conversationObject({ id, at, metadata }: StoredConversation): object {
-  return { id, object: 'conversation', created_at: Math.floor(at / 1000), metadata }
-}
+const conversationObject = ({ id, at, metadata }: StoredConversation): object => ({
+  id,
+  object: 'conversation',
+  created_at: Math.floor(at / 1000),
+  metadata,
+})

@@ -1,11 +1,11 @@
 import type { AppliedFault } from '../fault-registry.ts'
-import { SERVER_ERROR } from './openai-error.ts'
+import { serverError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from './steps.ts'
 
-const FINAL_EVENTS: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
+const finalEvents: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
 /** Applies the faults `cut`, `error-event` and `silence` to a response. All other faults leave it unchanged. */
-export function withDisconnects(steps: Steps, applied: AppliedFault): Steps {
+export const withDisconnects = (steps: Steps, applied: AppliedFault): Steps => {
   switch (applied.fault.kind) {
     case 'cut':
       return cut(steps, applied.fault, applied.hit)
@@ -32,7 +32,7 @@ function* cut(steps: Steps, { events, how = 'fin', inside }: FaultOf<'cut'>, hit
 
 function* withErrorEvent(steps: Steps, fault: FaultOf<'error-event'>, hit: () => void): Steps {
   const { events = 0, form = 'data', done = false } = fault
-  const error = { ...SERVER_ERROR, ...fault.error }
+  const error = { ...serverError, ...fault.error }
   let response: Json = {}
   const rest = observed(steps, (seen) => {
     response = seen
@@ -101,9 +101,9 @@ function* observed(steps: Steps, note: (response: Json) => void): Steps {
 }
 
 /** Whether an event is the last one of a response, or finishes a choice. */
-function isFinal({ data }: EventStep): boolean {
+const isFinal = ({ data }: EventStep): boolean => {
   if (!isJson(data)) return data === '[DONE]'
-  if (FINAL_EVENTS.includes(data.type)) return true
+  if (finalEvents.includes(data.type)) return true
   const choices = Array.isArray(data.choices) ? data.choices : []
   return choices.some((choice) => isJson(choice) && typeof choice.finish_reason === 'string')
 }

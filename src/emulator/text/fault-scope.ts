@@ -1,9 +1,9 @@
-import { LIST_FAULTS } from '../fault-registry.ts'
+import { listFaults } from '../fault-registry.ts'
 import type { Fault, Faults } from '../faults.ts'
 import type { TextFaultKind } from './faults.ts'
 
 /** The required fields of each kind of text fault. */
-export const TEXT_REQUIRED_FIELDS: Readonly<Record<TextFaultKind['kind'], Readonly<Record<string, 'object'>>>> = {
+export const textRequiredFields: Readonly<Record<TextFaultKind['kind'], Readonly<Record<string, 'object'>>>> = {
   script: { script: 'object' },
   cut: {},
   'error-event': {},
@@ -31,13 +31,14 @@ export const TEXT_REQUIRED_FIELDS: Readonly<Record<TextFaultKind['kind'], Readon
 }
 
 /** A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and assets. */
-export function withDefaultScope(faults: Faults): Faults {
-  return { ...faults, add: (fault) => faults.add(withDefaultAction(fault)) }
-}
+export const withDefaultScope = (faults: Faults): Faults => ({
+  ...faults,
+  add: (fault) => faults.add(withDefaultAction(fault)),
+})
 
-function withDefaultAction(fault: Fault): Fault {
-  if (Object.hasOwn(TEXT_REQUIRED_FIELDS, fault.kind)) {
+const withDefaultAction = (fault: Fault): Fault => {
+  if (Object.hasOwn(textRequiredFields, fault.kind)) {
     return { ...fault, api: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
   }
-  return LIST_FAULTS.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
+  return listFaults.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
 }

@@ -5,12 +5,12 @@ import { withDisconnects } from './disconnects.ts'
 import { faultyBytes } from './faulty-bytes.ts'
 import { faultyEvents } from './faulty-events.ts'
 import { leaking } from './leak-steps.ts'
-import { SERVER_ERROR } from './openai-error.ts'
+import { serverError } from './openai-error.ts'
 import { scripted } from './script.ts'
 import { bytesOf, encoded, jsonSteps, type Step, type Steps } from './steps.ts'
 
 /** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
-export function faultySteps(normal: Steps, appliedFaults: readonly AppliedFault[], call: Call, key: string): Steps {
+export const faultySteps = (normal: Steps, appliedFaults: readonly AppliedFault[], call: Call, key: string): Steps => {
   const late = appliedFaults.filter(({ fault }) => !isEarly(fault))
   const work = appliedFaults.reduceRight((steps, applied) => scripted(steps, applied, call), normal)
   // `cut`, `error-event` and `silence` count the original events, without those that other faults add
@@ -22,7 +22,7 @@ export function faultySteps(normal: Steps, appliedFaults: readonly AppliedFault[
 }
 
 /** Whether a fault takes effect before the response is generated. */
-function isEarly(fault: FaultKind): boolean {
+const isEarly = (fault: FaultKind): boolean => {
   if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
   if (fault.kind === 'hold') return fault.when !== 'after'
   return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
@@ -51,12 +51,12 @@ function* withLateFault(steps: Steps, { fault, hit, released }: AppliedFault): S
   for (let step = first; !step.done; step = rest.next()) yield step.value
 }
 
-function fixedResponse(fault: FaultKind): Steps | undefined {
+const fixedResponse = (fault: FaultKind): Steps | undefined => {
   if (fault.kind === 'redirect') {
     return [{ do: 'head', status: fault.status ?? 302, headers: { location: fault.location, 'content-length': '0' } }]
   }
   if (fault.kind !== 'status') return undefined
-  if (fault.body === undefined) return jsonSteps(fault.status, { error: SERVER_ERROR }, fault.headers)
+  if (fault.body === undefined) return jsonSteps(fault.status, { error: serverError }, fault.headers)
   const body = Buffer.from(fault.body)
   const headers = { 'content-type': 'application/json', 'content-length': String(body.length), ...fault.headers }
   return [{ do: 'head', status: fault.status, headers }, bytesOf(body)]

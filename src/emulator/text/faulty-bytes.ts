@@ -2,11 +2,11 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { AppliedFault } from '../fault-registry.ts'
 import type { FaultKind } from '../faults.ts'
-import { ERROR_PAGE } from '../faulty-reply.ts'
-import { HOSTILE_HEADERS, HOSTILE_PAGE } from '../hostile-headers.ts'
+import { errorPage } from '../faulty-reply.ts'
+import { hostileHeaders, hostilePage } from '../hostile-headers.ts'
 import { bytesOf, type Headers, type Steps } from './steps.ts'
 
-const BOM = Buffer.from([0xef, 0xbb, 0xbf])
+const bom = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Applies a fault to the head and the bytes of a response. Its events must be encoded already. */
 export function* faultyBytes(steps: Steps, { fault, hit }: AppliedFault): Steps {
@@ -15,7 +15,7 @@ export function* faultyBytes(steps: Steps, { fault, hit }: AppliedFault): Steps 
   yield* changed
 }
 
-function changedBytes(steps: Steps, fault: FaultKind): Steps {
+const changedBytes = (steps: Steps, fault: FaultKind): Steps => {
   switch (fault.kind) {
     case 'headers':
       return withHeaders(steps, fault.headers)
@@ -24,7 +24,7 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
     case 'no-content-type':
       return withHeaders(steps, { 'content-type': undefined })
     case 'not-json':
-      return replaced(steps, fault.body ?? ERROR_PAGE, { 'content-type': 'text/html' })
+      return replaced(steps, fault.body ?? errorPage, { 'content-type': 'text/html' })
     case 'empty':
       return replaced(steps, '', {}, 200)
     case 'truncate':
@@ -43,8 +43,8 @@ function changedBytes(steps: Steps, fault: FaultKind): Steps {
 }
 
 function* hostile(steps: Steps, { status, page }: Extract<FaultKind, { readonly kind: 'hostile-headers' }>): Steps {
-  const body = page ? replaced(steps, HOSTILE_PAGE, { 'content-type': 'text/html' }) : steps
-  for (const step of withHeaders(body, HOSTILE_HEADERS)) {
+  const body = page ? replaced(steps, hostilePage, { 'content-type': 'text/html' }) : steps
+  for (const step of withHeaders(body, hostileHeaders)) {
     yield step.do === 'head' ? { ...step, status: status ?? step.status } : step
   }
 }
@@ -57,7 +57,7 @@ function* withHeaders(steps: Steps, changes: { readonly [Name in string]?: strin
   }
 }
 
-function headersWith(headers: Headers, changes: { readonly [Name in string]?: string | string[] }): Headers {
+const headersWith = (headers: Headers, changes: { readonly [Name in string]?: string | string[] }): Headers => {
   const all = { ...headers, ...changes }
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -95,7 +95,7 @@ function* gzipped(steps: Steps): Steps {
 }
 
 /** Joins all bytes of the body, and returns the other steps separately. */
-function collected(steps: Steps): { readonly others: Steps; readonly bytes: Uint8Array } {
+const collected = (steps: Steps): { readonly others: Steps; readonly bytes: Uint8Array } => {
   const all = [...steps]
   return {
     others: all.filter((step) => step.do !== 'bytes'),
@@ -109,23 +109,21 @@ function* withBom(steps: Steps): Steps {
     const length = step.do === 'head' && step.headers['content-length']
     if (step.do === 'bytes' && first) {
       first = false
-      yield bytesOf(BOM)
+      yield bytesOf(bom)
     }
     if (step.do !== 'head' || !length) yield step
-    else yield { ...step, headers: { ...step.headers, 'content-length': String(Number(length) + BOM.length) } }
+    else yield { ...step, headers: { ...step.headers, 'content-length': String(Number(length) + bom.length) } }
   }
 }
 
-function mapBytes(steps: Steps, change: (bytes: Uint8Array) => Uint8Array): Steps {
-  return (function* () {
+const mapBytes = (steps: Steps, change: (bytes: Uint8Array) => Uint8Array): Steps =>
+  (function* () {
     for (const step of steps) yield step.do === 'bytes' ? bytesOf(change(step.bytes)) : step
   })()
-}
 
 // works on bytes (latin1), because a `cut` can end within a character
-function withLineEnding(ending: string, bytes: Uint8Array): Uint8Array {
-  return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', ending), 'latin1')
-}
+const withLineEnding = (ending: string, bytes: Uint8Array): Uint8Array =>
+  Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', ending), 'latin1')
 
 function* split(steps: Steps, maxBytes: number): Steps {
   let pieces = 0

@@ -3,12 +3,12 @@ import type { FaultKind } from '../faults.ts'
 import { isJson, type Json } from './reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps } from './steps.ts'
 
-const DONE = '[DONE]'
-const MIB = 1_048_576
+const done = '[DONE]'
+const mib = 1_048_576
 
 /** Applies a fault to the events of a stream. */
-export function faultyEvents(steps: Steps, applied: AppliedFault): Steps {
-  const change = CHANGES[applied.fault.kind]
+export const faultyEvents = (steps: Steps, applied: AppliedFault): Steps => {
+  const change = changes[applied.fault.kind]
   return change === undefined ? steps : changed(steps, applied, change)
 }
 
@@ -19,8 +19,8 @@ function* changed(steps: Steps, { fault, hit }: AppliedFault, change: Change): S
 
 type Change = (steps: Steps, fault: FaultKind) => Steps
 
-const CHANGES: { readonly [Kind in FaultKind['kind']]?: Change } = {
-  'no-done': (steps) => mapped(steps, (event) => (event.data === DONE ? [] : [event])),
+const changes: { readonly [Kind in FaultKind['kind']]?: Change } = {
+  'no-done': (steps) => mapped(steps, (event) => (event.data === done ? [] : [event])),
   done: (steps) => withDone(steps, 1),
   'done-twice': (steps) => withDone(steps, 2),
   comments: (steps, fault) => {
@@ -42,7 +42,7 @@ const CHANGES: { readonly [Kind in FaultKind['kind']]?: Change } = {
   'extra-fields': (steps) => mapped(steps, (event) => [withExtras(event)]),
   'reasoning-in-content-chunk': reasoningWithContent,
   'big-event': (steps, fault) => {
-    let left = (fault.kind === 'big-event' && fault.bytes) || MIB
+    let left = (fault.kind === 'big-event' && fault.bytes) || mib
     return mapped(steps, (event) => {
       const { data } = event
       if (left === 0 || !isJson(data)) return [event]
@@ -64,13 +64,13 @@ function* withDone(steps: Steps, times: number): Steps {
   let streams = false
   for (const step of steps) {
     if (step.do === 'event') streams = true
-    if (step.do !== 'event' || step.data !== DONE) yield step
+    if (step.do !== 'event' || step.data !== done) yield step
   }
-  for (let n = 0; streams && n < times; n++) yield eventOf(DONE)
+  for (let n = 0; streams && n < times; n++) yield eventOf(done)
 }
 
 /** Renumbers `sequence_number` after events were added or removed. */
-function renumbered(steps: Steps): Steps {
+const renumbered = (steps: Steps): Steps => {
   let next = 0
   return mapped(steps, (event) => {
     if (!isJson(event.data) || !('sequence_number' in event.data)) return [event]
@@ -78,15 +78,12 @@ function renumbered(steps: Steps): Steps {
   })
 }
 
-function numberOf({ data }: EventStep): object {
-  return isJson(data) && 'sequence_number' in data ? { sequence_number: data.sequence_number } : {}
-}
+const numberOf = ({ data }: EventStep): object =>
+  isJson(data) && 'sequence_number' in data ? { sequence_number: data.sequence_number } : {}
 
-function typeOf({ data }: EventStep): unknown {
-  return isJson(data) ? data.type : undefined
-}
+const typeOf = ({ data }: EventStep): unknown => (isJson(data) ? data.type : undefined)
 
-function withoutUsage(event: EventStep): EventStep[] {
+const withoutUsage = (event: EventStep): EventStep[] => {
   const { data } = event
   if (!isJson(data)) return [event]
   const { usage, ...rest } = data
@@ -135,7 +132,7 @@ function* reasoningWithContent(steps: Steps): Steps {
   }
 }
 
-function withExtras(event: EventStep): EventStep {
+const withExtras = (event: EventStep): EventStep => {
   const { data } = event
   if (!isJson(data)) return event
   const extra = { x_extra: { note: 'näh 🦊', list: [1, null] } }
@@ -146,22 +143,22 @@ function withExtras(event: EventStep): EventStep {
   return { ...event, data: JSON.stringify(deeper.data).replace(/}$/, ',"x_number":12345678901234567890}') }
 }
 
-function choiceOf({ data }: EventStep): Json | undefined {
+const choiceOf = ({ data }: EventStep): Json | undefined => {
   const [choice] = isJson(data) && Array.isArray(data.choices) ? data.choices : []
   return isJson(choice) ? choice : undefined
 }
 
-function deltaOf(event: EventStep): Json | undefined {
+const deltaOf = (event: EventStep): Json | undefined => {
   const delta = choiceOf(event)?.delta
   return isJson(delta) ? delta : undefined
 }
 
-function callsIn(event: EventStep): readonly Json[] {
+const callsIn = (event: EventStep): readonly Json[] => {
   const calls = deltaOf(event)?.tool_calls
   return Array.isArray(calls) ? calls : []
 }
 
-function withDelta(event: EventStep, delta: object): EventStep {
+const withDelta = (event: EventStep, delta: object): EventStep => {
   const choice = choiceOf(event)
   if (choice === undefined || !isJson(event.data)) return event
   return { ...event, data: { ...event.data, choices: [{ ...choice, delta }] } }

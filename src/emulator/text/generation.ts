@@ -1,6 +1,6 @@
 import { lastText, type Prompt, type Tool } from './prompt.ts'
 import { sampleOf } from './sample.ts'
-import { SOURCE } from './source.ts'
+import { source } from './source.ts'
 import { tokensOf } from './tokens.ts'
 
 /** A tool call of the model, with its input as tokens. */
@@ -32,19 +32,18 @@ export interface Generation {
  *
  * The text also quotes tool results that follow the message, and data of the account: earlier messages, items, file names.
  */
-export function generate(prompt: Prompt): Generation[] {
-  return Array.from({ length: prompt.count }, (_, index) => generateOne(prompt, index))
-}
+export const generate = (prompt: Prompt): Generation[] =>
+  Array.from({ length: prompt.count }, (_, index) => generateOne(prompt, index))
 
 /** Counts the tokens of generated outputs. */
-export function tokensIn(generations: readonly Generation[]): { readonly all: number; readonly reasoning: number } {
+export const tokensIn = (generations: readonly Generation[]): { readonly all: number; readonly reasoning: number } => {
   const reasoning = generations.reduce((sum, one) => sum + one.reasoning.length, 0)
   const calls = generations.flatMap((one) => one.calls)
   const inputs = calls.reduce((sum, call) => sum + call.input.length, 0)
   return { all: generations.reduce((sum, one) => sum + one.text.length, reasoning + inputs), reasoning }
 }
 
-function generateOne(prompt: Prompt, index: number): Generation {
+const generateOne = (prompt: Prompt, index: number): Generation => {
   const message = lastText(prompt, 'user')
   const take = createBudget(prompt.maxTokens)
   const reasoning = take(prompt.reasons ? tokensOf(reasoningOn(message)) : [])
@@ -63,7 +62,7 @@ function generateOne(prompt: Prompt, index: number): Generation {
   return { reasoning, text, isRefusal, calls: [], finish: take.over() ? 'length' : 'stop' }
 }
 
-function createBudget(tokens: number) {
+const createBudget = (tokens: number) => {
   let left = tokens
   let over = false
   const take = (wanted: readonly string[]) => {
@@ -75,7 +74,7 @@ function createBudget(tokens: number) {
   return Object.assign(take, { over: () => over })
 }
 
-function callsFor({ tools, choice, turns, parallel }: Prompt, message: string): Tool[] {
+const callsFor = ({ tools, choice, turns, parallel }: Prompt, message: string): Tool[] => {
   if (choice === 'none' || tools.length === 0) return []
   const named = (name: string) => tools.filter((tool) => tool.name === name)
   if (typeof choice === 'object') return named(choice.name)
@@ -86,15 +85,13 @@ function callsFor({ tools, choice, turns, parallel }: Prompt, message: string): 
   return parallel ? wanted : wanted.slice(0, 1)
 }
 
-function argumentsFor({ schema, name }: Tool): string {
-  return JSON.stringify(sampleOf({ type: 'object', ...schema }, `${name} ✓`))
-}
+const argumentsFor = ({ schema, name }: Tool): string =>
+  JSON.stringify(sampleOf({ type: 'object', ...schema }, `${name} ✓`))
 
-function reasoningOn(message: string): string {
-  return `The user says “${[...message].slice(0, 40).join('')}”. Let me think about that: 想一想 🤔. I know what to answer.`
-}
+const reasoningOn = (message: string): string =>
+  `The user says “${[...message].slice(0, 40).join('')}”. Let me think about that: 想一想 🤔. I know what to answer.`
 
-function textFor(prompt: Prompt, message: string, index: number): string {
+const textFor = (prompt: Prompt, message: string, index: number): string => {
   const { schema, turns } = prompt
   if (schema !== undefined) {
     const anyObject = Object.keys(schema).length === 0
@@ -108,18 +105,18 @@ function textFor(prompt: Prompt, message: string, index: number): string {
   const text =
     `${which}${quoted}You wrote: “${message}”.${recalled} I count ${[...message].length} characters in it, and I read them all. ` +
     'In other words: 你好，世界 — ça va, naïve café? 🌊👩‍👩‍👧 Ωμέγα. That is all I have to say about it.' +
-    (prompt.searches ? ` I read so on the web ${SOURCE.words}.` : '')
+    (prompt.searches ? ` I read so on the web ${source.words}.` : '')
   const wanted = message.match(/\b(\d{1,6}) tokens\b/)?.[1]
   return wanted === undefined ? text : lengthened(text, Number(wanted))
 }
 
-function lengthened(text: string, count: number): string {
+const lengthened = (text: string, count: number): string => {
   const tokens = tokensOf(text)
   for (let n = 1; tokens.length < count; n++) tokens.push(...tokensOf(` Sentence ${n} goes on with 好的 🙂.`))
   return tokens.slice(0, count).join('')
 }
 
-function stopped(text: string, stops: readonly string[]): string {
+const stopped = (text: string, stops: readonly string[]): string => {
   const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0)
   return found.length === 0 ? text : text.slice(0, Math.min(...found))
 }

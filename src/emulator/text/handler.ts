@@ -17,7 +17,7 @@ export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' 
 }
 
 /** Creates the function that responds to text generation requests. */
-export function createTextHandler({ settings, objects }: Account) {
+export const createTextHandler = ({ settings, objects }: Account) => {
   const perform = createService(settings, objects)
   const { key, msPerDelta, sleep } = settings.text
   return ({ request, call, number, appliedFaults, ...stage }: TextCall): Promise<void> => {
@@ -30,7 +30,7 @@ export function createTextHandler({ settings, objects }: Account) {
 }
 
 /** Faults that change how the response is generated. They cannot be applied to the finished response. */
-function overridesOf(appliedFaults: readonly AppliedFault[]): GenerationOverrides {
+const overridesOf = (appliedFaults: readonly AppliedFault[]): GenerationOverrides => {
   const applies = (kind: string) =>
     appliedFaults.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
   const json = applies('json-to-stream')

@@ -9,15 +9,20 @@ import type { Reader } from './reader.ts'
 /** Looks up an item of the account by id. */
 export type FindItem = (id: string) => Item | undefined
 
-const ROLES = ['user', 'assistant', 'system', 'developer'] as const
-const CALLS: Readonly<Record<string, string>> = { function_call: 'arguments', custom_tool_call: 'input' }
-const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_output']
+const roles = ['user', 'assistant', 'system', 'developer'] as const
+const calls: Readonly<Record<string, string>> = { function_call: 'arguments', custom_tool_call: 'input' }
+const outputs: readonly string[] = ['function_call_output', 'custom_tool_call_output']
 /** Items that a model returns and accepts as input, but that have no text for the prompt. */
-const WITHOUT_TEXT: readonly string[] = ['reasoning', 'web_search_call']
-const TYPES = ['message', ...Object.keys(CALLS), ...OUTPUTS, ...WITHOUT_TEXT, 'item_reference']
+const withoutText: readonly string[] = ['reasoning', 'web_search_call']
+const types = ['message', ...Object.keys(calls), ...outputs, ...withoutText, 'item_reference']
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
-export function inputOf(request: Reader, earlier: readonly Item[], find: FindItem, callContext: CallContext): Item[] {
+export const inputOf = (
+  request: Reader,
+  earlier: readonly Item[],
+  find: FindItem,
+  callContext: CallContext,
+): Item[] => {
   const items = itemsIn(request, 'input', find, callContext)
   const open = new Set(openCallsIn(earlier))
   for (const { callId, outputOf } of items) {
@@ -36,7 +41,7 @@ export function inputOf(request: Reader, earlier: readonly Item[], find: FindIte
 }
 
 /** Reads a field that is a string or an array of items. */
-export function itemsIn(request: Reader, name: string, find: FindItem, callContext: CallContext): Item[] {
+export const itemsIn = (request: Reader, name: string, find: FindItem, callContext: CallContext): Item[] => {
   const given = request.raw[name]
   if (given === undefined || given === null) throw missingField(name)
   if (typeof given === 'string') {
@@ -48,7 +53,7 @@ export function itemsIn(request: Reader, name: string, find: FindItem, callConte
   return request.objects(name).map((item, index) => itemOf(item, find, callContext, index))
 }
 
-function itemOf(item: Reader, find: FindItem, callContext: CallContext, index: number): Item {
+const itemOf = (item: Reader, find: FindItem, callContext: CallContext, index: number): Item => {
   const type = item.text('type') ?? 'message'
   if (isReference(item, type)) {
     const id = item.required('id')
@@ -57,29 +62,31 @@ function itemOf(item: Reader, find: FindItem, callContext: CallContext, index: n
   const id = item.text('id') ?? inputIdOf(type, callContext, index)
   const json = { ...messageFrame(callContext, index), ...item.raw, type, id }
   if (type === 'message') return { id, json, turn: messageOf(item) }
-  if (WITHOUT_TEXT.includes(type)) return { id, json }
-  if (OUTPUTS.includes(type)) {
+  if (withoutText.includes(type)) return { id, json }
+  if (outputs.includes(type)) {
     const turn = { role: 'tool' as const, ...contentOf(item, 'output', false, 'responses') }
     return { id, json, turn, outputOf: item.required('call_id') }
   }
-  const field = CALLS[type] ?? raise(wrongValue(item.path('type'), type, TYPES))
+  const field = calls[type] ?? raise(wrongValue(item.path('type'), type, types))
   const text = `${item.required('name')}${item.required(field)}`
   return { id, json, turn: { role: 'assistant', text, attachments: 0 }, callId: item.required('call_id') }
 }
 
 /** Whether an item is only an id to options up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
-function isReference(item: Reader, type: string): boolean {
+const isReference = (item: Reader, type: string): boolean => {
   if (type === 'item_reference') return true
   if (!item.has('type') && !item.has('role')) return item.has('id')
   return type === 'reasoning' && item.has('id') && !item.has('encrypted_content')
 }
 
-function messageFrame(callContext: CallContext, index: number) {
-  return { id: inputIdOf('message', callContext, index), type: 'message', status: 'completed' }
-}
+const messageFrame = (callContext: CallContext, index: number) => ({
+  id: inputIdOf('message', callContext, index),
+  type: 'message',
+  status: 'completed',
+})
 
-function messageOf(item: Reader): PromptMessage {
-  const role = item.oneOf('role', ROLES) ?? raise(missingField(item.path('role')))
+const messageOf = (item: Reader): PromptMessage => {
+  const role = item.oneOf('role', roles) ?? raise(missingField(item.path('role')))
   const short = item.text('text')
   const content = contentOf(item, 'content', short !== undefined, 'responses')
   return { role: role === 'developer' ? 'system' : role, ...content, text: short ?? content.text }

@@ -15,29 +15,26 @@ export interface Item {
   readonly outputOf?: string
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
+const prefixes: Readonly<Record<string, string>> = {
   ...{ message: 'msg_', reasoning: 'rs_', web_search_call: 'ws_', function_call: 'fc_', custom_tool_call: 'ctc_' },
   ...{ function_call_output: 'fco_', custom_tool_call_output: 'ctco_' },
 }
 
 /** The id of the nth item of an input. */
-export function inputIdOf(type: string, callContext: CallContext, index: number): string {
-  return textIdOf(PREFIXES[type] ?? 'item_', callContext, `input/${index}`)
-}
+export const inputIdOf = (type: string, callContext: CallContext, index: number): string =>
+  textIdOf(prefixes[type] ?? 'item_', callContext, `input/${index}`)
 
 /** The ids of tool calls without an output. */
-export function openCallsIn(items: readonly Item[]): string[] {
+export const openCallsIn = (items: readonly Item[]): string[] => {
   const completed = new Set(items.flatMap(({ outputOf }) => outputOf ?? []))
   return items.flatMap(({ callId }) => (callId === undefined || completed.has(callId) ? [] : [callId]))
 }
 
 /** The messages of the items for the prompt. */
-export function turnsOf(items: readonly Item[]): PromptMessage[] {
-  return items.flatMap(({ turn }) => turn ?? [])
-}
+export const turnsOf = (items: readonly Item[]): PromptMessage[] => items.flatMap(({ turn }) => turn ?? [])
 
 /** Converts an output item of a response, for requests that continue the response. */
-export function outputItem(json: Json): Item {
+export const outputItem = (json: Json): Item => {
   const { id, call_id, content } = json
   const [part] = Array.isArray(content) ? content : []
   const text = part?.text ?? part?.refusal ?? json.arguments ?? json.input

@@ -21,14 +21,14 @@ export function* leaking(steps: Steps, { fault, hit }: AppliedFault, key: string
   if (head !== undefined) yield head
 }
 
-function leakingStep(step: Step, change: (json: string) => string): Step {
+const leakingStep = (step: Step, change: (json: string) => string): Step => {
   if (step.do === 'bytes') return bytesOf(change(Buffer.from(step.bytes).toString()))
   if (step.do !== 'event' || typeof step.data === 'string') return step
   return { ...step, data: change(JSON.stringify(step.data)) }
 }
 
 /** Updates Content-Length if it was the length of the original body. */
-function withLength(head: Extract<Step, { do: 'head' }>, before: Step, after: Step): Step {
+const withLength = (head: Extract<Step, { do: 'head' }>, before: Step, after: Step): Step => {
   if (before.do !== 'bytes' || after.do !== 'bytes') return head
   if (head.headers['content-length'] !== String(before.bytes.length)) return head
   return { ...head, headers: { ...head.headers, 'content-length': String(after.bytes.length) } }

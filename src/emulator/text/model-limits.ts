@@ -5,10 +5,10 @@ import type { Prompt } from './prompt.ts'
 import type { Reader } from './reader.ts'
 import { costOf } from './tokens.ts'
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 /** The model of a request. Throws 400 when it is missing, 404 when it does not exist or does not support this API. */
-export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model {
+export const readModel = (request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model => {
   const model = catalogue.find(request.required('model') || raise(missingField('model')))
   if (model[protocol]) return model
   const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
@@ -17,7 +17,7 @@ export function readModel(request: Reader, catalogue: Catalogue, protocol: 'chat
 }
 
 /** Whether the model generates reasoning. Throws 400 when the model does not support an effort. */
-export function readEffort(effort: string | undefined, param: string, { id, reasoning }: Model): boolean {
+export const readEffort = (effort: string | undefined, param: string, { id, reasoning }: Model): boolean => {
   if (effort !== undefined && reasoning === 'never') {
     throw badRequest(
       param,
@@ -30,7 +30,7 @@ export function readEffort(effort: string | undefined, param: string, { id, reas
 }
 
 /** Validates the sampling parameters, and reads whether the model generates reasoning. */
-export function readSampling(request: Reader, model: Model): { readonly reasons: boolean } {
+export const readSampling = (request: Reader, model: Model): { readonly reasons: boolean } => {
   request.number('temperature', 0, model.maxTemperature)
   request.number('top_p', 0, 1)
   request.number('presence_penalty', -2, 2)
@@ -40,11 +40,11 @@ export function readSampling(request: Reader, model: Model): { readonly reasons:
   const nested = request.object('reasoning')
   const holder = nested ?? request
   const field = nested === undefined ? 'reasoning_effort' : 'effort'
-  return { reasons: readEffort(holder.oneOf(field, EFFORTS), holder.path(field), model) }
+  return { reasons: readEffort(holder.oneOf(field, efforts), holder.path(field), model) }
 }
 
 /** Throws 400 `context_length_exceeded` when the prompt exceeds the context of the model. */
-export function checkPrompt(prompt: Prompt, param: string): Prompt {
+export const checkPrompt = (prompt: Prompt, param: string): Prompt => {
   const cost = costOf(prompt.turns)
   const max = prompt.model.contextTokens
   if (cost <= max) return prompt
@@ -53,7 +53,7 @@ export function checkPrompt(prompt: Prompt, param: string): Prompt {
 }
 
 /** Reads `stream` and `stream_options`. Throws 400 when the model does not support them. */
-export function readStream(request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } {
+export const readStream = (request: Reader, model: Model): { readonly streams: boolean; readonly options?: Reader } => {
   const streams = request.boolean('stream') ?? false
   if (streams && !model.streams) {
     throw badRequest(
@@ -73,7 +73,7 @@ export function readStream(request: Reader, model: Model): { readonly streams: b
 }
 
 /** The `service_tier` of the response. */
-export function readTier(request: Reader): string {
+export const readTier = (request: Reader): string => {
   const tier = request.oneOf('service_tier', ['auto', 'default', 'flex', 'priority']) ?? 'auto'
   return tier === 'auto' ? 'default' : tier
 }

@@ -5,12 +5,12 @@ import type { Json } from './reader.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'
 
 /** Kinds of objects that a test adds. The emulated APIs reference them but cannot create them. */
-export const TEST_OBJECT_KINDS = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
+export const testObjectKinds = ['file', 'prompt', 'container', 'vector_store', 'audio'] as const
 
 /** A kind of object that a test adds. */
-export type TestObjectKind = (typeof TEST_OBJECT_KINDS)[number]
+export type TestObjectKind = (typeof testObjectKinds)[number]
 
-const PREFIXES: Readonly<Record<TestObjectKind, string>> = {
+const prefixes: Readonly<Record<TestObjectKind, string>> = {
   ...{ file: 'file-', prompt: 'pmpt_', container: 'cntr_', vector_store: 'vs_', audio: 'audio_' },
 }
 
@@ -69,30 +69,30 @@ export interface StoredObject {
 }
 
 /** Maximum number of stored responses. The oldest are deleted first, so a long run needs bounded memory. */
-const MAX_RESPONSES = 1000
+const maxResponses = 1000
 
 /** Creates an empty set of stored objects. */
-export function createObjects({ clock, text: textSettings }: Settings): TextObjects {
+export const createObjects = ({ clock, text: textSettings }: Settings): TextObjects => {
   const { responsesKeptMs } = textSettings
   const responses = new Map<string, StoredResponse>()
   const conversations = new Map<string, StoredConversation>()
   const testObjects = new Map<string, TestObject>()
   let added = 0
 
-  function deleteExpired(): void {
+  const deleteExpired = (): void => {
     for (const [id, { at }] of responses) {
       // in order of creation: all responses after the first one that has not expired are younger
-      if (responses.size <= MAX_RESPONSES && clock() - at < responsesKeptMs) return
+      if (responses.size <= maxResponses && clock() - at < responsesKeptMs) return
       responses.delete(id)
     }
   }
 
-  function response(id: string): StoredResponse | undefined {
+  const response = (id: string): StoredResponse | undefined => {
     deleteExpired()
     return responses.get(id)
   }
 
-  function storedItems(): { readonly item: Item; readonly of: string }[] {
+  const storedItems = (): { readonly item: Item; readonly of: string }[] => {
     deleteExpired()
     const under = (of: string, items: readonly Item[]) => items.map((item) => ({ item, of }))
     return [
@@ -109,7 +109,7 @@ export function createObjects({ clock, text: textSettings }: Settings): TextObje
   const itemsOf = (one: StoredResponse) => [...one.input, ...(ended(one) ? one.output : [])]
 
   const stored: StoredObjects = {
-    add({ kind, id = textIdOf(PREFIXES[kind], { number: ++added, at: 0 }, 'added'), name = id }) {
+    add({ kind, id = textIdOf(prefixes[kind], { number: ++added, at: 0 }, 'added'), name = id }) {
       testObjects.set(id, { kind, id, name })
       return id
     },

@@ -1,5 +1,5 @@
 /** The error of a failed server, as the faults `status` and `error-event` send it. */
-export const SERVER_ERROR = {
+export const serverError = {
   message: 'The server had an error while processing your request.',
   ...{ type: 'server_error', param: null, code: null },
 }
@@ -34,26 +34,23 @@ export class OpenAIError extends Error {
 }
 
 /** 400 for an invalid field. */
-export function badRequest(param: string, code: string, message: string): OpenAIError {
-  return new OpenAIError(400, message, { param, code })
-}
+export const badRequest = (param: string, code: string, message: string): OpenAIError =>
+  new OpenAIError(400, message, { param, code })
 
 /** 400 for a missing required field. */
-export function missingField(param: string): OpenAIError {
-  return badRequest(param, 'missing_required_parameter', `Missing required parameter: '${param}'.`)
-}
+export const missingField = (param: string): OpenAIError =>
+  badRequest(param, 'missing_required_parameter', `Missing required parameter: '${param}'.`)
 
 /** 400 for a field with the wrong JSON type. */
-export function wrongType(param: string, expected: string, value: unknown): OpenAIError {
-  return badRequest(
+export const wrongType = (param: string, expected: string, value: unknown): OpenAIError =>
+  badRequest(
     param,
     'invalid_type',
     `Invalid type for '${param}': expected ${expected}, but got ${typeName(value)} instead.`,
   )
-}
 
 /** 400 for a value that is not one of the supported values. */
-export function wrongValue(param: string, value: unknown, words: readonly string[]): OpenAIError {
+export const wrongValue = (param: string, value: unknown, words: readonly string[]): OpenAIError => {
   const known = words.map((word) => `'${word}'`).join(', ')
   return badRequest(
     param,
@@ -62,7 +59,7 @@ export function wrongValue(param: string, value: unknown, words: readonly string
   )
 }
 
-function typeName(value: unknown): string {
+const typeName = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a decimal number'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MODELS, type TextModel } from './catalogue.ts'
+import { defaultModels, type TextModel } from './catalogue.ts'
 
 /** Options of the emulated text generation. Every option has a default. */
 export interface TextOptions {
@@ -29,10 +29,10 @@ export interface TextOptions {
 export type TextSettings = Required<TextOptions>
 
 /** Applies the defaults. Throws a `RangeError` for a negative number. */
-export function textSettingsOf(options: TextOptions = {}): TextSettings {
+export const textSettingsOf = (options: TextOptions = {}): TextSettings => {
   const settings: TextSettings = {
     key: 'emulator-text-key',
-    models: MODELS,
+    models: defaultModels,
     msPerDelta: 0,
     // an abort ends the wait early; the caller checks the signal
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),

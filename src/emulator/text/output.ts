@@ -2,7 +2,7 @@ import { type CallContext, textIdOf } from './call-context.ts'
 import type { Generation, ToolCall } from './generation.ts'
 import { lastText } from './prompt.ts'
 import type { ResponsesRequest } from './responses-request.ts'
-import { SOURCE } from './source.ts'
+import { source } from './source.ts'
 import { logprobOf } from './tokens.ts'
 
 /** A streaming event of an output item. `responseEvents` adds the item id, the output index and the sequence number. */
@@ -24,7 +24,7 @@ export interface OutputItem {
 }
 
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
-export function outputOf(request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] {
+export const outputOf = (request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] => {
   const { reasoning, text, calls, finish } = generation
   const search = request.prompt.searches && calls.length === 0
   const message = calls.length === 0 && (text.length > 0 || finish === 'stop')
@@ -37,15 +37,14 @@ export function outputOf(request: ResponsesRequest, generation: Generation, call
 }
 
 /** The `call_id` of the nth tool call of a response. */
-export function callIdOf(callContext: CallContext, index: number): string {
-  return textIdOf('call_', callContext, String(index))
-}
+export const callIdOf = (callContext: CallContext, index: number): string =>
+  textIdOf('call_', callContext, String(index))
 
-function reasoningItem(
+const reasoningItem = (
   { include }: ResponsesRequest,
   reasoning: readonly string[],
   callContext: CallContext,
-): OutputItem {
+): OutputItem => {
   const id = textIdOf('rs_', callContext)
   const text = reasoning.join('')
   const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
@@ -65,10 +64,10 @@ function reasoningItem(
   }
 }
 
-function searchItem({ prompt, include }: ResponsesRequest, callContext: CallContext): OutputItem {
+const searchItem = ({ prompt, include }: ResponsesRequest, callContext: CallContext): OutputItem => {
   const id = textIdOf('ws_', callContext)
   const sources = include.includes('web_search_call.action.sources')
-    ? { sources: [{ type: 'url', url: SOURCE.url }] }
+    ? { sources: [{ type: 'url', url: source.url }] }
     : {}
   const action = { type: 'search', query: [...lastText(prompt, 'user')].slice(0, 60).join(''), ...sources }
   return {
@@ -82,14 +81,14 @@ function searchItem({ prompt, include }: ResponsesRequest, callContext: CallCont
   }
 }
 
-function messageItem({ prompt }: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem {
+const messageItem = ({ prompt }: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem => {
   const { text: tokens, isRefusal, finish } = generation
   const id = textIdOf('msg_', callContext)
   const text = tokens.join('')
   const logprobsOf = (tokens: readonly string[]) =>
     prompt.topLogprobs === undefined ? [] : tokens.map((token) => logprobOf(token, prompt.topLogprobs ?? 0))
-  const from = prompt.searches ? text.indexOf(SOURCE.words) : -1
-  const citation = { start_index: from, end_index: from + SOURCE.words.length, url: SOURCE.url, title: SOURCE.title }
+  const from = prompt.searches ? text.indexOf(source.words) : -1
+  const citation = { start_index: from, end_index: from + source.words.length, url: source.url, title: source.title }
   const annotations = from < 0 ? [] : [{ type: 'url_citation', ...citation }]
   const part = isRefusal
     ? { type: 'refusal', refusal: text }
@@ -116,7 +115,7 @@ function messageItem({ prompt }: ResponsesRequest, generation: Generation, callC
   }
 }
 
-function callItem({ tool, input, complete }: ToolCall, index: number, callContext: CallContext): OutputItem {
+const callItem = ({ tool, input, complete }: ToolCall, index: number, callContext: CallContext): OutputItem => {
   const { kind, name } = tool
   const [prefix, type, field, event] =
     kind === 'function'

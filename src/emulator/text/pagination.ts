@@ -2,7 +2,7 @@ import { badRequest, wrongType, wrongValue } from './openai-error.ts'
 import type { Json } from './reader.ts'
 
 /** One page of a list in order of creation, by `limit` (default 20), `order` (default `desc`) and `after`, an item id. */
-export function textPageOf(items: readonly Json[], query: URLSearchParams): object {
+export const textPageOf = (items: readonly Json[], query: URLSearchParams): object => {
   const limit = integerIn(query, 'limit', 1, 100) ?? 20
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongValue('order', order, ['asc', 'desc'])
@@ -16,7 +16,7 @@ export function textPageOf(items: readonly Json[], query: URLSearchParams): obje
 }
 
 /** An integer query parameter from `min` to `max`; undefined when absent. */
-export function integerIn(query: URLSearchParams, name: string, min: number, max: number): number | undefined {
+export const integerIn = (query: URLSearchParams, name: string, min: number, max: number): number | undefined => {
   const given = query.get(name)
   if (given === null) return undefined
   if (!/^-?\d{1,15}$/.test(given)) throw wrongType(name, 'an integer', given)

@@ -18,10 +18,10 @@ export interface PlaybackContext {
 }
 
 /** Delay in ms before the connection is closed, so that a reset does not overtake the data sent before. */
-const CLOSE_DELAY_MS = 20
+const closeDelayMs = 20
 
 /** Executes the steps with backpressure. Resolves after the last step. */
-export async function play(steps: Steps, stage: PlaybackContext): Promise<void> {
+export const play = async (steps: Steps, stage: PlaybackContext): Promise<void> => {
   const { incoming, response, signal, sleep } = stage
   const slept = (ms: number) => untilDoneOrAborted(signal, (done) => void sleep(ms, signal).then(done, done))
   let sent = false
@@ -46,7 +46,7 @@ export async function play(steps: Steps, stage: PlaybackContext): Promise<void> 
       await untilDoneOrAborted(signal, (done) => void step.until().then(done, done))
     } else {
       // real time, independent of `sleep`
-      if (sent) await realSleep(CLOSE_DELAY_MS, undefined, { signal }).catch(() => undefined)
+      if (sent) await realSleep(closeDelayMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
       stage.onClose()
       if (step.how === 'reset') incoming.socket.resetAndDestroy()
@@ -60,8 +60,8 @@ export async function play(steps: Steps, stage: PlaybackContext): Promise<void> 
 }
 
 /** Waits for an operation or for the signal, whichever comes first. */
-function untilDoneOrAborted(signal: AbortSignal, begin: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
+const untilDoneOrAborted = (signal: AbortSignal, begin: (done: () => void) => void): Promise<void> =>
+  new Promise((resolve) => {
     const done = () => {
       signal.removeEventListener('abort', done)
       resolve()
@@ -70,4 +70,3 @@ function untilDoneOrAborted(signal: AbortSignal, begin: (done: () => void) => vo
     signal.addEventListener('abort', done)
     begin(done)
   })
-}

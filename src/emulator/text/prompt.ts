@@ -43,6 +43,5 @@ export interface Prompt {
 }
 
 /** The text of the last message with a role; empty when there is none. */
-export function lastText({ turns }: Pick<Prompt, 'turns'>, role: PromptMessage['role']): string {
-  return turns.findLast((turn) => turn.role === role)?.text ?? ''
-}
+export const lastText = ({ turns }: Pick<Prompt, 'turns'>, role: PromptMessage['role']): string =>
+  turns.findLast((turn) => turn.role === role)?.text ?? ''

@@ -26,22 +26,21 @@ export interface Reader {
 }
 
 /** Whether a value is a JSON object. */
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A reader of an object. `at`: the path of the object in the request; default the request itself. */
-export function readerOf(raw: Json, at = ''): Reader {
+export const readerOf = (raw: Json, at = ''): Reader => {
   const path = (name: string) => (at === '' ? name : `${at}.${name}`)
   const value = (name: string) => raw[name] ?? undefined
 
-  function typed<Type>(name: string, expected: string, fits: (value: unknown) => value is Type): Type | undefined {
+  const typed = <Type>(name: string, expected: string, fits: (value: unknown) => value is Type): Type | undefined => {
     const given = value(name)
     if (given === undefined || fits(given)) return given
     throw wrongType(path(name), expected, given)
   }
 
-  function number(name: string, min: number, max: number, type = 'decimal'): number | undefined {
+  const number = (name: string, min: number, max: number, type = 'decimal'): number | undefined => {
     const given = typed(name, type === 'integer' ? 'an integer' : 'a decimal', isNumber)
     if (given === undefined) return undefined
     if (type === 'integer' && !Number.isInteger(given)) throw wrongType(path(name), 'an integer', given)

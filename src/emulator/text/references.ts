@@ -3,7 +3,7 @@ import { OpenAIError } from './openai-error.ts'
 import { isJson, type Reader } from './reader.ts'
 
 /** The error message for an unknown object of each kind. */
-const NOT_FOUND: Readonly<Record<TestObjectKind, (id: string) => string>> = {
+const notFound: Readonly<Record<TestObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}.`,
   prompt: (id) => `Prompt with id '${id}' not found.`,
   container: (id) => `Container with id '${id}' not found.`,
@@ -12,24 +12,25 @@ const NOT_FOUND: Readonly<Record<TestObjectKind, (id: string) => string>> = {
 }
 
 /** Fields whose value is an id or a list of ids, at any depth. */
-const FIELDS: Readonly<Record<string, TestObjectKind>> = {
+const fields: Readonly<Record<string, TestObjectKind>> = {
   ...{ file_id: 'file', file_ids: 'file', vector_store_ids: 'vector_store' },
   ...{ container: 'container', container_id: 'container' },
 }
 
 /** Fields whose value is an object with an `id`. */
-const HOLDERS: Readonly<Record<string, TestObjectKind>> = { prompt: 'prompt', audio: 'audio' }
+const holders: Readonly<Record<string, TestObjectKind>> = { prompt: 'prompt', audio: 'audio' }
 
-const SEARCHED = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
+const searched = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
 
 /** The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown id. */
-export function referencedNames(request: Reader, objects: TextObjects): string[] {
-  return SEARCHED.flatMap((name) => [...idsIn(name, request.raw[name], name)]).map(({ kind, id, param }) => {
-    const found = objects.testObject(kind, id)
-    if (found === undefined) throw new OpenAIError(404, NOT_FOUND[kind](id), { param })
-    return found.name
-  })
-}
+export const referencedNames = (request: Reader, objects: TextObjects): string[] =>
+  searched
+    .flatMap((name) => [...idsIn(name, request.raw[name], name)])
+    .map(({ kind, id, param }) => {
+      const found = objects.testObject(kind, id)
+      if (found === undefined) throw new OpenAIError(404, notFound[kind](id), { param })
+      return found.name
+    })
 
 interface Reference {
   readonly kind: TestObjectKind
@@ -38,8 +39,8 @@ interface Reference {
 }
 
 function* idsIn(name: string, value: unknown, param: string): Iterable<Reference> {
-  const kind = FIELDS[name]
-  const holder = HOLDERS[name]
+  const kind = fields[name]
+  const holder = holders[name]
   if (kind !== undefined) {
     for (const id of [value].flat()) if (typeof id === 'string') yield { kind, id, param }
   }

@@ -4,7 +4,7 @@ import type { Json, Reader } from './reader.ts'
 import type { Nesting } from './tools.ts'
 
 /** The JSON Schema of the response format: undefined for plain text, empty for any JSON object. */
-export function schemaIn(format: Reader | undefined, nesting: Nesting): Json | undefined {
+export const schemaIn = (format: Reader | undefined, nesting: Nesting): Json | undefined => {
   if (format === undefined) return undefined
   const types = ['text', 'json_object', 'json_schema'] as const
   const type = format.oneOf('type', types) ?? raise(missingField(format.path('type')))

@@ -30,15 +30,15 @@ export interface ResponsesRequest {
   readonly include: readonly string[]
 }
 
-const LOGPROBS = 'message.output_text.logprobs'
+const logprobs = 'message.output_text.logprobs'
 
 /** Validates a Responses request against the API, its model and the account's objects. Throws a `OpenAIError`. */
-export function readResponses(
+export const readResponses = (
   body: Json,
   catalogue: Catalogue,
   objects: TextObjects,
   callContext: CallContext,
-): ResponsesRequest {
+): ResponsesRequest => {
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'responses')
   const { earlier, conversation } = contextOf(request, objects)
@@ -65,7 +65,7 @@ export function readResponses(
     maxTokens: request.integer('max_output_tokens', 1, model.maxTokens) ?? model.maxTokens,
     ...{ stops: [], count: 1, ...readSampling(request, model) },
     searches: choice !== 'none' && searchesIn(request),
-    topLogprobs: include.includes(LOGPROBS) ? (top ?? 0) : undefined,
+    topLogprobs: include.includes(logprobs) ? (top ?? 0) : undefined,
   }
   return {
     ...{ raw: body, prompt: checkPrompt(prompt, 'input'), earlier, input, conversation, streams, include },
@@ -73,7 +73,7 @@ export function readResponses(
   }
 }
 
-function includeOf(request: Reader): string[] {
+const includeOf = (request: Reader): string[] => {
   const given = request.raw.include ?? []
   if (Array.isArray(given) && given.every((one): one is string => typeof one === 'string')) return given
   throw badRequest('include', 'invalid_type', "Invalid type for 'include': expected an array of strings.")

@@ -14,9 +14,10 @@ export interface GeneratedResponse {
 }
 
 /** The complete response object. */
-export function responseOf(generated: GeneratedResponse): object {
-  return { ...commonFields(generated), ...endOf(generated, itemsOf(generated)) }
-}
+export const responseOf = (generated: GeneratedResponse): object => ({
+  ...commonFields(generated),
+  ...endOf(generated, itemsOf(generated)),
+})
 
 /** Streams the response as events. `done`: whether it ends with `[DONE]`. */
 export function* responseEvents(generated: GeneratedResponse, done: boolean): Steps {
@@ -45,20 +46,18 @@ export function* responseEvents(generated: GeneratedResponse, done: boolean): St
 }
 
 /** The id of the response of a call. */
-export function responseIdOf(callContext: CallContext): string {
-  return textIdOf('resp_', callContext)
-}
+export const responseIdOf = (callContext: CallContext): string => textIdOf('resp_', callContext)
 
 /** The response object before it has output. */
-export function startedOf(generated: GeneratedResponse, status: string): object {
-  return { ...commonFields(generated), status }
-}
+export const startedOf = (generated: GeneratedResponse, status: string): object => ({
+  ...commonFields(generated),
+  status,
+})
 
-function itemsOf({ request, generation, callContext }: GeneratedResponse): OutputItem[] {
-  return outputOf(request, generation, callContext)
-}
+const itemsOf = ({ request, generation, callContext }: GeneratedResponse): OutputItem[] =>
+  outputOf(request, generation, callContext)
 
-function endOf({ generation, usage }: GeneratedResponse, items: readonly OutputItem[]) {
+const endOf = ({ generation, usage }: GeneratedResponse, items: readonly OutputItem[]) => {
   const cut = generation.finish === 'length'
   return {
     status: cut ? 'incomplete' : 'completed',
@@ -69,7 +68,7 @@ function endOf({ generation, usage }: GeneratedResponse, items: readonly OutputI
 }
 
 /** The fields of a response that are known at its start: mostly the parameters of the request, with defaults. */
-function commonFields({ request, callContext }: GeneratedResponse): object {
+const commonFields = ({ request, callContext }: GeneratedResponse): object => {
   const { raw, prompt, tier, stores, background, conversation } = request
   const given = (name: string, otherwise: unknown) => raw[name] ?? otherwise
   return {

@@ -4,7 +4,7 @@ import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 
 /** Base path of text generation. */
-export const TEXT_PATH = '/v1'
+export const textPath = '/v1'
 
 /** The actions of the text APIs. */
 export type TextAction =
@@ -21,9 +21,7 @@ export type TextAction =
   | 'DeleteConversation'
 
 /** Whether a request target belongs to text generation. */
-export function isText(target: string): boolean {
-  return /^\/v1(?:[/?]|$)/.test(target)
-}
+export const isText = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target)
 
 interface Route {
   readonly action: TextAction
@@ -34,8 +32,8 @@ interface Route {
 /** The actions of a path by HTTP method. */
 type Methods = Readonly<Record<string, TextAction>>
 
-const RESPONSE: Methods = { GET: 'GetResponse', DELETE: 'DeleteResponse' }
-const CONVERSATION: Methods = { GET: 'GetConversation', DELETE: 'DeleteConversation' }
+const response: Methods = { GET: 'GetResponse', DELETE: 'DeleteResponse' }
+const conversation: Methods = { GET: 'GetConversation', DELETE: 'DeleteConversation' }
 
 interface Resource {
   readonly methods: Methods
@@ -43,7 +41,7 @@ interface Resource {
 }
 
 /** The resource of a request target; undefined when no path matches. */
-function resourceOf(target: string): Resource | undefined {
+const resourceOf = (target: string): Resource | undefined => {
   const model = splitTarget(target)[0].match(/^\/v1\/models\/([^/]+)$/)?.[1]
   // ids of models can contain slashes (percent-encoded)
   if (model !== undefined) return { methods: { GET: 'GetModel' }, id: unescaped(model) }
@@ -56,7 +54,7 @@ function resourceOf(target: string): Resource | undefined {
     case 'responses':
       return { methods: { POST: 'CreateResponse' }, id }
     case 'responses/{id}':
-      return { methods: RESPONSE, id }
+      return { methods: response, id }
     case 'responses/{id}/cancel':
       return { methods: { POST: 'CancelResponse' }, id }
     case 'responses/{id}/input_items':
@@ -64,19 +62,18 @@ function resourceOf(target: string): Resource | undefined {
     case 'conversations':
       return { methods: { POST: 'CreateConversation' }, id }
     case 'conversations/{id}':
-      return { methods: CONVERSATION, id }
+      return { methods: conversation, id }
     default:
       return undefined
   }
 }
 
 /** The action of a request; empty when no action matches. */
-export function actionOf({ method, target }: ReceivedRequest): TextAction | '' {
-  return resourceOf(target)?.methods[method] ?? ''
-}
+export const actionOf = ({ method, target }: ReceivedRequest): TextAction | '' =>
+  resourceOf(target)?.methods[method] ?? ''
 
 /** Checks key, path and method of a request, in this order, and returns its action. Throws 401, 404 or 405. */
-export function authorize(request: ReceivedRequest, key: string): Route {
+export const authorize = (request: ReceivedRequest, key: string): Route => {
   const { method, target, headers } = request
   const given = headers.authorization ?? ''
   if (!/^Bearer +\S+$/i.test(given)) {
@@ -99,7 +96,7 @@ export function authorize(request: ReceivedRequest, key: string): Route {
 }
 
 /** Parses the JSON object in the body. Throws 415 for another content type, 400 for invalid JSON. */
-export function bodyOf({ headers, bytes }: ReceivedRequest): Json {
+export const bodyOf = ({ headers, bytes }: ReceivedRequest): Json => {
   const type = headers['content-type'] ?? ''
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
     const errorMessage = `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`
@@ -113,7 +110,7 @@ export function bodyOf({ headers, bytes }: ReceivedRequest): Json {
   )
 }
 
-function parsed(bytes: Uint8Array): unknown {
+const parsed = (bytes: Uint8Array): unknown => {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

@@ -1,9 +1,9 @@
 import { isJson, type Json } from './reader.ts'
 
 /** The depth from which recursive schemas must end. */
-const MAX_DEPTH = 6
+const maxDepth = 6
 
-const FORMATS: Readonly<Record<string, string>> = {
+const formats: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
   time: '00:00:00Z',
@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
  * properties with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of numbers,
  * lengths and formats of strings. Not supported: pattern. `hint`: the content of strings.
  */
-export function sampleOf(schema: unknown, hint: string, root: unknown = schema, depth = 0): unknown {
+export const sampleOf = (schema: unknown, hint: string, root: unknown = schema, depth = 0): unknown => {
   if (!isJson(schema)) return hint
   const into = (part: unknown, name = hint) => sampleOf(part, name, root, depth + 1)
   if ('const' in schema) return schema.const
@@ -31,7 +31,7 @@ export function sampleOf(schema: unknown, hint: string, root: unknown = schema, 
   const { anyOf, oneOf, allOf } = schema
   const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
   // a recursive schema must end; usually its last choice is the one without recursion
-  if (choices) return into(depth > MAX_DEPTH ? choices.at(-1) : choices[0])
+  if (choices) return into(depth > maxDepth ? choices.at(-1) : choices[0])
   if (Array.isArray(allOf))
     return into(merged([{ ...schema, allOf: undefined }, ...allOf.map((part) => resolved(part, root))]))
   switch (typeOf(schema)) {
@@ -51,27 +51,31 @@ export function sampleOf(schema: unknown, hint: string, root: unknown = schema, 
   }
 }
 
-function typeOf({ type, properties, items }: Json): unknown {
+const typeOf = ({ type, properties, items }: Json): unknown => {
   if (Array.isArray(type)) return type.find((one) => one !== 'null') ?? 'null'
   if (type !== undefined) return type
   if (properties !== undefined) return 'object'
   return items === undefined ? undefined : 'array'
 }
 
-function objectFor({ properties, required }: Json, into: (part: unknown, name: string) => unknown): object {
+const objectFor = ({ properties, required }: Json, into: (part: unknown, name: string) => unknown): object => {
   const parts = isJson(properties) ? properties : {}
   const names = Array.isArray(required) ? required.map(String) : []
   return Object.fromEntries(names.map((name) => [name, into(parts[name], name)]))
 }
 
-function arrayFor({ items, prefixItems, minItems }: Json, into: (part: unknown) => unknown, depth: number): unknown[] {
+const arrayFor = (
+  { items, prefixItems, minItems }: Json,
+  into: (part: unknown) => unknown,
+  depth: number,
+): unknown[] => {
   const first = Array.isArray(prefixItems) ? prefixItems : []
   const minLength = typeof minItems === 'number' ? minItems : 0
-  const length = Math.max(first.length, minLength, items !== undefined && depth <= MAX_DEPTH ? 1 : 0)
+  const length = Math.max(first.length, minLength, items !== undefined && depth <= maxDepth ? 1 : 0)
   return Array.from({ length }, (_, index) => into(first[index] ?? items))
 }
 
-function numberFor({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Json): number {
+const numberFor = ({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: Json): number => {
   const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
   const step = bound(multipleOf, type === 'number' ? 0.5 : 1)
   const above = Math.max(bound(minimum, Number.NEGATIVE_INFINITY), bound(exclusiveMinimum, Number.NEGATIVE_INFINITY))
@@ -81,8 +85,8 @@ function numberFor({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum,
   return next > bound(exclusiveMinimum, Number.NEGATIVE_INFINITY) ? next : next + step
 }
 
-function textFor({ format, minLength, maxLength }: Json, hint: string): string {
-  const known = FORMATS[String(format)]
+const textFor = ({ format, minLength, maxLength }: Json, hint: string): string => {
+  const known = formats[String(format)]
   if (known !== undefined) return known
   if (minLength === undefined && maxLength === undefined) return hint
   const min = typeof minLength === 'number' ? minLength : 0
@@ -92,17 +96,17 @@ function textFor({ format, minLength, maxLength }: Json, hint: string): string {
   return characters.join('').padEnd(min, '·').slice(0, max)
 }
 
-function referred(ref: string, root: unknown): unknown {
+const referred = (ref: string, root: unknown): unknown => {
   const steps = ref.replace(/^#\/?/, '').split('/').filter(Boolean)
   return steps.reduce<unknown>((at, step) => (isJson(at) ? at[decodeURIComponent(step)] : undefined), root)
 }
 
-function resolved(part: unknown, root: unknown): Json {
+const resolved = (part: unknown, root: unknown): Json => {
   const whole = isJson(part) && typeof part.$ref === 'string' ? referred(part.$ref, root) : part
   return isJson(whole) ? whole : {}
 }
 
-function merged(parts: readonly Json[]): Json {
+const merged = (parts: readonly Json[]): Json => {
   const fields = (name: string) => parts.flatMap((part) => (part[name] === undefined ? [] : [part[name]]))
   const properties = Object.assign({}, ...fields('properties').filter(isJson))
   const required = [...new Set(fields('required').flat())]

@@ -3,7 +3,7 @@ import type { AppliedFault } from '../fault-registry.ts'
 import type { ScriptChunk } from './faults.ts'
 import { bytesOf, type Step, type Steps } from './steps.ts'
 
-const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
+const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 /** Replaces a response by its script. Faults of other kinds leave it unchanged. */
 export function* scripted(steps: Steps, { fault, hit }: AppliedFault, call: Call): Steps {
@@ -11,7 +11,7 @@ export function* scripted(steps: Steps, { fault, hit }: AppliedFault, call: Call
   hit()
   const {
     status = 200,
-    headers = HEADERS,
+    headers = eventStreamHeaders,
     chunks = [],
     end = 'close',
   } = typeof fault.script === 'function' ? fault.script(call) : fault.script
@@ -20,7 +20,7 @@ export function* scripted(steps: Steps, { fault, hit }: AppliedFault, call: Call
   if (end !== 'close') yield { do: 'end', how: end }
 }
 
-function stepOf(chunk: ScriptChunk): Step {
+const stepOf = (chunk: ScriptChunk): Step => {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return bytesOf(chunk)
   const { wait } = chunk
   return typeof wait === 'number' ? { do: 'sleep', ms: wait } : { do: 'wait', until: () => wait }

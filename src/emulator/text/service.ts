@@ -32,13 +32,13 @@ export interface GenerationOverrides {
 export type Service = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides) => Steps
 
 /** Creates the service of an account. */
-export function createService(settings: Settings, objects: TextObjects): Service {
+export const createService = (settings: Settings, objects: TextObjects): Service => {
   const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
   const quota = createQuota(text, clock)
   const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
-  function perform(request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps {
+  const perform = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps => {
     const { action, id } = authorize(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
@@ -52,7 +52,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
     return (protocol === 'chat' ? chat : responses)(body, callContext, overrides)
   }
 
-  function chat(body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps {
+  const chat = (body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps => {
     const validated = readChat(body, catalogue, objects)
     const generations = generate(validated.prompt)
     const usage = usageOf(validated.prompt, generations)
@@ -63,7 +63,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
       : nonStreaming(completionOf(generated), usage.output)
   }
 
-  function responses(body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps {
+  const responses = (body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps => {
     const validated = readResponses(body, catalogue, objects, callContext)
     const [generation] = generate(validated.prompt)
     if (generation === undefined) throw new Error('nothing was generated')
@@ -77,14 +77,7 @@ export function createService(settings: Settings, objects: TextObjects): Service
       ? streamSteps(responseEvents(generated, text.doneOnResponses))
       : nonStreaming(responseOf(generated), usage.output)
   }
-
-  return function* (request, callContext, overrides) {
-    for (const step of stepsOf(request, callContext, overrides)) {
-      yield step.do === 'head' ? { ...step, headers: { ...headersFor(callContext), ...step.headers } } : step
-    }
-  }
-
-  function stepsOf(request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps {
+  const stepsOf = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps => {
     try {
       return perform(request, callContext, overrides)
     } catch (error) {
@@ -93,13 +86,16 @@ export function createService(settings: Settings, objects: TextObjects): Service
       return jsonSteps(refusal.status, refusal.body, refusal.details.headers)
     }
   }
+  const headersFor = (callContext: CallContext): Record<string, string> => ({
+    'x-request-id': textIdOf('req_', callContext),
+    'openai-processing-ms': String(Math.max(0, Math.round(clock() - callContext.at))),
+    'openai-version': '2020-10-01',
+    ...quota.headers(),
+  })
 
-  function headersFor(callContext: CallContext): Record<string, string> {
-    return {
-      'x-request-id': textIdOf('req_', callContext),
-      'openai-processing-ms': String(Math.max(0, Math.round(clock() - callContext.at))),
-      'openai-version': '2020-10-01',
-      ...quota.headers(),
+  return function* (request, callContext, overrides) {
+    for (const step of stepsOf(request, callContext, overrides)) {
+      yield step.do === 'head' ? { ...step, headers: { ...headersFor(callContext), ...step.headers } } : step
     }
   }
 }

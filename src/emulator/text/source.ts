@@ -1,5 +1,5 @@
 /** The only result of every web search. */
-export const SOURCE = {
+export const source = {
   words: '(emulated.example)',
   title: 'Emulated results',
   url: 'https://emulated.example/results',

@@ -30,14 +30,14 @@ export function* delta(event: EventStep): Steps {
 }
 
 /** A step that sends an event. */
-export function eventOf(data: unknown, name?: string): EventStep {
-  return name === undefined ? { do: 'event', data } : { do: 'event', name, data }
-}
+export const eventOf = (data: unknown, name?: string): EventStep =>
+  name === undefined ? { do: 'event', data } : { do: 'event', name, data }
 
 /** A step that sends text or bytes. */
-export function bytesOf(content: string | Uint8Array): Step {
-  return { do: 'bytes', bytes: typeof content === 'string' ? Buffer.from(content) : content }
-}
+export const bytesOf = (content: string | Uint8Array): Step => ({
+  do: 'bytes',
+  bytes: typeof content === 'string' ? Buffer.from(content) : content,
+})
 
 /** A JSON response with Content-Length. */
 export function* jsonSteps(status: number, value: unknown, headers: Headers = {}): Steps {
@@ -60,6 +60,5 @@ export function* encoded(steps: Steps): Steps {
 }
 
 /** Serializes an event in the `text/event-stream` format. */
-export function textOf({ name, data }: EventStep): string {
-  return `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
-}
+export const textOf = ({ name, data }: EventStep): string =>
+  `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`

@@ -12,14 +12,18 @@ import { followed, hasEnded, isBackground, responseAt, type StoredResponse } fro
 export type ObjectCalls = { readonly [Action in TextAction]?: (id: string, query: URLSearchParams) => Steps }
 
 /** The response to a request that creates a response in the background. */
-export function createdInBackground(response: StoredResponse, { text, clock }: Settings, objects: TextObjects): Steps {
+export const createdInBackground = (
+  response: StoredResponse,
+  { text, clock }: Settings,
+  objects: TextObjects,
+): Steps => {
   if (!response.generated.request.streams) return jsonSteps(200, responseAt(response, clock(), text))
   return streamSteps(followed(response, -1, { clock, text, objects }))
 }
 
 /** The handlers of calls that address a stored response. */
-export function responseCalls({ text, clock }: Settings, objects: TextObjects): ObjectCalls {
-  function found(id: string): StoredResponse {
+export const responseCalls = ({ text, clock }: Settings, objects: TextObjects): ObjectCalls => {
+  const found = (id: string): StoredResponse => {
     checkId('response_id', id, 'resp')
     return objects.response(id) ?? raise(new OpenAIError(404, `Response with id '${id}' not found.`))
   }

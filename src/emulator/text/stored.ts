@@ -25,10 +25,10 @@ export interface StoredResponse {
 }
 
 /** Poll interval in ms while a stream waits for a background response. */
-const POLL_MS = 5
+const pollMs = 5
 
 /** The stored form of a response. */
-export function storedOf(generated: GeneratedResponse): StoredResponse {
+export const storedOf = (generated: GeneratedResponse): StoredResponse => {
   const { request, callContext } = generated
   const { output } = responseOf(generated) as { readonly output: readonly Json[] }
   return {
@@ -38,18 +38,16 @@ export function storedOf(generated: GeneratedResponse): StoredResponse {
 }
 
 /** Whether a response runs in the background. */
-export function isBackground({ generated }: StoredResponse): boolean {
-  return generated.request.background
-}
+export const isBackground = ({ generated }: StoredResponse): boolean => generated.request.background
 
 /** Whether a response is complete. A cancelled response never completes and has no output. */
-export function hasEnded(stored: StoredResponse, now: number, { queuedMs, backgroundMs }: Timeline): boolean {
+export const hasEnded = (stored: StoredResponse, now: number, { queuedMs, backgroundMs }: Timeline): boolean => {
   if (stored.cancelled) return false
   return !isBackground(stored) || now >= stored.at + queuedMs + backgroundMs
 }
 
 /** The response object at a point in time (`now`: ms since 1970). */
-export function responseAt(stored: StoredResponse, now: number, timeline: Timeline): object {
+export const responseAt = (stored: StoredResponse, now: number, timeline: Timeline): object => {
   const { generated, at, cancelled } = stored
   if (cancelled) return startedOf(generated, 'cancelled')
   if (hasEnded(stored, now, timeline)) return responseOf(generated)
@@ -73,13 +71,12 @@ export function* followed(stored: StoredResponse, after: number, { clock, text, 
     while (clock() < due) {
       // the API has no event for a cancelled or deleted response
       if (stored.cancelled || objects.response(stored.id) !== stored) return
-      yield { do: 'sleep', ms: POLL_MS }
+      yield { do: 'sleep', ms: pollMs }
     }
     if (number > after) yield event
   }
 }
 
 /** The time of an event: `created` and `queued` at once, `in_progress` after `queuedMs`, the others evenly during `backgroundMs`. */
-function dueAfter(number: number, events: number, { queuedMs, backgroundMs }: Timeline): number {
-  return number < 2 ? 0 : queuedMs + (backgroundMs * (number - 2)) / Math.max(1, events - 3)
-}
+const dueAfter = (number: number, events: number, { queuedMs, backgroundMs }: Timeline): number =>
+  number < 2 ? 0 : queuedMs + (backgroundMs * (number - 2)) / Math.max(1, events - 3)

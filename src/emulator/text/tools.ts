@@ -6,22 +6,22 @@ import type { Reader } from './reader.ts'
 /** Chat completions nest a tool's definition (`{type, function: {…}}`); the Responses API does not. */
 export type Nesting = 'nested' | 'flat'
 
-const MAX_TOOLS = 128
-const CHOICES = ['auto', 'none', 'required'] as const
-const SEARCHES = ['web_search', 'web_search_preview'] as const
+const maxTools = 128
+const choices = ['auto', 'none', 'required'] as const
+const searches = ['web_search', 'web_search_preview'] as const
 /** Tools that the upstream runs itself. */
-const HOSTED = [...SEARCHES, 'file_search', 'code_interpreter'] as const
+const hosted = [...searches, 'file_search', 'code_interpreter'] as const
 
 /** The tools of the request that the caller runs. */
-export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
+export const toolsOf = (request: Reader, nesting: Nesting): Tool[] => {
   const given = request.objects('tools')
-  if (given.length > MAX_TOOLS) {
-    const errorMessage = `Invalid 'tools': array too long. Expected an array with maximum length ${MAX_TOOLS}, but got ${given.length}.`
+  if (given.length > maxTools) {
+    const errorMessage = `Invalid 'tools': array too long. Expected an array with maximum length ${maxTools}, but got ${given.length}.`
     throw badRequest('tools', 'array_above_max_length', errorMessage)
   }
   return given.flatMap((tool) => {
     const kinds =
-      nesting === 'nested' ? (['function', 'custom'] as const) : (['function', 'custom', ...HOSTED] as const)
+      nesting === 'nested' ? (['function', 'custom'] as const) : (['function', 'custom', ...hosted] as const)
     const kind = tool.oneOf('type', kinds) ?? raise(missingField(tool.path('type')))
     if (kind !== 'function' && kind !== 'custom') return []
     const definition = nesting === 'flat' ? tool : (tool.object(kind) ?? raise(missingField(tool.path(kind))))
@@ -35,22 +35,21 @@ export function toolsOf(request: Reader, nesting: Nesting): Tool[] {
 }
 
 /** Whether the request has a web search tool. */
-export function searchesIn(request: Reader): boolean {
-  return request.objects('tools').some((tool) => SEARCHES.some((type) => type === tool.raw.type))
-}
+export const searchesIn = (request: Reader): boolean =>
+  request.objects('tools').some((tool) => searches.some((type) => type === tool.raw.type))
 
 /** Reads `tool_choice`. */
-export function toolChoiceOf(request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] {
+export const toolChoiceOf = (request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] => {
   const given = request.raw.tool_choice ?? undefined
   if (given === undefined) return 'auto'
   if (!request.has('tools')) {
     const errorMessage = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
     throw badRequest('tool_choice', 'invalid_value', errorMessage)
   }
-  if (typeof given === 'string') return request.oneOf('tool_choice', CHOICES) ?? 'auto'
+  if (typeof given === 'string') return request.oneOf('tool_choice', choices) ?? 'auto'
   const choice = request.object('tool_choice') ?? raise(wrongType('tool_choice', 'a string or an object', given))
   const kind = choice.required('type')
-  if (kind === 'allowed_tools' || HOSTED.some((type) => type === kind)) return 'auto'
+  if (kind === 'allowed_tools' || hosted.some((type) => type === kind)) return 'auto'
   const definition = nesting === 'flat' ? choice : (choice.object(kind) ?? raise(missingField(choice.path(kind))))
   const name = definition.required('name')
   if (tools.some((tool) => tool.name === name)) return { name }

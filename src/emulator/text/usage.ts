@@ -10,7 +10,7 @@ export interface Usage {
 }
 
 /** Counts the tokens of a prompt and its generated outputs. */
-export function usageOf({ turns, tools }: Prompt, generations: readonly Generation[]): Usage {
+export const usageOf = ({ turns, tools }: Prompt, generations: readonly Generation[]): Usage => {
   const { all, reasoning } = tokensIn(generations)
   return {
     input: costOf(turns, tools.map(({ name, schema }) => name + JSON.stringify(schema)).join('')),
@@ -20,22 +20,18 @@ export function usageOf({ turns, tools }: Prompt, generations: readonly Generati
 }
 
 /** The usage object of chat completions. */
-export function chatUsage({ input, output, reasoning }: Usage): object {
-  return {
-    ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: {
-      ...{ reasoning_tokens: reasoning, audio_tokens: 0 },
-      ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
-    },
-  }
-}
+export const chatUsage = ({ input, output, reasoning }: Usage): object => ({
+  ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: {
+    ...{ reasoning_tokens: reasoning, audio_tokens: 0 },
+    ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+  },
+})
 
 /** The usage object of the Responses API. */
-export function responsesUsage({ input, output, reasoning }: Usage): object {
-  return {
-    ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: output, output_tokens_details: { reasoning_tokens: reasoning } },
-    total_tokens: input + output,
-  }
-}
+export const responsesUsage = ({ input, output, reasoning }: Usage): object => ({
+  ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
+  ...{ output_tokens: output, output_tokens_details: { reasoning_tokens: reasoning } },
+  total_tokens: input + output,
+})
