@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { inside } from '../support/gateway.ts'
+import { internalDetails } from '../support/gateway.ts'
 import { hello, model, openFixture, openFixtureFor, thrown } from './fixture.ts'
 import { chatOnly, event, native, open, post, request } from './raw-http.ts'
 
@@ -42,7 +42,7 @@ describe('hostile requests', () => {
       expect(JSON.parse(reply.text)).toEqual({
         error: { message: expect.any(String), type: 'invalid_request_error', param, code: null },
       })
-      expect(reply.text).not.toMatch(inside)
+      expect(reply.text).not.toMatch(internalDetails)
       expect(fixture.generatingCalls()).toEqual([])
     })
   }

@@ -155,7 +155,7 @@ describeWithBrowser('a user goes through all screens of the default server', () 
         tokens.map(({ label }) => [label === 'laptop', label !== 'laptop']),
       )
       expect((await models()).status).toBe(200)
-      expect(visiting.trouble).toEqual([])
+      expect(visiting.errors).toEqual([])
       // The host where the upstream stores the uploads.
       expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
     }, 60_000)

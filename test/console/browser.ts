@@ -29,7 +29,7 @@ export interface Visit extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
   /** Errors in the browser's console, errors of scripts, and violations of the policy. */
-  readonly trouble: string[]
+  readonly errors: string[]
   /** Other hosts that the page sent requests to. */
   readonly hosts: Set<string>
 }
@@ -42,7 +42,7 @@ export const visit = async (
   options: BrowserContextOptions = {},
 ): Promise<Visit> => {
   const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', timezoneId: 'UTC', ...options })
-  const trouble: string[] = []
+  const errors: string[] = []
   const hosts = new Set<string>()
   // Other hosts store uploads. No request reaches them: every image is this picture.
   await context.route(
@@ -59,16 +59,16 @@ export const visit = async (
       console.error('policy violation: ' + event.violatedDirective + ' ' + event.blockedURI)
     })`,
   })
-  context.on('weberror', (error) => trouble.push(String(error.error())))
+  context.on('weberror', (error) => errors.push(String(error.error())))
   context.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
-      trouble.push(`${message.text()} ${message.location().url}`)
+      errors.push(`${message.text()} ${message.location().url}`)
   })
   const page = await context.newPage()
   // Shorter than the timeout of any test: when a test times out, the runner ends the browser, and all later tests fail.
   page.setDefaultTimeout(15_000)
   await page.goto(`${fixture.url}/console`)
-  return { page, context, trouble, hosts, [Symbol.asyncDispose]: () => context.close() }
+  return { page, context, errors, hosts, [Symbol.asyncDispose]: () => context.close() }
 }
 
 export const login = async (page: Page, heading = 'Asset groups'): Promise<void> => {

@@ -105,11 +105,11 @@ describeWithBrowser('the console shows', () => {
     const groupId = await withGroup(fixture, markup)
     fixture.emulator.library.addAsset({ groupId, name: '"><script>alert(1)</script>' })
     await using visiting = await visit(browser, fixture)
-    const { page, trouble } = visiting
+    const { page, errors } = visiting
     await login(page)
     await page.getByRole('link', { name: markup }).click()
     await page.getByRole('heading', { name: '"><script>alert(1)</script>' }).waitFor()
-    expect(trouble).toEqual([])
+    expect(errors).toEqual([])
   })
 
   // 401 is the upstream's own, about the gateway's credentials. The session of the user is valid.

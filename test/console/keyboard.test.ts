@@ -101,7 +101,7 @@ describeWithBrowser('by keyboard alone', () => {
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     expect(await focused(page)).toBe('input Name')
-    expect(visiting.trouble).toEqual([])
+    expect(visiting.errors).toEqual([])
   })
 
   test('a user chats: Enter sends, Shift and Enter start a new line', async () => {

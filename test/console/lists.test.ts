@@ -154,7 +154,7 @@ describeWithBrowser('lists', () => {
   test('are in Chinese for a Chinese browser', async () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture, { locale: 'zh-CN' })
-    const { page, trouble } = visiting
+    const { page, errors } = visiting
     await page.getByRole('heading', { name: '登录' }).waitFor()
     await page.getByLabel('用户名').fill('ann')
     await page.getByLabel('密码').fill('a long enough password')
@@ -163,6 +163,6 @@ describeWithBrowser('lists', () => {
     await page.getByText('还没有素材组').waitFor()
     expect(await page.evaluate<string>('document.documentElement.lang')).toBe('zh')
     expect(await page.title()).toBe('素材 · sluice')
-    expect(trouble).toEqual([])
+    expect(errors).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { inside, type Reply } from '../support/gateway.ts'
+import { internalDetails, type Reply } from '../support/gateway.ts'
 import { checkUpstreamCall } from './check-upstream-call.ts'
 import type { ExpectedResponse } from './faults.ts'
 import type { Fixture } from './fixture.ts'
@@ -51,7 +51,7 @@ const checkNoLeak = (reply: Reply, model: Model, user: number, named: readonly s
     const creator = model.groups.get(asset.group)?.creator
     assert.ok(creator === user || !leaks(asset.id), `leaks the asset ${asset.id}`)
   }
-  if (reply.status >= 400) assert.doesNotMatch(reply.text, inside)
+  if (reply.status >= 400) assert.doesNotMatch(reply.text, internalDetails)
 }
 
 export const errorBody = (message: string): string =>

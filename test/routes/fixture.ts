@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Call, Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { inside, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
+import { internalDetails, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
 /** A gateway with two users. Every error response is checked for internal details. */
 export interface Fixture extends AsyncDisposable {
@@ -35,13 +35,13 @@ const watched = (user: User): User => ({
   ...user,
   async ask(...asked) {
     const reply = await user.ask(...asked)
-    expectNothingFromInside(reply)
+    expectNoInternalDetails(reply)
     return reply
   },
 })
 
-export const expectNothingFromInside = ({ status, text }: Pick<Reply, 'status' | 'text'>): void => {
-  if (status >= 400) expect(text).not.toMatch(inside)
+export const expectNoInternalDetails = ({ status, text }: Pick<Reply, 'status' | 'text'>): void => {
+  if (status >= 400) expect(text).not.toMatch(internalDetails)
 }
 
 export const kinds = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
-import { expectNothingFromInside, openFixture, until } from './fixture.ts'
+import { expectNoInternalDetails, openFixture, until } from './fixture.ts'
 
 const paths = [
   ...['GET', 'POST'].flatMap((method) => [[method, '/assets'] as const, [method, '/assets/groups'] as const]),
@@ -56,7 +56,7 @@ test('missing, malformed, unknown, revoked and expired tokens and disabled users
     '{"success":false,"error":{"message":"not authenticated","type":"media_proxy_error"}}',
   ])
   for (const response of responses) {
-    expectNothingFromInside(response)
+    expectNoInternalDetails(response)
     expect([response.status, response.text]).toEqual([first.status, first.text])
     expect(seen(response)).toEqual(seen(first))
   }

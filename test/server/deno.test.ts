@@ -1,19 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { statusAndText } from '../routes/fixture.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
-import {
-  arkOf,
-  browse,
-  type Fixture,
-  faces,
-  login,
-  newToken,
-  openFixture,
-  password,
-  said,
-  send,
-  until,
-} from './fixture.ts'
+import { arkOf, browse, type Fixture, faces, login, newToken, openFixture, password, send, until } from './fixture.ts'
 
 describe('users of a server on Deno', () => {
   let fixture: Fixture
@@ -70,10 +59,10 @@ describe('users of a server on Deno', () => {
       ['POST', '/api/tokens'],
       ['DELETE', '/api/session'],
     ] as const) {
-      expect(said(await ask(method, path, { authorization, origin: server.url }))).toEqual(
+      expect(statusAndText(await ask(method, path, { authorization, origin: server.url }))).toEqual(
         refusal(401, 'not authenticated'),
       )
-      expect(said(await ask(method, path, { cookie, origin }))).toEqual(
+      expect(statusAndText(await ask(method, path, { cookie, origin }))).toEqual(
         refusal(403, 'request comes from a foreign origin'),
       )
     }
@@ -85,12 +74,12 @@ describe('users of a server on Deno', () => {
         .status,
     ).toBe(415)
     expect((await ask('GET', '/api/session', { cookie: `${cookie}; ${cookie}` })).status).toBe(401)
-    expect(said(await ask('GET', `${faces}/x`, { cookie }))).toEqual(refusal(404, 'verification not found'))
+    expect(statusAndText(await ask('GET', `${faces}/x`, { cookie }))).toEqual(refusal(404, 'verification not found'))
     expect((await ask('GET', `${faces}/callback/${'x'.repeat(43)}?resultCode=10000`, {})).status).toBe(404)
     expect((await ask('GET', '/console/..%2f..%2fpackage.json', {})).status).toBe(404)
     for (let attempt = 0; attempt < 5; attempt++) expect((await login(server.url, 'bob', {}, 'wrong')).status).toBe(401)
     const blocked = await login(server.url, 'bob')
-    expect(said(blocked)).toEqual(refusal(429, 'too many failed logins; try again later'))
+    expect(statusAndText(blocked)).toEqual(refusal(429, 'too many failed logins; try again later'))
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
   }, 60_000)
 

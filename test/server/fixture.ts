@@ -84,9 +84,6 @@ export const browse = async (server: { readonly url: string }, name: string): Pr
 export const newToken = async (browser: Browser): Promise<{ readonly id: string; readonly token: string }> =>
   (await browser.ask('POST', '/api/tokens', {})).json.token
 
-/** Status and body. */
-export const said = ({ status, text }: Reply) => ({ status, text })
-
 /** Waits until the condition is true. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { inside } from '../support/gateway.ts'
+import { internalDetails } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, login, openFixture, password, send } from './fixture.ts'
 
@@ -49,7 +49,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
         'x-forwarded-for': `192.0.2.${nth}`,
       })
       expect([body.slice(0, 60), reply.status]).toEqual([body.slice(0, 60), status])
-      expect(reply.text).not.toMatch(inside)
+      expect(reply.text).not.toMatch(internalDetails)
       expect(reply.headers.get('set-cookie')).toBeNull()
     }
     expect((await ann.ask('GET', '/api/session')).status).toBe(200)
@@ -129,7 +129,7 @@ describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
     for (const body of rejected) {
       const reply = await post('/api/tokens', body)
       expect([body.slice(0, 40), reply.status]).toEqual([body.slice(0, 40), 400])
-      expect(reply.text).not.toMatch(inside)
+      expect(reply.text).not.toMatch(internalDetails)
     }
     expect((await post('/api/tokens', 'label=x', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(
       415,

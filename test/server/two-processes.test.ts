@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../plugins/api-token/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { statusAndText } from '../routes/fixture.ts'
 import { databaseNames } from '../support/database.ts'
 import type { ServerProcess } from '../support/server.ts'
-import { type Browser, browse, cookieOf, type Fixture, login, newToken, openFixture, said, send } from './fixture.ts'
+import { type Browser, browse, cookieOf, type Fixture, login, newToken, openFixture, send } from './fixture.ts'
 
 /** A revocation takes effect in every process within this time. */
 const revocationMs = 1_000
@@ -131,7 +132,7 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
     for (const { json } of created) expect(await fixture.store.ownerOf(hashToken(json.token.token))).toBeDefined()
     for (let more = created.length; more < 100; more++)
       expect((await max.ask('POST', '/api/tokens', {})).status).toBe(200)
-    expect(said(await max.ask('POST', '/api/tokens', {}))).toMatchObject({ status: 409 })
+    expect(statusAndText(await max.ask('POST', '/api/tokens', {}))).toMatchObject({ status: 409 })
     expect((await max.ask('DELETE', `/api/tokens/${listed[0].id}`)).status).toBe(200)
     expect((await max.ask('POST', '/api/tokens', {})).status).toBe(200)
   })

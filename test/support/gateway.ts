@@ -132,7 +132,7 @@ export const userAt = (url: string, id: string, token: string): User => ({
 })
 
 /** Words of databases, runtimes and sockets. No error response may contain them. */
-export const inside =
+export const internalDetails =
   /sqlite|postgres|\bselect\b|\binsert\b|SQL|constraint|ECONN|ENOTFOUND|socket|fetch|127\.0\.0\.1|localhost|TypeError|RangeError|SyntaxError|undefined|\[object|node:|\.ts\b|\bat \w+ \(|Unexpected|JSON\.parse|stack/i
 
 /** Sends a request without normalization, over a new connection. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { inside } from '../../support/gateway.ts'
+import { internalDetails } from '../../support/gateway.ts'
 import { type Creation, creation, prepare, record, shownIn } from './create-step.ts'
 import { bridgedModel, nativeModel } from './fixture.ts'
 import { idOf, pick, unusedId } from './id-choice.ts'
@@ -109,7 +109,7 @@ export const sendUnauthenticated = step(
     const received = await fetch(`${fixture.urls[at as 0]}/v1/responses/${id}${below}`, init)
     const text = await received.text()
     assert.equal(received.status, 401, text)
-    assert.doesNotMatch(text, inside)
+    assert.doesNotMatch(text, internalDetails)
     assert.deepEqual(checkUpstreamCalls(fixture, model, { user, at, method, path: `/responses/${id}${below}` }), [])
   },
 )

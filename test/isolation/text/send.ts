@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Call } from '../../../src/emulator/index.ts'
-import { askRaw, inside, type Reply } from '../../support/gateway.ts'
+import { askRaw, internalDetails, type Reply } from '../../support/gateway.ts'
 import type { Fixture } from './fixture.ts'
 import { type Model, unescaped } from './model.ts'
 
@@ -78,7 +78,7 @@ export const checkNoLeak = (
   if (status >= 400)
     assert.doesNotMatch(
       named.reduce((rest, id) => rest.replaceAll(id.slice(0, 256), ''), text),
-      inside,
+      internalDetails,
     )
 }
 
