@@ -1,6 +1,7 @@
 /** The gateway with the sessions of your app. Run `bun run emulator` as its upstream. */
 import { Elysia } from 'elysia'
 import { gateway, type Identify } from 'sluice'
+import { requireSameOrigin } from 'sluice/shared'
 import { openStore } from 'sluice/store'
 import { rest } from 'sluice/upstream-proxy'
 
@@ -21,6 +22,8 @@ export const app = new Elysia().use(
     kind: rest({ url: 'http://127.0.0.1:4000/api/media/proxy', key: 'emulator-key' }),
     store,
     identify,
+    // A browser sends the cookie also for pages of other sites, which must not change anything.
+    requireSameOrigin: (request) => requireSameOrigin(request, 'http://localhost:3000'),
     secrets: [await store.secret('pages')],
   }),
 )

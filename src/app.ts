@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia'
+import { type AccountOptions, account } from '../plugins/account/index.ts'
 import {
   type ConcurrencyLimitsOptions,
   concurrencyLimits,
   type FetchHandler,
 } from '../plugins/concurrency-limits/index.ts'
+import type { FaceVerificationOptions } from '../plugins/face-verification/index.ts'
 import {
   createMetrics,
   type Metrics,
@@ -17,7 +19,6 @@ import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
 import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
-import { type AccountOptions, account } from './account.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
@@ -28,8 +29,9 @@ import type { ServerTracing } from './tracing.ts'
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
-  readonly people: Omit<AccountOptions, 'segment' | 'log' | 'audit' | 'face'> & {
-    readonly face: Omit<AccountOptions['face'], 'upstream'>
+  readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
+    readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
+    readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
   }
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
@@ -62,15 +64,24 @@ export const createApp = (options: AppOptions): FetchHandler => {
     assets: reachability(options.gateway.kind !== undefined, lastStatus.assets),
     text: reachability(options.text.upstreams.length > 0, lastStatus.text),
   })
+  const { segment = 'media' } = options.gateway
+  const errors = problemBody(errorType(segment))
+  const faceVerificationPath = `/api/${segment}/face-verifications`
   const { tracing } = options
   const traceCall = tracing?.traceCall
   const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observerOf('assets') })
-  const root = bare()
+  const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
   const app = root
     .use(health({ ...options.health, upstreams }))
-    .use(metrics({ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn) }))
+    .use(
+      metrics({
+        ...{ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn), errors, log },
+        // `measured` below also counts what the concurrency limits reject.
+        countRequests: false,
+      }),
+    )
     .use(documentation())
     .use(library.gateway)
     .use(
@@ -87,14 +98,18 @@ export const createApp = (options: AppOptions): FetchHandler => {
     .use(
       account({
         ...options.people,
-        face: { ...options.people.face, upstream: library.upstream },
-        segment: options.gateway.segment,
+        face: {
+          ...options.people.face,
+          prefix: faceVerificationPath,
+          store: options.people.store,
+          upstream: library.upstream,
+        },
+        console: { library: `/api/${segment}/proxy` },
+        errors,
         log,
         audit,
       }),
     )
-    // Last, because a hook applies only to routes that are added after it, and the plugins above render their own errors.
-    .onError(renderProblems(problemBody(errorType(options.gateway.segment)), log, audit))
   const toResponse = renderRejection(options.gateway.segment)
   const limits = concurrencyLimits({
     ...options.limits,

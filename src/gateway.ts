@@ -9,12 +9,21 @@ import {
 } from '../plugins/ownership/index.ts'
 import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
+import type { Awaitable } from '../plugins/shared/awaitable.ts'
 import { type RunUntil, signalOf } from '../plugins/shared/background.ts'
 import { systemClock } from '../plugins/shared/clock.ts'
+import {
+  createErrorHandler,
+  type ErrorHandler,
+  type ErrorsOption,
+  type HandlerContext,
+} from '../plugins/shared/error-handler.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
+import { checkIdentify, checkPath } from '../plugins/shared/options.ts'
+import { identifySameOrigin, type RequireSameOrigin } from '../plugins/shared/origin.ts'
 import type { RoutesPlugin } from '../plugins/shared/plugin.ts'
-import { noLog, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { noLog, problemBody } from '../plugins/shared/problem.ts'
 import { seedOf } from '../plugins/shared/seed.ts'
 import {
   callerOf,
@@ -40,10 +49,19 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly store: OwnershipStore & ClaimStore
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
-  /** Keys that sign page tokens: the first signs, all verify. All processes need the same ones. */
+  /**
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of
+   * routes that change something. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   */
+  readonly requireSameOrigin?: RequireSameOrigin
+  /** Keys that sign page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
-  /** The path segment in `/api/{segment}/…`, also the prefix of the error type `{segment}_proxy_error`. Default `media`. */
+  /** The product word in `prefix` and in the type of errors. One path segment, default `media`. */
   readonly segment?: string
+  /** Base path of the routes. Default `/api/{segment}/proxy`. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody('{segment}_proxy_error')`. */
+  readonly errors?: ErrorsOption
   /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   /** Records every change and every rejected request. Default: no audit. */
@@ -54,7 +72,7 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly reconcile?: RunUntil
 }
 
-/** The asset library gateway as an Elysia plugin. */
+/** The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`. */
 export const gateway = (options: GatewayOptions): RoutesPlugin => assetLibrary(options).gateway
 
 /** The result of `assetLibrary`. */
@@ -70,8 +88,13 @@ export interface AssetLibrary {
 export const assetLibrary = (options: GatewayOptions): AssetLibrary => {
   const { segment = 'media', log = noLog, audit = noAudit, clock = systemClock, store } = options
   const { maxBodyBytes = 2 ** 20 } = options
+  if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must consist of letters, digits, _ and -')
+  const prefix = checkPath('prefix', options.prefix ?? `/api/${segment}/proxy`)
+  checkIdentify(options.identify)
+  const errors = options.errors ?? problemBody(`${segment}_proxy_error`)
   const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
-  const identify = options.kind ? options.identify : rejectAfter(options.identify)
+  const guarded = identifySameOrigin(options.identify, options.requireSameOrigin)
+  const identify = options.kind ? guarded : rejectAfter(guarded)
   const rules = createOwnership<Evidence>({
     store,
     revisionClock: options.revisionClock,
@@ -82,31 +105,51 @@ export const assetLibrary = (options: GatewayOptions): AssetLibrary => {
   const until = signalOf(options.reconcile)
   if (until) void reconcileGroups(library, store, until)
 
-  // The chain is the route table: one line for each route, with its guard.
-  const routes: AnyElysia = new Elysia({
-    name: 'sluice/gateway',
-    seed: seedOf(options),
-    prefix: `/api/${segment}/proxy`,
-  })
-    .onError(renderProblems(problemBody(`${segment}_proxy_error`), log, audit))
+  const handler = createErrorHandler({ errors, log, audit })
+  const route = handlerOf(handler)
+
+  // The chain is the route table: each route with its guard.
+  const routes: AnyElysia = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix })
     .use(upstreamProxy(upstream, { userOf }))
-    .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify }))
-    .use(ownership({ rules, identify }))
-    .post('/assets/groups', createGroup(library), { caller: true, ...docs.createGroup })
-    .get('/assets/groups', listGroups(library), { caller: true, lists: groupList, ...docs.listGroups })
-    .get('/assets/groups/:group_id', getGroup(library), { ownsGroup: 'group_id', ...docs.getGroup })
-    .put('/assets/groups/:group_id', updateGroup(library, 'PUT'), { ownsGroup: 'group_id', ...docs.updateGroup })
-    .patch('/assets/groups/:group_id', updateGroup(library, 'PATCH'), { ownsGroup: 'group_id', ...docs.updateGroup })
-    .delete('/assets/groups/:group_id', deleteGroup(library), { ownsGroup: 'group_id', ...docs.deleteGroup })
-    .post('/assets', createAsset(library), { caller: true, ...docs.createAsset })
-    .get('/assets', listAssets(library), { caller: true, lists: assetList, ...docs.listAssets })
-    .get('/assets/:asset_id', getAsset, { locatesAsset: 'asset_id', ...docs.getAsset })
-    .put('/assets/:asset_id', updateAsset(library, 'PUT'), { ownsAsset: 'asset_id', ...docs.updateAsset })
-    .patch('/assets/:asset_id', updateAsset(library, 'PATCH'), { ownsAsset: 'asset_id', ...docs.updateAsset })
-    .delete('/assets/:asset_id', deleteAsset(library), { ownsAsset: 'asset_id', ...docs.deleteAsset })
-    .use(fallbackRoutes)
+    .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify, errors, log }))
+    .use(ownership({ rules, identify, errors, log, audit }))
+    .post('/assets/groups', route(createGroup(library)), { caller: true, ...docs.createGroup })
+    .get('/assets/groups', route(listGroups(library)), { caller: true, lists: groupList, ...docs.listGroups })
+    .get('/assets/groups/:group_id', route(getGroup(library)), { ownsGroup: 'group_id', ...docs.getGroup })
+    .put('/assets/groups/:group_id', route(updateGroup(library, 'PUT')), {
+      ownsGroup: 'group_id',
+      ...docs.updateGroup,
+    })
+    .patch('/assets/groups/:group_id', route(updateGroup(library, 'PATCH')), {
+      ownsGroup: 'group_id',
+      ...docs.updateGroup,
+    })
+    .delete('/assets/groups/:group_id', route(deleteGroup(library)), { ownsGroup: 'group_id', ...docs.deleteGroup })
+    .post('/assets', route(createAsset(library)), { caller: true, ...docs.createAsset })
+    .get('/assets', route(listAssets(library)), { caller: true, lists: assetList, ...docs.listAssets })
+    .get('/assets/:asset_id', route(getAsset), { locatesAsset: 'asset_id', ...docs.getAsset })
+    .put('/assets/:asset_id', route(updateAsset(library, 'PUT')), { ownsAsset: 'asset_id', ...docs.updateAsset })
+    .patch('/assets/:asset_id', route(updateAsset(library, 'PATCH')), { ownsAsset: 'asset_id', ...docs.updateAsset })
+    .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
+    .use(fallbackRoutes(handler))
   return { gateway: routes, upstream, assets: options.kind && rules }
 }
+
+/** Creates the handler of a route from a function that may throw. */
+const handlerOf =
+  ({ respond }: ErrorHandler) =>
+  <Context>(handle: (context: Context) => Awaitable<Response>) =>
+  // The names are spelled out, because Elysia reads them in the source of a handler to find what the handler uses of the context.
+  async ({ request, set, user, owners, caller, listing, group, asset }: Context & HandlerContext & PossibleContext) => {
+    try {
+      return await handle({ request, user, owners, caller, listing, group, asset } as Context)
+    } catch (error) {
+      return respond(error, { request, set })
+    }
+  }
+
+/** What the guards add to the context; each route has a part of it. */
+type PossibleContext = Partial<Record<'user' | 'owners' | 'caller' | 'listing' | 'group' | 'asset', unknown>>
 
 /**
  * The user under whom the upstream client queues a call, so that its rate limit is shared fairly.

@@ -1,14 +1,13 @@
-import type { AnyElysia } from 'elysia'
 import { type Audit, accessDenied, noAudit } from '../shared/audit.ts'
 import { announcesBody, isJson, readJsonBody } from '../shared/body.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import type { ErrorsOption } from '../shared/error-handler.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import type { Json } from '../shared/json.ts'
-import { noStore, noStoreJson } from '../shared/no-store.ts'
+import { noStoreJson } from '../shared/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
-import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
+import { type Log, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { limitLength } from '../shared/text.ts'
 import { createToken, hashToken } from './token.ts'
@@ -53,10 +52,12 @@ export interface ConsoleTokensOptions {
   readonly identify: Identify
   /** The URL that browsers use. Requests that change something must come from a page of its origin. */
   readonly publicUrl: PublicUrl
-  /** Maximum number of valid tokens of a user. Default 100. */
+  /** Maximum number of valid tokens of a user. From 1, default 100. */
   readonly maxTokens?: number
-  /** First word of the `type` in error responses. Default `media`: `media_proxy_error`. */
-  readonly segment?: string
+  /** Base path of the routes. Default `/api/tokens`. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
   readonly log?: Log
   /** Receives an event for each created or revoked token. Default: none. */
   readonly audit?: Audit
@@ -64,21 +65,10 @@ export interface ConsoleTokensOptions {
   readonly clock?: Pick<Clock, 'now'>
 }
 
-/**
- * Adds routes to an app with a prefix of its own, by which users list, create and revoke their tokens.
- *
- *     new Elysia({ prefix: '/api/tokens' }).use(consoleTokens(options))
- *
- * - GET of the prefix returns the valid tokens, oldest first: `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`.
- * - POST accepts `{"label"?,"expires_at"?}` and returns `{"success":true,"token":{…,"token"}}`, the only response with the secret. It returns 409 above
- *   `maxTokens`, and 429 after too many new tokens within a day.
- * - DELETE of `/:id` returns `{"success":true}`, and the same 404 for an unknown id and for a token of another user.
- *
- * Times are ISO 8601; `expires_at` is null if the token does not expire.
- */
-export const consoleTokens = (options: ConsoleTokensOptions): (<App extends AnyElysia>(app: App) => App) => {
+/** Creates the handlers of the routes of `consoleTokens`. They throw Problem. */
+export const createConsoleTokens = (options: ConsoleTokensOptions) => {
   const { store, maxTokens = 100, clock = systemClock, audit = noAudit } = options
-  const render = renderProblems(problemBody(`${options.segment ?? 'media'}_proxy_error`), options.log, audit)
+  if (!(maxTokens >= 1)) throw new TypeError('maxTokens must be at least 1')
 
   const identifyForChange = async (request: Request): Promise<Identity> => {
     const identity = await requireIdentity(options.identify, request)
@@ -122,14 +112,7 @@ export const consoleTokens = (options: ConsoleTokensOptions): (<App extends AnyE
     return success({})
   }
 
-  return <App extends AnyElysia>(app: App): App => {
-    app
-      .onError(({ error, code, request }) => noStore(render({ error, code, request })))
-      .get('', ({ request }) => list(request))
-      .post('', ({ request }) => create(request), { parse: 'none' })
-      .delete('/:id', ({ request, params }) => revoke(request, params.id), { parse: 'none' })
-    return fallbackRoutes(app)
-  }
+  return { list, create, revoke }
 }
 
 const maxBodyBytes = 8_192

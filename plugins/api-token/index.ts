@@ -2,23 +2,29 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
-import { Problem } from '../shared/problem.ts'
+import { noStore } from '../shared/no-store.ts'
+import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
+import type { MacroFunctions, MacroPlugin, RoutesPlugin } from '../shared/plugin.ts'
+import { type Log, Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
 import { seedOf } from '../shared/seed.ts'
+import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
 import type { TokenOwner, TokenStore } from './store.ts'
 import { bearerToken, hashToken } from './token.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
-export { type ConsoleTokenStore, type ConsoleTokensOptions, consoleTokens, type StoredToken } from './console-tokens.ts'
+export type { ConsoleTokenStore, ConsoleTokensOptions, StoredToken } from './console-tokens.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
 export { createToken, hashToken } from './token.ts'
 
-/** Options of `apiToken` and `identifyByToken`. */
+/** Options of `identifyByToken`. */
 export interface ApiTokenOptions {
   readonly store: TokenStore
   /** Decides whether cached owners are fresh. Default: checks the store's revision at most twice per second. */
@@ -101,13 +107,59 @@ export type ApiTokenMacros = {
   token: { parameter: true; context: { identity: Identity } }
 }
 
-/** An Elysia plugin with the macro `token: true`: the route requires a valid token, else 401, and has `identity` in its context. */
-export const apiToken = (options: ApiTokenOptions): MacroPlugin<ApiTokenMacros> => {
+/** Options of `apiToken`. */
+export interface ApiTokenGuardOptions extends ApiTokenOptions {
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  readonly log?: Log
+}
+
+/**
+ * An Elysia plugin with the macro `token: true`: the route requires a valid token, and has `identity` in its context.
+ *
+ * Other requests get 401, whatever `onError` hooks the app has.
+ */
+export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMacros> => {
   const identify = identifyByToken(options)
+  const { stop } = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({
     token: (_required: true) => ({
-      resolve: async ({ request }) => ({ identity: await requireIdentity(identify, request) }),
+      resolve: async ({ request, set, status }) => {
+        try {
+          return { identity: await requireIdentity(identify, request) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
+      },
     }),
   } satisfies MacroFunctions<ApiTokenMacros>)
+  return plugin
+}
+
+/**
+ * Routes by which users list, create and revoke their tokens.
+ *
+ * - GET of the prefix returns the valid tokens, oldest first: `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`.
+ * - POST accepts `{"label"?,"expires_at"?}` and returns `{"success":true,"token":{…,"token"}}`, the only response with the secret. It returns 409 above
+ *   `maxTokens`, and 429 after too many new tokens within a day.
+ * - DELETE of `/:id` returns `{"success":true}`, and the same 404 for an unknown id and for a token of another user.
+ *
+ * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxTokens`.
+ */
+export const consoleTokens = (options: ConsoleTokensOptions): RoutesPlugin => {
+  const prefix = checkPath('prefix', options.prefix ?? '/api/tokens')
+  checkIdentify(options.identify)
+  checkPublicUrl(options.publicUrl)
+  const { list, create, revoke } = createConsoleTokens(options)
+  const errors = createErrorHandler({ ...options, finish: noStore })
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)))
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), { parse: 'none' })
+    .delete(
+      '/:id',
+      async ({ request, params, set }) => errors.handle({ request, set }, () => revoke(request, params.id)),
+      { parse: 'none' },
+    )
+    .use(fallbackRoutes(errors))
   return plugin
 }

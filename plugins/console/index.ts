@@ -1,58 +1,94 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import { checkPath } from '../shared/options.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
-import { Problem, problemBody, renderProblems } from '../shared/problem.ts'
+import { Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { documentOf, securityHeaders } from './document.ts'
+import { type ConsolePaths, type DocumentOptions, documentOf, securityHeadersOf } from './document.ts'
 import { type File, fileOf, readFiles } from './files.ts'
 
+export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { ConsolePaths } from './document.ts'
+
+/** Options of `consolePages`. */
 export interface ConsolePagesOptions {
-  /** The product word in `/api/media/…`, where the page looks for the asset library. Default `media`. */
-  readonly segment?: string
+  /** Path of the page, and base path of its files. Default `/console`. */
+  readonly prefix?: string
+  /**
+   * Base paths of the routes that the page calls, where they differ from the defaults: `session: '/api/session'`, `tokens: '/api/tokens'`,
+   * `usage: '/api/usage'`, `library: '/api/media/proxy'`, `faceVerification: '/api/media/face-verifications'`, `text: '/v1'`.
+   *
+   * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
+   */
+  readonly paths?: Partial<ConsolePaths>
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+}
+
+const defaultPaths: ConsolePaths = {
+  session: '/api/session',
+  tokens: '/api/tokens',
+  usage: '/api/usage',
+  library: '/api/media/proxy',
+  faceVerification: '/api/media/face-verifications',
+  text: '/v1',
 }
 
 /** Modules that the browser does not preload, because few visits need them. */
 const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
 
 /**
- * The web console at `/console`: one page and its files, the same for every user.
+ * The web console: one page and its files, the same for every user.
  *
- * The page calls `/api/session`, `/api/tokens`, `/api/usage`, the asset library, face verification and `/v1` of its own origin, as every other
- * client does. Throws TypeError when `segment` cannot be a path segment.
+ * The page calls the routes of `paths`, at its own origin, as every other client does. Throws TypeError for a wrong `prefix` or path.
  */
 export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin => {
-  const { segment = 'media' } = options
-  if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must consist of letters, digits, _ and -')
-  const content = contentOf(segment)
-  const render = renderProblems(problemBody(`${segment}_proxy_error`))
+  const prefix = checkPath('prefix', options.prefix ?? '/console')
+  const paths = { ...defaultPaths, ...options.paths }
+  for (const [name, path] of Object.entries(paths)) checkPath(`paths.${name}`, path)
+  const securityHeaders = securityHeadersOf(prefix)
+  const content = contentOf({ prefix, paths })
 
-  const showPage = ({ request }: { request: Request }): Response =>
-    // Below `/console/` the page's relative addresses would be wrong.
-    pathOf(request).endsWith('/') ? redirect('../console') : fileResponse(content().page, request)
-  const showFile = ({ request, params }: { request: Request; params: { file: string } }): Response => {
-    const file = content().files.get(params.file)
+  const showPage = (request: Request): Response => {
+    // With a slash at the end, the page's relative addresses would be wrong.
+    if (!pathOf(request).endsWith('/')) return fileResponse(content().page, request, securityHeaders)
+    const location = `..${prefix.slice(prefix.lastIndexOf('/'))}`
+    return new Response(null, { status: 308, headers: { ...securityHeaders, location } })
+  }
+  const showFile = (request: Request, name: string): Response => {
+    const file = content().files.get(name)
     if (!file) throw new Problem(404, 'not found')
-    return fileResponse(file, request)
+    return fileResponse(file, request, securityHeaders)
   }
 
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix: '/console' })
-    .onError(({ error, code, request }) => withSecurityHeaders(render({ error, code, request })))
-    .get('', showPage, hidden)
-    .head('', showPage, hidden)
-    .get('/:file', showFile, hidden)
-    .head('/:file', showFile, hidden)
-    .use(fallbackRoutes)
+  const errors = createErrorHandler({
+    errors: options.errors,
+    finish: (response) => {
+      for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
+      return response
+    },
+  })
+  const page = async ({ request, set }: HandlerContext) => errors.handle({ request, set }, () => showPage(request))
+  const file = async ({ request, params, set }: HandlerContext & { params: { file: string } }) =>
+    errors.handle({ request, set }, () => showFile(request, params.file))
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix })
+    .get('', page, hidden)
+    .head('', page, hidden)
+    .get('/:file', file, hidden)
+    .head('/:file', file, hidden)
+    .use(fallbackRoutes(errors))
   return plugin
 }
 
 /** Reads the page and its files at the first request, so that the start of the server does not wait for them. */
-const contentOf = (segment: string) => {
+const contentOf = (options: Pick<DocumentOptions, 'prefix' | 'paths'>) => {
   let content: { readonly page: File; readonly files: ReadonlyMap<string, File> } | undefined
   return () => {
     if (!content) {
       const files = readFiles()
       const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !notPreloaded.has(name))
-      content = { page: fileOf(documentOf({ segment, modules }), 'text/html; charset=utf-8'), files }
+      content = { page: fileOf(documentOf({ ...options, modules }), 'text/html; charset=utf-8'), files }
     }
     return content
   }
@@ -63,7 +99,11 @@ const hidden = { detail: { hide: true } }
 const pathOf = ({ url }: Request): string => url.split('?', 1)[0] ?? ''
 
 /** A browser caches the files, and revalidates them with each request (`no-cache`, RFC 9111 section 5.2.2.4). */
-const fileResponse = ({ content, type, etag }: File, { headers, method }: Request): Response => {
+const fileResponse = (
+  { content, type, etag }: File,
+  { headers, method }: Request,
+  securityHeaders: Readonly<Record<string, string>>,
+): Response => {
   const cacheHeaders = { ...securityHeaders, etag, 'cache-control': 'no-cache' }
   if (matches(headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: cacheHeaders })
   return new Response(method === 'HEAD' ? null : content, { headers: { ...cacheHeaders, 'content-type': type } })
@@ -72,11 +112,3 @@ const fileResponse = ({ content, type, etag }: File, { headers, method }: Reques
 /** Whether an `If-None-Match` header matches the entity tag (RFC 9110 section 13.1.2). */
 const matches = (ifNoneMatch: string | null, etag: string): boolean =>
   ifNoneMatch?.trim() === '*' || (ifNoneMatch ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-
-const redirect = (location: string): Response =>
-  new Response(null, { status: 308, headers: { ...securityHeaders, location } })
-
-const withSecurityHeaders = (response: Response): Response => {
-  for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
-  return response
-}

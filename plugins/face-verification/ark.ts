@@ -71,7 +71,7 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
       // No abort signal: when the caller disconnects, the session is created and recorded all the same.
       const response = await withoutSecrets(
         upstream.send(
-          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl()}/${state}` },
+          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl(request)}/${state}` },
           { user, headers: request.headers },
         ),
         [state],

@@ -13,5 +13,5 @@ export interface FaceDriver {
   callback?(request: Request, state: string): Promise<Response>
 }
 
-/** Creates a driver. `callbackUrl` returns the address of the callback page, without the state. */
-export type CreateFaceDriver = (context: FaceContext, callbackUrl: () => string) => FaceDriver
+/** Creates a driver. `callbackUrl` returns the address of the callback page for the request that creates a task, without the state. */
+export type CreateFaceDriver = (context: FaceContext, callbackUrl: (request: Request) => string) => FaceDriver

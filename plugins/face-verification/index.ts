@@ -2,12 +2,14 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
+import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
-import { type Log, noLog, problemBody, renderProblems } from '../shared/problem.ts'
+import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
 import { arkDriver } from './ark.ts'
@@ -22,6 +24,7 @@ import type { FaceGroupStore, VerificationStore } from './store.ts'
 import { findOwnTask } from './task-lease.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { VerificationKind } from '../upstream-proxy/index.ts'
 export type { ReconcileVerificationsOptions } from './reconcile.ts'
@@ -34,12 +37,19 @@ export interface FaceVerificationOptions {
   readonly store: VerificationStore & FaceGroupStore
   /** Identifies the caller by a session: `identifyBySession`, or a function of the host app. Not `identifyByToken`: these routes accept no API tokens. */
   readonly identify: Identify
-  /** The address that browsers use for this app. `ark` redirects phones to it. A function when the address is known only after the start. */
+  /**
+   * The address that browsers use for this app. A function when the address is known only after the start.
+   *
+   * `ark` redirects phones to a page below it, at the path of the request that creates the task: also below the prefixes of host apps around this
+   * plugin. What a proxy or Elysia's `mount` removes from the path must be part of this address.
+   */
   readonly publicUrl: string | (() => string)
   /** Throws when a page of another origin sends the request, as `requireSameOrigin` of `web-session` does. Default: no check, for hosts without cookies. */
   readonly requireSameOrigin?: (request: Request) => void
-  /** The product word in the paths and in the type of errors. Default `media`. */
-  readonly segment?: string
+  /** Base path of the routes. Default `/api/media/face-verifications`. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
   /**
    * Lifetime of a task.
    *
@@ -79,14 +89,17 @@ const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
  * With some upstreams (`ark`) it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no
  * session.
  *
- * Throws TypeError when `taskMs` or `leaseMs` is not above 0.
+ * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, and when `taskMs` or `leaseMs` is not above 0.
  */
 export const faceVerification = (options: FaceVerificationOptions): RoutesPlugin => {
-  const { upstream, store, segment = 'media', identify, publicUrl } = options
+  const { upstream, store, identify, publicUrl } = options
   const { clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
   if (!(taskMs > 0 && leaseMs > 0)) throw new TypeError('taskMs and leaseMs must be above 0')
-  const prefix = `/api/${segment}/face-verifications`
+  if (!(maxOpen >= 1)) throw new TypeError('maxOpen must be at least 1')
+  const prefix = checkPath('prefix', options.prefix ?? '/api/media/face-verifications')
+  checkIdentify(identify)
+  checkPublicUrl(publicUrl)
   const context: FaceContext = {
     upstream,
     store,
@@ -99,33 +112,34 @@ export const faceVerification = (options: FaceVerificationOptions): RoutesPlugin
     maxBodyBytes,
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
+  // The path of the request is that of the mounted route, with what host apps put before it. A slash at the end matches the route too.
+  const callbackUrl = ({ url }: Request) => `${base()}${new URL(url).pathname.replace(/\/$/, '')}/callback`
   const kind = upstream.faceVerification
-  const driver = drivers[kind](context, () => `${base()}${prefix}/callback`)
+  const driver = drivers[kind](context, callbackUrl)
   const until = signalOf(options.reconcile)
   if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
 
-  const render = renderProblems(problemBody(`${segment}_proxy_error`), log, audit)
+  const create = async (request: Request): Promise<Response> => {
+    const { user } = await requireIdentity(identify, request)
+    options.requireSameOrigin?.(request)
+    return asPlainText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
+  }
+
+  const query = async (request: Request, id: string): Promise<Response> => {
+    const { user } = await requireIdentity(identify, request)
+    return asPlainText(await driver.query(await findOwnTask(context, kind, user, id), request))
+  }
+
+  const errors = createErrorHandler({ ...options, finish: (response) => asPlainText(noStore(response)) })
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
-    .onError(({ error, code, request }) => asPlainText(noStore(render({ error, code, request }))))
-    .post(
-      '',
-      async ({ request }) => {
-        const { user } = await requireIdentity(identify, request)
-        options.requireSameOrigin?.(request)
-        return asPlainText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
-      },
-      faceDocs.create,
-    )
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), faceDocs.create)
     .get(
       '/:verification_id',
-      async ({ request, params }) => {
-        const { user } = await requireIdentity(identify, request)
-        return asPlainText(await driver.query(await findOwnTask(context, kind, user, params.verification_id), request))
-      },
+      async ({ request, params, set }) => errors.handle({ request, set }, () => query(request, params.verification_id)),
       faceDocs.query,
     )
   const { callback } = driver
   if (callback)
     routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), faceDocs.callback)
-  return routes.use(fallbackRoutes)
+  return routes.use(fallbackRoutes(errors))
 }

@@ -1,8 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AnyElysia, Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { type Awaitable, andThen } from '../shared/awaitable.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { checkPath } from '../shared/options.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
-import { Problem } from '../shared/problem.ts'
+import { type Log, Problem } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
 import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
 import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
 
@@ -177,23 +181,39 @@ const boundedLabel = () => {
 /** Options of `metrics`. */
 export interface MetricsOptions {
   readonly metrics: Metrics
-  /** Bearer token for `/metrics`. If undefined, the route responds with 404. */
+  /** Bearer token of the route. If undefined, the route responds with 404. */
   readonly token: string | undefined
+  /** Path of the route. Default `/metrics`. */
+  readonly prefix?: string
   /**
-   * Reads the metrics of all processes of a server, those of this process included: `/metrics` responds with their sum. Called once for each scrape.
-   * Default: `/metrics` responds with the metrics of this process.
+   * Whether the plugin counts the requests of the app. Default true.
+   *
+   * False: the host calls `metrics.request` itself, for example in front of the app, where requests are rejected before the app sees them.
+   */
+  readonly countRequests?: boolean
+  /**
+   * Reads the metrics of all processes of a server, those of this process included: the route responds with their sum. Called once for each scrape.
+   * Default: the route responds with the metrics of this process.
    */
   readonly readAll?: () => Promise<readonly MetricsSnapshot[]>
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  readonly log?: Log
 }
 
 /**
- * An Elysia plugin with `GET /metrics` in the Prometheus text format.
+ * An Elysia plugin that counts all requests of the app that uses it, and serves the metrics in the Prometheus text format.
  *
- * Throws Problem 401 without the token, 404 if no token is configured, and 503 if `readAll` rejects.
+ * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route responds with 401 without the
+ * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix` and for an empty token.
  */
-export const metrics = ({ metrics, token, readAll }: MetricsOptions): RoutesPlugin => {
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics' })
-  return plugin.get('/metrics', async ({ request }) => {
+export const metrics = (options: MetricsOptions): RoutesPlugin => {
+  const { metrics, token, readAll, countRequests = true } = options
+  if (token === '') throw new TypeError('token must not be empty')
+  const prefix = checkPath('prefix', options.prefix ?? '/metrics')
+  const errors = createErrorHandler(options)
+
+  const respond = async (request: Request): Promise<Response> => {
     if (token === undefined) throw new Problem(404, 'not found')
     const given = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     if (given === undefined || !timingSafeEqual(digest(given), digest(token))) {
@@ -201,8 +221,29 @@ export const metrics = ({ metrics, token, readAll }: MetricsOptions): RoutesPlug
     }
     const registry = readAll ? mergeSnapshots(await readAll().catch(unavailable)) : metrics.registry
     return new Response(await registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
-  })
+  }
+
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics', seed: seedOf(options), prefix })
+  plugin.get('', async ({ request, set }) => errors.handle({ request, set }, () => respond(request)))
+  // `wrap` and not a hook: a hook applies only to routes that are added later, and costs each of them a call.
+  if (countRequests) plugin.wrap((handle) => counting(handle as unknown as FetchHandler, metrics))
+  return plugin
 }
+
+type FetchHandler = (request: Request) => Awaitable<Response | undefined>
+
+/** Counts the responses of a handler. An upgraded connection has none. */
+const counting =
+  (handle: FetchHandler, { request: count }: Metrics): FetchHandler =>
+  (request) => {
+    const startedAt = performance.now()
+    const counted = (response: Response | undefined) => {
+      const seconds = (performance.now() - startedAt) / 1000
+      if (response) count({ method: request.method, status: response.status, seconds })
+      return response
+    }
+    return andThen(handle(request), counted)
+  }
 
 /** A part of the sum would look like a restart to Prometheus, so there is no response without the metrics of all processes. */
 const unavailable = (cause: unknown): never => {

@@ -1,10 +1,15 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import type { Audit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
+import { checkIdentify } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
+import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createOwnership, type OwnedAsset, type OwnedGroup, type Ownership, type OwnershipOptions } from './rules.ts'
 
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
@@ -32,6 +37,17 @@ export type OwnershipMacros<Evidence> = {
   }
 }
 
+/** Options of the plugin `ownership`, beside those of `createOwnership` or its result. */
+export interface OwnershipGuardOptions {
+  /** Identifies the caller. */
+  readonly identify: Identify
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  readonly log?: Log
+  /** Receives an event for each use of a foreign or unknown id. Default: none. */
+  readonly audit?: Audit
+}
+
 /**
  * Macros that protect routes by authentication and ownership.
  *
@@ -39,38 +55,57 @@ export type OwnershipMacros<Evidence> = {
  * - `ownsGroup: 'param'` and `ownsAsset: 'param'` also check the id in that path parameter, and add `group` or `asset`.
  * - `locatesAsset: 'param'` does the same as `ownsAsset`, but always calls `locate`, and adds its evidence to `asset`.
  *
- * Errors render themselves: 401, 403, and 500 if the store fails. Pass `rules` to share one result of `createOwnership`.
+ * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store fails. Pass `rules` to share
+ * one result of `createOwnership`. Throws TypeError without `identify`.
  *
  * Elysia ignores a macro's key on a route whose app does not use this plugin. So keep a test that checks all `app.routes`.
  */
 export const ownership = <Evidence>(
-  options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & { readonly identify: Identify },
+  options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & OwnershipGuardOptions,
 ): MacroPlugin<OwnershipMacros<Evidence>> => {
+  checkIdentify(options.identify)
+  const { stop } = createErrorHandler(options)
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({
     caller: (_required: true) => ({
-      resolve: async ({ request }) => {
-        const { user } = await identify(request)
-        return { user, owners: rules }
+      resolve: async ({ request, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
       },
     }),
     ownsGroup: (param: string) => ({
-      resolve: async ({ request, params }) => {
-        const { user } = await identify(request)
-        return { user, owners: rules, group: await rules.group(user, pathParameter(params, param)) }
+      resolve: async ({ request, params, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, group: await rules.group(user, pathParameter(params, param)) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
       },
     }),
     ownsAsset: (param: string) => ({
-      resolve: async ({ request, params }) => {
-        const { user } = await identify(request)
-        return { user, owners: rules, asset: await rules.asset(user, pathParameter(params, param), request) }
+      resolve: async ({ request, params, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, asset: await rules.asset(user, pathParameter(params, param), request) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
       },
     }),
     locatesAsset: (param: string) => ({
-      resolve: async ({ request, params }) => {
-        const { user } = await identify(request)
-        return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
+      resolve: async ({ request, params, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
       },
     }),
   } satisfies MacroFunctions<OwnershipMacros<Evidence>>)

@@ -1,7 +1,10 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { hasQueryBody, readQueryBody } from '../shared/body.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
+import { checkSecrets } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
+import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
@@ -31,12 +34,15 @@ export { WalkCache } from './walk-cache.ts'
 
 /** Options of `paginationNormalizer`. */
 export interface PaginationOptions {
-  /** Keys that sign the page tokens: the first signs, all verify. All processes need the same ones. */
+  /** Keys that sign the page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
   /** Maximum length of a JSON body on GET, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   /** When set, the plugin reads a body only for callers that this identifies, whatever other guards the route has. Default: for every caller. */
   readonly identify?: Identify
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  readonly log?: Log
 }
 
 /** A list request in normal form, and the functions that build its page. */
@@ -63,10 +69,13 @@ export type PaginationMacros = {
 /**
  * The plugin with the macro `lists: rules`, which parses the list parameters and adds `listing` to the context.
  *
- * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). Throws Problem 400 for an invalid
- * parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from an unknown caller when `identify` is set.
+ * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). A request that it rejects gets its response
+ * whatever `onError` hooks the app has: 400 for an invalid parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from
+ * an unknown caller when `identify` is set. Throws TypeError without secrets, or with a short one.
  */
 export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<PaginationMacros> => {
+  checkSecrets(options.secrets)
+  const { stop } = createErrorHandler(options)
   const cursors = createCursors(options.secrets)
   const walkCache = new WalkCache()
   const { identify, maxBodyBytes = 2 ** 20 } = options
@@ -76,16 +85,20 @@ export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<Pa
   }
   const plugin: AnyElysia = new Elysia({ name: 'sluice/pagination-normalizer', seed: seedOf(options) }).macro({
     lists: (rules: ListRules) => ({
-      resolve: async ({ request }) => {
-        const body = hasQueryBody(request) ? await bodyOf(request) : undefined
-        const parsed = readListRequest(rules, queryOf(request.url), body)
-        const listing: Listing = {
-          ...parsed,
-          page: (items, caller) => cutPage(items, parsed, caller, cursors),
-          pageOf: (sources, caller, matches) =>
-            listPage({ sources, request: parsed, caller, cursors, walkCache, matches }),
+      resolve: async ({ request, set, status }) => {
+        try {
+          const body = hasQueryBody(request) ? await bodyOf(request) : undefined
+          const parsed = readListRequest(rules, queryOf(request.url), body)
+          const listing: Listing = {
+            ...parsed,
+            page: (items, caller) => cutPage(items, parsed, caller, cursors),
+            pageOf: (sources, caller, matches) =>
+              listPage({ sources, request: parsed, caller, cursors, walkCache, matches }),
+          }
+          return { listing }
+        } catch (error) {
+          return stop(error, { request, set, status })
         }
-        return { listing }
       },
     }),
   } satisfies MacroFunctions<PaginationMacros>)

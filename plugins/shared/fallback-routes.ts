@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import type { ErrorHandler, HandlerContext } from './error-handler.ts'
 import { Problem } from './problem.ts'
 
 /** Elysia must not parse the body of a request that is rejected. */
@@ -9,24 +10,28 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 /**
  * Adds routes that reject all other requests: 405 with `Allow` for other methods of existing paths, 404 for other paths below the prefix.
  *
- * Call it after all other routes of the app. The bodies of these requests are not read.
+ * Use it after all other routes of the app. The bodies of these requests are not read.
  */
-export const fallbackRoutes = <App extends AnyElysia>(app: App): App => {
-  const prefix = app.config.prefix ?? ''
-  const allowed = Map.groupBy(app.routes, (route) => route.path.slice(prefix.length))
-  for (const [path, routes] of allowed) {
-    const allow = [...new Set(routes.map((route) => route.method))]
-    const rejectMethod = () => {
-      throw new Problem(405, 'method not allowed', { headers: { allow: allow.join(', ') } })
+export const fallbackRoutes =
+  ({ respond }: ErrorHandler) =>
+  <App extends AnyElysia>(app: App): App => {
+    const prefix = app.config.prefix ?? ''
+    const allowed = Map.groupBy(app.routes, (route) => route.path.slice(prefix.length))
+    for (const [path, routes] of allowed) {
+      const allow = [...new Set(routes.map((route) => route.method))]
+      const notAllowed = new Problem(405, 'method not allowed', { headers: { allow: allow.join(', ') } })
+      const rejectMethod = ({ request, set }: Context) => respond(notAllowed, { request, set } as HandlerContext)
+      // One route for each method: `all` alone would lose to a parameter of another route, so that /assets/:asset_id matches /assets/groups.
+      for (const method of methods) if (!allow.includes(method)) app.route(method, path, rejectMethod, hidden)
+      app.all(path, rejectMethod, hidden)
     }
-    // One route for each method: `all` alone would lose to a parameter of another route, so that /assets/:asset_id matches /assets/groups.
-    for (const method of methods) if (!allow.includes(method)) app.route(method, path, rejectMethod, hidden)
-    app.all(path, rejectMethod, hidden)
+    const rejectPath = ({ request, set }: Context) => respond(notFound, { request, set } as HandlerContext)
+    app.all('/*', rejectPath, hidden)
+    if (!allowed.has('')) app.all('', rejectPath, hidden)
+    return app
   }
-  const rejectPath = () => {
-    throw new Problem(404, 'not found')
-  }
-  app.all('/*', rejectPath, hidden)
-  if (!allowed.has('')) app.all('', rejectPath, hidden)
-  return app
-}
+
+/** What Elysia knows about the context of a route of any app. */
+type Context = Readonly<Record<string, unknown>>
+
+const notFound = new Problem(404, 'not found')

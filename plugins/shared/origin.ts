@@ -1,4 +1,6 @@
 import { accessDenied } from './audit.ts'
+import { andThen } from './awaitable.ts'
+import type { Identify } from './identify.ts'
 import { Problem } from './problem.ts'
 
 /** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
@@ -26,6 +28,22 @@ export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void 
  */
 export const isCrossOrigin = (request: Request, publicUrl: PublicUrl): boolean =>
   siteOf(request, publicUrl) === 'foreign'
+
+/** Throws when a page of another origin sends the request. For hosts that identify callers by a cookie: `requireSameOrigin` with their address. */
+export type RequireSameOrigin = (request: Request) => void
+
+/** Adds the origin check to `identify`, for identified callers and requests that may change something. Without a check, returns `identify`. */
+export const identifySameOrigin = (identify: Identify, requireOrigin: RequireSameOrigin | undefined): Identify => {
+  if (!requireOrigin) return identify
+  return (request) =>
+    andThen(identify(request), (found) => {
+      if (found && !safeMethods.has(request.method)) requireOrigin(request)
+      return found
+    })
+}
+
+/** Safe methods (RFC 9110 section 9.2.1). */
+export const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export const crossOriginMessage = 'request comes from a foreign origin'
 

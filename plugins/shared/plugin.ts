@@ -1,4 +1,5 @@
 import type { Elysia } from 'elysia'
+import type { GuardContext } from './error-handler.ts'
 
 // The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app writes out such an alias, while it
 // would have to import an interface, or an exported alias, from this file.
@@ -43,7 +44,7 @@ export type MacroTypes = {
 /** The functions that implement these macros, for `satisfies`: `AnyElysia` accepts any. */
 export type MacroFunctions<Macros extends Record<string, MacroTypes>> = {
   [Name in keyof Macros]: (parameter: Macros[Name]['parameter']) => {
-    resolve: (context: { request: Request; params: unknown }) => Promise<Macros[Name]['context']>
+    resolve: (context: GuardContext & { params: unknown }) => Promise<Macros[Name]['context']>
   }
 }
 

@@ -1,6 +1,5 @@
-import { type Audit, type AuditEvent, noAudit } from './audit.ts'
+import type { AuditEvent } from './audit.ts'
 import { responseOf } from './known-body.ts'
-import { inNextTurn } from './next-turn.ts'
 
 /**
  * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in
@@ -73,44 +72,33 @@ interface ErrorContext {
   readonly error: unknown
   readonly code: unknown
   readonly request?: Request
-  readonly set?: { status?: number | string }
 }
 
 /**
- * An `onError` hook that renders every error in one shape.
+ * An `onError` hook that renders every error in one shape, for a host app: for its own routes, unknown paths, and plugins with `errors: 'throw'`.
  *
  * A `Problem` keeps its status and message, Elysia's own errors get their status, and any other error becomes a 500 without details.
- * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected), and notes a problem's audit event.
+ * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected).
  */
 export const renderProblems =
-  (body: ProblemBody, log: Log = noLog, audit: Audit = noAudit) =>
-  ({ error, code, request, set }: ErrorContext): Response => {
-    const clientDisconnected = () => request?.signal.aborted === true
-    if (error instanceof Problem) {
-      if (error.event) audit.note({ ...error.event, status: error.status }, request)
-      if (error.cause !== undefined) {
-        log[clientDisconnected() ? 'debug' : 'warn']({ status: error.status, err: error.cause }, error.message)
-      }
-      return withStatus(error.toResponse(body), set)
-    }
-    const known = problemOfCode[String(code)]
-    if (known) return withStatus(new Problem(...known).toResponse(body), set)
-    log[clientDisconnected() ? 'debug' : 'error']({ err: error }, 'unexpected error')
-    return withStatus(new Problem(500, 'internal error').toResponse(body), set)
+  (body: ProblemBody, log: Log = noLog) =>
+  ({ error, code, request }: ErrorContext): Response => {
+    const known = error instanceof Problem ? undefined : problemOfCode[String(code)]
+    return renderError(known ? new Problem(...known) : error, { body, log, request })
   }
 
-/**
- * Sets `set.status` for hooks, without a copy of the response.
- *
- * The response has its own status. If `set` has one too, Elysia (1.4.30) copies the response, and its body through a stream. So `set`
- * gets the status after Elysia has mapped the response, and before `onAfterResponse`, which Elysia calls in the next turn.
- */
-const withStatus = (response: Response, set: ErrorContext['set']): Response => {
-  if (set) {
-    set.status = 200
-    inNextTurn(() => {
-      set.status = response.status
-    })
+/** Renders and logs an error. */
+export const renderError = (
+  error: unknown,
+  { body, log, request }: { readonly body: ProblemBody; readonly log: Log; readonly request: Request | undefined },
+): Response => {
+  const clientDisconnected = () => request?.signal.aborted === true
+  if (error instanceof Problem) {
+    if (error.cause !== undefined) {
+      log[clientDisconnected() ? 'debug' : 'warn']({ status: error.status, err: error.cause }, error.message)
+    }
+    return error.toResponse(body)
   }
-  return response
+  log[clientDisconnected() ? 'debug' : 'error']({ err: error }, 'unexpected error')
+  return new Problem(500, 'internal error').toResponse(body)
 }

@@ -1,7 +1,9 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { responseFrom } from '../shared/byte-source.ts'
+import type { ErrorsOption } from '../shared/error-handler.ts'
 import { responseHeaders } from '../shared/headers.ts'
 import type { ContextPlugin } from '../shared/plugin.ts'
+import { type Log, noLog, Problem, problemBody, renderError } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { SseEvent } from './event.ts'
 import { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
@@ -10,6 +12,7 @@ import { openStream, type StartRequest, upstreamProblem } from './open.ts'
 import type { FrameReader } from './reader.ts'
 import { checkTimes, type RelayOptions, relaySource } from './relay.ts'
 
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export { responseHeaders } from '../shared/headers.ts'
 export { errorResponse, errorStatus, readErrorEvent } from './error.ts'
 export { parseEvent, type SseEvent } from './event.ts'
@@ -34,9 +37,13 @@ export interface SseRelayOptions extends FrameSplitterOptions, Omit<RelayOptions
    * into an HTTP error. Default: all streams are relayed.
    */
   readonly firstEvent?: (first: SseEvent, upstreamHeaders: Headers) => Response | undefined
+  /** The JSON body of the 502 response when the upstream gives no response; `throw`: `relay` throws the Problem. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  /** Receives the cause of a 502 response. */
+  readonly log?: Log
 }
 
-/** Relays the response of an upstream. Throws Problem 502 if there is no response. */
+/** Relays the response of an upstream. Resolves with a 502 response if there is none. */
 export type Relay = (startRequest: StartRequest, options?: SseRelayOptions) => Promise<Response>
 
 /** What `sseRelay` adds to the context. */
@@ -52,8 +59,15 @@ export const sseRelay = (options: SseRelayOptions = {}): ContextPlugin<RelayCont
   checkTimes(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) })
   return plugin.derive({ as: 'scoped' }, ({ request }): RelayContext => {
-    const relay: Relay = (startRequest, overrides) =>
-      relayResponse(startRequest, { ...options, ...overrides, signal: request.signal })
+    const relay: Relay = async (startRequest, overrides) => {
+      const { errors = problemBody(), log = noLog, ...relayOptions } = { ...options, ...overrides }
+      try {
+        return await relayResponse(startRequest, { ...relayOptions, signal: request.signal })
+      } catch (error) {
+        if (errors === 'throw' || !(error instanceof Problem)) throw error
+        return renderError(error, { body: errors, log, request })
+      }
+    }
     return { relay }
   })
 }

@@ -3,10 +3,13 @@ import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
+import { checkIdentify, checkPath } from '../shared/options.ts'
+import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
-import { type Log, noLog, renderProblems } from '../shared/problem.ts'
+import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type Fetch, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { type GenerationRequest, generate } from './generate.ts'
@@ -19,7 +22,7 @@ import {
 } from './objects/background.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
 import type { TextObjectStore } from './objects/store.ts'
-import { retrieve, storedResponseRoute } from './objects/stored-responses.ts'
+import { retrieve, type StoredAction, storedResponseRoute } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
 import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
@@ -28,6 +31,7 @@ import type { TextUpstream } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
 import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
 
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
@@ -42,6 +46,15 @@ export interface TextGenerationOptions {
   readonly upstreams: readonly TextUpstream[]
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
+  /**
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of
+   * POST and DELETE routes. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   */
+  readonly requireSameOrigin?: RequireSameOrigin
+  /** Base path of the routes. Default `/v1`, which OpenAI clients have in their base address. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `textProblemBody`, which OpenAI clients read. */
+  readonly errors?: ErrorsOption
   /** Stores the usage of every call, in the background. Default: usage is not stored. */
   readonly usage?: UsageStore
   /**
@@ -107,9 +120,13 @@ export interface TextGenerationOptions {
   readonly traceCall?: UpstreamClientOptions['traceCall']
 }
 
-/** OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`. */
+/**
+ * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
+ *
+ * Throws TypeError for a wrong `prefix`, and without `identify` or `upstreams`.
+ */
 export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => {
-  const { identify, usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
+  const { usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,
     log = noLog,
@@ -118,6 +135,10 @@ export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => 
     maxResponseBytes = 2 ** 26,
     timeoutMs = 200_000,
   } = options
+  const prefix = checkPath('prefix', options.prefix ?? '/v1')
+  checkIdentify(options.identify)
+  if (!Array.isArray(upstreams)) throw new TypeError('upstreams must be a list')
+  const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const context = {
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
     rejectedAdditions: createRejectedAdditions({ clock }),
@@ -170,58 +191,75 @@ export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => 
     void reconcileBackground({ store, record, clock, log, recordBackground, retrieve: retrieveOwned }, until)
   }
 
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix: '/v1' })
-    .onError(renderProblems(textProblemBody, log, audit))
+  const errors = createErrorHandler({ errors: options.errors ?? textProblemBody, log, audit })
+  /** Creates a route's handler from a function that may throw. */
+  const route =
+    (respond: (request: RouteRequest) => Promise<Response>) =>
+    async ({ request, user, token, arrivedAt, whenRevoked, params, set }: RouteRequest & HandlerContext) => {
+      try {
+        return await respond({ request, user, token, arrivedAt, whenRevoked, params })
+      } catch (error) {
+        return errors.respond(error, { request, set })
+      }
+    }
+  const storedRoute = (action: StoredAction) => route(storedResponseRoute(action, stored))
+
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix })
     .macro({
       generates: (_required: true) => ({
         // Elysia awaits a `resolve` hook only if it is an async function. The time limit starts here, before the body
         // is read.
-        resolve: async ({ request }): Promise<Omit<GenerationRequest, 'request'>> => {
-          const arrivedAt = clock.now()
-          const caller = await requireIdentity(identify, request)
-          if (upstreams.length === 0) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
-          const { user, token } = caller
-          return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
+        resolve: async ({ request, set, status }): Promise<Omit<GenerationRequest, 'request'>> => {
+          try {
+            const arrivedAt = clock.now()
+            const caller = await requireIdentity(identify, request)
+            if (upstreams.length === 0)
+              throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+            const { user, token } = caller
+            return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
+          } catch (error) {
+            return errors.stop(error, { request, set, status })
+          }
         },
       }),
     })
     .post(
       '/chat/completions',
-      ({ request, user, token, arrivedAt, whenRevoked }) =>
-        generate({ request, user, token, arrivedAt, whenRevoked }, protocols.chat, generation),
+      route((request) => generate(request, protocols.chat, generation)),
       { generates: true, ...textDocs.createChatCompletion },
     )
     .post(
       '/responses',
-      ({ request, user, token, arrivedAt, whenRevoked }) =>
-        generate({ request, user, token, arrivedAt, whenRevoked }, protocols.responses, generation),
+      route((request) => generate(request, protocols.responses, generation)),
       { generates: true, ...textDocs.createResponse },
     )
-    .get('/responses/:response_id', storedResponseRoute('GetResponse', stored), {
-      generates: true,
-      ...textDocs.getResponse,
-    })
-    .delete('/responses/:response_id', storedResponseRoute('DeleteResponse', stored), {
-      generates: true,
-      ...textDocs.deleteResponse,
-    })
-    .post('/responses/:response_id/cancel', storedResponseRoute('CancelResponse', stored), {
+    .get('/responses/:response_id', storedRoute('GetResponse'), { generates: true, ...textDocs.getResponse })
+    .delete('/responses/:response_id', storedRoute('DeleteResponse'), { generates: true, ...textDocs.deleteResponse })
+    .post('/responses/:response_id/cancel', storedRoute('CancelResponse'), {
       generates: true,
       ...textDocs.cancelResponse,
     })
-    .get('/responses/:response_id/input_items', storedResponseRoute('ListInputItems', stored), {
+    .get('/responses/:response_id/input_items', storedRoute('ListInputItems'), {
       generates: true,
       ...textDocs.listInputItems,
     })
-    .get('/models', ({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, context), {
-      generates: true,
-      ...textDocs.listModels,
-    })
+    .get(
+      '/models',
+      route(({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, context)),
+      { generates: true, ...textDocs.listModels },
+    )
     .get(
       '/models/:model',
-      ({ request, arrivedAt, params }) => getModel({ upstreams, request, arrivedAt, id: params.model }, context),
+      route(({ request, arrivedAt, params }) =>
+        getModel({ upstreams, request, arrivedAt, id: params.model ?? null }, context),
+      ),
       { generates: true, ...textDocs.getModel },
     )
-    .use(fallbackRoutes)
+    .use(fallbackRoutes(errors))
   return plugin
+}
+
+interface RouteRequest extends GenerationRequest {
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>
 }

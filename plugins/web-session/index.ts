@@ -1,12 +1,20 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
-import { crossOriginMessage, isCrossOrigin, requireSameOrigin, wrongOriginMessage } from '../shared/origin.ts'
+import { checkPath } from '../shared/options.ts'
+import {
+  crossOriginMessage,
+  isCrossOrigin,
+  requireSameOrigin,
+  safeMethods,
+  wrongOriginMessage,
+} from '../shared/origin.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
-import { type Log, Problem, problemBody, renderProblems } from '../shared/problem.ts'
+import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
@@ -16,6 +24,7 @@ import type { AttemptStore, SessionStore } from './store.ts'
 import { createThrottle, type ThrottleOptions } from './throttle.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
+export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
 export type { Verify } from './login.ts'
@@ -36,10 +45,10 @@ export interface WebSessionOptions extends SessionOptions {
   readonly throttle?: ThrottleOptions
   /** Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for hashes of `hashPassword`. */
   readonly verify?: Verify
-  /** Path of the routes. Default `/api/session`. */
-  readonly path?: string
-  /** The product word in the type of errors. Default `media`. */
-  readonly segment?: string
+  /** Base path of the routes. Default `/api/session`. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
   readonly log?: Log
   /** Receives an event for every login, logout, failed login and lockout. Default: no audit. */
   readonly audit?: Audit
@@ -63,14 +72,17 @@ export type WebSessionMacros = {
  * Routes to log in (POST), to read the session's user (GET) and to log out (DELETE), and the macro `session`.
  *
  * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and OPTIONS also requires
- * the origin of `publicUrl` (else 403).
+ * the origin of `publicUrl` (else 403). Rejected requests get their response whatever `onError` hooks the app has.
+ *
+ * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration.
  */
 export const webSession = (options: WebSessionOptions): MacroPlugin<WebSessionMacros> => {
-  const { store, publicUrl, segment = 'media', verify = verifyPassword, clock = systemClock, audit = noAudit } = options
+  const { store, publicUrl, verify = verifyPassword, clock = systemClock, audit = noAudit } = options
+  const prefix = checkPath('prefix', options.prefix ?? '/api/session')
   const sessions = createSessions(options)
   const devices = createDevices(options)
   const throttle = createThrottle(store, clock, options.throttle)
-  const render = renderProblems(problemBody(`${segment}_proxy_error`), options.log, audit)
+  const errors = createErrorHandler({ ...options, finish: noStore })
 
   const guard = async (request: Request): Promise<SessionIdentity> => {
     const identity = await requireIdentity(sessions.identify, request)
@@ -78,52 +90,52 @@ export const webSession = (options: WebSessionOptions): MacroPlugin<WebSessionMa
     return identity as SessionIdentity
   }
 
-  const routes = new Elysia({ prefix: options.path ?? '/api/session' })
-    .onError(({ error, code, request }) => noStore(render({ error, code, request })))
-    .post(
-      '',
-      async ({ request }) => {
-        const credentials = await readCredentials(request)
-        const { name } = credentials
-        const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
-        const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
-        // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
-        const event = { action: 'session.fail', name } as const
-        if (isCrossOrigin(request, publicUrl)) {
-          const message = user ? wrongOriginMessage(publicUrl) : crossOriginMessage
-          throw new Problem(403, message, { event: { ...event, reason: 'foreign origin' } })
-        }
-        const cookie = user && (await sessions.begin(request, user))
-        if (!cookie) throw new Problem(401, 'wrong name or password', { event })
-        // Recorded before the response: no caller gets a session without an audit event.
-        await audit.record({ action: 'session.login', user: user.id }, request)
-        return userResponse({ user: user.id, name: user.name }, cookie, devices.issue(request, name))
-      },
-      { parse: 'none' },
+  const login = async (request: Request): Promise<Response> => {
+    const credentials = await readCredentials(request)
+    const { name } = credentials
+    const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
+    const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
+    // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
+    const event = { action: 'session.fail', name } as const
+    if (isCrossOrigin(request, publicUrl)) {
+      const message = user ? wrongOriginMessage(publicUrl) : crossOriginMessage
+      throw new Problem(403, message, { event: { ...event, reason: 'foreign origin' } })
+    }
+    const cookie = user && (await sessions.begin(request, user))
+    if (!cookie) throw new Problem(401, 'wrong name or password', { event })
+    // Recorded before the response: no caller gets a session without an audit event.
+    await audit.record({ action: 'session.login', user: user.id }, request)
+    return userResponse({ user: user.id, name: user.name }, cookie, devices.issue(request, name))
+  }
+
+  const logout = async (request: Request): Promise<Response> => {
+    await guard(request)
+    const cookie = await sessions.end(request)
+    await audit.record({ action: 'session.logout' }, request)
+    return success({}, cookie)
+  }
+
+  const routes = new Elysia({ prefix })
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => login(request)), { parse: 'none' })
+    .get('', async ({ request, set }) =>
+      errors.handle({ request, set }, async () => userResponse(await guard(request))),
     )
-    .get('', async ({ request }) => userResponse(await guard(request)))
-    .delete(
-      '',
-      async ({ request }) => {
-        await guard(request)
-        const cookie = await sessions.end(request)
-        await audit.record({ action: 'session.logout' }, request)
-        return success({}, cookie)
-      },
-      { parse: 'none' },
-    )
-    .use(fallbackRoutes)
+    .delete('', async ({ request, set }) => errors.handle({ request, set }, () => logout(request)), { parse: 'none' })
+    .use(fallbackRoutes(errors))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/web-session', seed: seedOf(options) }).macro({
     session: (_required: true) => ({
-      resolve: async ({ request }) => ({ identity: await guard(request) }),
+      resolve: async ({ request, set, status }) => {
+        try {
+          return { identity: await guard(request) }
+        } catch (error) {
+          return errors.stop(error, { request, set, status })
+        }
+      },
     }),
   } satisfies MacroFunctions<WebSessionMacros>)
   return plugin.use(routes)
 }
-
-/** Safe methods (RFC 9110 section 9.2.1). */
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 const userResponse = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
   success({ user: { id, name } }, ...cookies)

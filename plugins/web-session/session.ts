@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import type { Identity } from '../shared/identify.ts'
+import { checkPublicUrl, checkSecrets } from '../shared/options.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -9,7 +10,7 @@ import type { LoginUser, SessionStore } from './store.ts'
 
 export interface SessionOptions {
   readonly store: SessionStore
-  /** Secrets for the cookie's signature: the first signs, every one verifies. All processes need the same ones. */
+  /** Secrets of at least 16 characters for the cookie's signature: the first signs, every one verifies. All processes need the same ones. */
   readonly secrets: readonly [string, ...string[]]
   /** The address that browsers use. With https, the cookie is `Secure`. */
   readonly publicUrl: PublicUrl
@@ -52,8 +53,10 @@ export const createSessions = (options: SessionOptions): Sessions => {
   const { idleMs = 1_800_000, absoluteMs = 43_200_000, maxSessions = 20 } = options
   if (!(maxSessions >= 1)) throw new TypeError('maxSessions must be at least 1')
   if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('idleMs and absoluteMs must be above 0')
-  // Fail early for an invalid address. A function may not be able to return it yet.
-  if (typeof publicUrl === 'string') readPublicUrl(publicUrl)
+  checkSecrets(secrets)
+  checkPublicUrl(publicUrl)
+  // A token (RFC 9110 section 5.6.2), as RFC 6265 section 4.1.1 requires.
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(cookieName)) throw new TypeError('cookieName must be the name of a cookie')
   const secure = () => readPublicUrl(publicUrl).protocol === 'https:'
   const cookies = createCookies({ name: cookieName, secrets, secure })
   /** The store gets the new idle deadline at most this often, so that not every request costs a write. */

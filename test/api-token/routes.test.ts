@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import {
+  type Audit,
+  apiToken,
   type ConsoleTokenStore,
   type ConsoleTokensOptions,
   consoleTokens,
-} from '../../plugins/api-token/console-tokens.ts'
-import { type Audit, apiToken, createToken, hashToken } from '../../plugins/api-token/index.ts'
+  createToken,
+  hashToken,
+} from '../../plugins/api-token/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
+import { problemBody } from '../../plugins/shared/problem.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
 import { readRevision } from '../../src/store/revision.ts'
 import { ask, openFixture, publicUrl, rejection, sameOrigin } from '../web-session/fixture.ts'
@@ -21,15 +25,13 @@ const openTokenFixture = async (options: Partial<ConsoleTokensOptions> = {}) => 
   const app = new Elysia()
     .use(webSession(fixture.options))
     .use(
-      new Elysia({ prefix: path }).use(
-        consoleTokens({
-          store: fixture.store,
-          identify: identifyBySession(fixture.options),
-          publicUrl,
-          clock: fixture.options.clock,
-          ...options,
-        }),
-      ),
+      consoleTokens({
+        store: fixture.store,
+        identify: identifyBySession(fixture.options),
+        publicUrl,
+        clock: fixture.options.clock,
+        ...options,
+      }),
     )
     .use(apiToken({ store: tokens, clock: { ...systemClock, ...fixture.options.clock } }))
     .get('/asset', ({ identity }) => identity.user, { token: true })
@@ -295,7 +297,7 @@ describe('authentication of these routes', () => {
   })
 
   test('other methods and paths are rejected in the same error format', async () => {
-    const { app, asAnn } = await openTokenFixture({ segment: 'video' })
+    const { app, asAnn } = await openTokenFixture({ errors: problemBody('video_proxy_error') })
     const refused = (message: string) => ({ success: false, error: { message, type: 'video_proxy_error' } })
     for (const [method, route, status, message] of [
       ['PUT', path, 405, 'method not allowed'],
@@ -315,9 +317,7 @@ describe('several instances', () => {
   test('in one app accept their own tokens only, and do not affect other routes', async () => {
     const [one, two] = [await openTokenFixture(), await openTokenFixture()]
     const part = (prefix: string, fixture: typeof one) =>
-      new Elysia({ prefix }).use(
-        consoleTokens({ store: fixture.store, identify: () => ({ user: fixture.ann }), publicUrl }),
-      )
+      consoleTokens({ prefix, store: fixture.store, identify: () => ({ user: fixture.ann }), publicUrl })
     const deep = new Elysia({ prefix: '/deep' }).use(part('/two', two))
     const app = new Elysia()
       .use(part('/one', one))

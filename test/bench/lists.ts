@@ -88,14 +88,14 @@ const openGateway = async (upstream: BenchUpstream) => {
       kind: rest(upstream),
       store,
       identify: () => ({ user: 'ann' }),
-      secrets: ['secret'],
+      secrets: ['secret, a secret of the tests'],
       fetch: (url, init) => {
         calls++
         return fetch(url, init)
       },
     },
     text: { upstreams: [], identify: () => undefined },
-    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: {} },
+    people: { store, secrets: ['secret, a secret of the tests'], publicUrl: 'http://localhost', face: {} },
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: undefined,

@@ -17,6 +17,9 @@ const namedFiles = async (): Promise<readonly string[]> => {
   return [...new Set([...html.matchAll(/"(\.\/console\/[^"]+)"/g)].map(([, path = '']) => path.slice(1)))]
 }
 
+/** The paths that the page gets from the server. */
+const pathsIn = (html: string): Record<string, string> => JSON.parse(/data-paths='([^']*)'/.exec(html)?.[1] ?? '{}')
+
 describe('the page', () => {
   test('names all of its modules, and only files that exist', async () => {
     const paths = await namedFiles()
@@ -49,17 +52,67 @@ describe('the page', () => {
     expect(await (await get('/console')).text()).not.toMatch(/<style|\sstyle=|\son\w+=/)
   })
 
-  test('contains the segment of the asset library', async () => {
-    const other = new Elysia().use(consolePages({ segment: 'film' }))
+  test('contains the paths of the routes that it calls', async () => {
+    const other = new Elysia().use(consolePages({ paths: { library: '/film' } }))
     const html = await (await other.handle(new Request('http://localhost/console'))).text()
-    expect(html).toContain('data-segment="film"')
-    expect(() => consolePages({ segment: '"><script>' })).toThrow(TypeError)
+    expect(pathsIn(html)).toEqual({
+      page: '/console',
+      session: '/api/session',
+      tokens: '/api/tokens',
+      usage: '/api/usage',
+      library: '/film',
+      faceVerification: '/api/media/face-verifications',
+      text: '/v1',
+    })
+    for (const path of [`/'><script>`, 'film', '/film/', '', '/..', '/a//b', '/a?b']) {
+      expect(() => consolePages({ paths: { library: path } })).toThrow(TypeError)
+      expect(() => consolePages({ prefix: path })).toThrow(TypeError)
+    }
+  })
+
+  test('names its files below its own prefix', async () => {
+    const other = new Elysia({ prefix: '/host' }).use(consolePages({ prefix: '/admin/ui' }))
+    const send = (path: string) => other.handle(new Request(`http://localhost${path}`))
+    const page = await send('/host/admin/ui')
+    const html = await page.text()
+    const names = [...html.matchAll(/"(\.\/[^"]+)"/g)].map(([, name = '']) => name)
+    expect(names.length).toBeGreaterThan(20)
+    for (const name of names) {
+      const { pathname } = new URL(name, 'http://localhost/host/admin/ui')
+      expect([name, (await send(pathname)).status]).toEqual([name, 200])
+    }
+    const importMap = /<script type="importmap">([^<]*)/.exec(html)?.[1] ?? ''
+    const hash = createHash('sha256').update(importMap).digest('base64')
+    expect(page.headers.get('content-security-policy')).toContain(`'sha256-${hash}'`)
+    expect((await send('/host/admin/ui/')).headers.get('location')).toBe('../ui')
   })
 
   test('with a trailing slash is a redirect to the path without it', async () => {
     const response = await get('/console/')
     expect(response.status).toBe(308)
     expect(new URL(response.headers.get('location') ?? '', 'http://localhost/console/').pathname).toBe('/console')
+  })
+})
+
+test('the page puts what stands before its own path before the paths of the routes', async () => {
+  const pathsAt = async (pathname: string) => {
+    const configured = { page: '/console', library: '/api/media/proxy', text: '/v1' }
+    const globals = {
+      document: { documentElement: { dataset: { paths: JSON.stringify(configured) } } },
+      location: { pathname },
+    }
+    Object.assign(globalThis, globals)
+    try {
+      return (await import(`${page}/paths.js?${pathname}`)).paths
+    } finally {
+      for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
+    }
+  }
+  expect(await pathsAt('/console')).toEqual({ page: '/console', library: '/api/media/proxy', text: '/v1' })
+  expect(await pathsAt('/a/b/console')).toEqual({
+    page: '/a/b/console',
+    library: '/a/b/api/media/proxy',
+    text: '/a/b/v1',
   })
 })
 
@@ -145,12 +198,13 @@ describe('files', () => {
 })
 
 describe('two consoles in one app', () => {
-  test('have their own prefix and segment', async () => {
-    const consoleAt = (prefix: string, segment: string) => new Elysia({ prefix }).use(consolePages({ segment }))
-    const both = new Elysia().use(consoleAt('/one', 'film')).use(consoleAt('/two', 'photo'))
+  test('have their own prefix and paths', async () => {
+    const consoleAt = (prefix: string, library: string) =>
+      new Elysia({ prefix }).use(consolePages({ paths: { library } }))
+    const both = new Elysia().use(consoleAt('/one', '/film')).use(consoleAt('/two', '/photo'))
     const textOf = async (path: string) => (await both.handle(new Request(`http://localhost${path}`))).text()
-    expect(await textOf('/one/console')).toContain('data-segment="film"')
-    expect(await textOf('/two/console')).toContain('data-segment="photo"')
+    expect(pathsIn(await textOf('/one/console')).library).toBe('/film')
+    expect(pathsIn(await textOf('/two/console')).library).toBe('/photo')
     expect(await textOf('/two/console/html.js')).toContain('htm.bind')
   })
 

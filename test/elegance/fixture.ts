@@ -51,7 +51,8 @@ export const ownershipOf = (user: string) => {
 
 export const list: ListRules = { endpoint: 'list', filters: { Name: { kind: 'text', max: 5 } }, sortBy: ['Time'] }
 
-export const pagesSignedBy = (secret: string) => () => paginationNormalizer({ secrets: [secret] })
+export const pagesSignedBy = (secret: string) => () =>
+  paginationNormalizer({ secrets: [`${secret}, a secret of the tests`] })
 
 /** An `upstreamProxy` plugin whose upstream responds with its name. */
 export const upstreamNamed = (name: string) => () =>

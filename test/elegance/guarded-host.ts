@@ -41,9 +41,15 @@ export const guardedHost = (moment: Moment, ran: (route: string) => void) => {
   return new Elysia()
     .use(apiToken({ store: { ownerOf: later, revision: async () => 1 } }))
     .use(ownership({ store: owners, identify: unknown }))
-    .use(paginationNormalizer({ secrets: ['page-secret'], identify: unknown }))
+    .use(paginationNormalizer({ secrets: ['page-secret, a secret of the tests'], identify: unknown }))
     .use(textGeneration({ upstreams: [{ url: 'http://upstream.invalid/v1' }], identify: unknown }))
-    .use(webSession({ store: sessions, publicUrl: 'https://sluice.example', secrets: ['session-secret'] }))
+    .use(
+      webSession({
+        store: sessions,
+        publicUrl: 'https://sluice.example',
+        secrets: ['session-secret, a secret of the tests'],
+      }),
+    )
     .get('/token', handler, { token: true })
     .get('/caller', handler, { caller: true })
     .get('/groups/:group', handler, { ownsGroup: 'group' })

@@ -67,7 +67,7 @@ describe('the direction of imports', () => {
   })
 
   test('only index files and assemblies import Elysia', () => {
-    const knows = /^(?:plugins\/[^/]+\/index|src\/(?:gateway|account|app|health|documentation))\.ts$/
+    const knows = /^(?:plugins\/[^/]+\/index|src\/(?:gateway|app|health|documentation))\.ts$/
     for (const folder of ['plugins', 'src']) {
       expect(breaches(folder, (path, to, typeOnly) => to !== 'elysia' || typeOnly || knows.test(path))).toEqual([])
     }

@@ -136,7 +136,7 @@ describe('two instances with different options work in one app', () => {
         segment,
         store,
         identify,
-        secrets: ['s'],
+        secrets: ['s, a secret of the tests'],
         kind: rest({ url: `http://${segment}.invalid`, key: `key-of-${segment}` }),
         fetch: async () => Response.json({ Result: { Items: [{ Id: `g-${user}`, Name: segment }] } }),
       })

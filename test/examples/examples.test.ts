@@ -55,6 +55,23 @@ test('identity-of-your-own: only users with a session of the host app are authen
   expect((await ask(identities, path, { authorization: 'Bearer sk-0123456789' })).status).toBe(401)
 })
 
+test('identity-of-your-own: a page of another site cannot use the session of its visitor', async () => {
+  const post = async (headers: Record<string, string>) => {
+    const init = { method: 'POST', headers, body: '{}' }
+    return (await identities.handle(new Request('http://localhost/api/media/proxy/assets/groups', init))).status
+  }
+  const cookie = 'session=s3cret'
+  expect(await post({ cookie, origin: 'https://evil.example' })).toBe(403)
+  expect(await post({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(403)
+  expect(await post({ cookie })).toBe(403)
+  expect(await post({ cookie: 'session=guessed', origin: 'https://evil.example' })).toBe(401)
+  // Name is required: the request has passed the check.
+  expect(await post({ cookie, origin: 'http://localhost:3000' })).toBe(400)
+  expect((await ask(identities, '/api/media/proxy/assets', { cookie, origin: 'https://evil.example' })).status).toBe(
+    200,
+  )
+})
+
 /** A server at the upstream port of an example. It stops at the end of the test. */
 const upstreamAt = (port: number, data: readonly string[], type = 'text/event-stream') => {
   const asked: { path: string; authorization: string | null }[] = []

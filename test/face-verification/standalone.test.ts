@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
+import { Problem, problemBody } from '../../plugins/shared/problem.ts'
 import { base, openDatabase, openFixture, storeOn } from './fixture.ts'
 import { Vendor } from './vendor.ts'
 
@@ -79,7 +79,8 @@ test('the factory throws when taskMs or leaseMs is not above 0', async () => {
 const instance = async (segment: string, user: string) => {
   const vendor = new Vendor()
   const plugin = faceVerification({
-    segment,
+    prefix: `/api/${segment}/face-verifications`,
+    errors: problemBody(`${segment}_proxy_error`),
     upstream: vendor.upstream(),
     store: storeOn(await openDatabase('sqlite::memory:')),
     identify: (request) => (request.headers.get('x-key') === user ? { user } : undefined),
@@ -105,6 +106,19 @@ describe('in a bare Elysia app', () => {
     expect((await call(app, path, 'GET', 'ann')).json.group_id).toBe(group)
     expect(await call(app, path)).toMatchObject({ status: 401, json: refusal('not authenticated') })
     expect((await call(app, '/')).text).toBe('home')
+  })
+
+  test('the callback address follows the prefixes of the apps around it', async () => {
+    const { vendor, plugin } = await instance('media', 'ann')
+    const app = new Elysia().use(new Elysia({ prefix: '/outer' }).use(new Elysia({ prefix: '/t/:tenant' }).use(plugin)))
+    for (const slash of ['', '/']) {
+      const { json } = await call(app, `/outer/t/a%20b/api/media/face-verifications${slash}`, 'POST', 'ann')
+      const { callback, group } = vendor.finish()
+      expect(callback).toStartWith('https://media.test/outer/t/a%20b/api/media/face-verifications/callback/')
+      expect((await call(app, callback.slice('https://media.test'.length))).text).toContain('Face verified')
+      const path = `/outer/t/a%20b/api/media/face-verifications/${json.verification_id}`
+      expect((await call(app, path, 'GET', 'ann')).json.group_id).toBe(group)
+    }
   })
 
   test('two instances are independent of each other', async () => {

@@ -76,7 +76,7 @@ const start = async () => {
     },
     store: new MemoryStore(),
     identify: () => ({ user: 'ann' }),
-    secrets: ['page-secret'],
+    secrets: ['page-secret, a secret of the tests'],
   })
   return { calls, served: await startTestServer((request) => app.handle(request)) }
 }

@@ -23,9 +23,14 @@ const unauthenticated = async (): Promise<TestServer & { proceed(): void; identi
   const store = openStore('sqlite::memory:')
   await store.migrate()
   const app = createApp({
-    gateway: { kind: rest({ url: 'http://127.0.0.1:9', key: 'key' }), store, identify, secrets: ['secret'] },
+    gateway: {
+      kind: rest({ url: 'http://127.0.0.1:9', key: 'key' }),
+      store,
+      identify,
+      secrets: ['secret, a secret of the tests'],
+    },
     text: { upstreams: [], identify },
-    people: { store, secrets: ['secret'], publicUrl: 'http://localhost', face: {} },
+    people: { store, secrets: ['secret, a secret of the tests'], publicUrl: 'http://localhost', face: {} },
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: 'token',

@@ -16,7 +16,7 @@ const start = () => {
       return Response.json({ Result: { Id: 'g-new' } })
     },
     identify: () => ({ user: 'ann' }),
-    secrets: ['s'],
+    secrets: ['s, a secret of the tests'],
   })
   const ask = async (method: string, path: string, body: string) => {
     const response = await app.handle(

@@ -7,7 +7,7 @@ import { rules } from './read-request.ts'
 
 const app = () =>
   new Elysia()
-    .use(paginationNormalizer({ secrets: ['s'], maxBodyBytes: 200 }))
+    .use(paginationNormalizer({ secrets: ['s, a secret of the tests'], maxBodyBytes: 200 }))
     .get('/things', ({ listing }) => ({ ...listing.filter, size: listing.pageSize }), { lists: rules })
 
 const get = async (query: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
@@ -91,7 +91,7 @@ describe('with `identify` the body of an unknown caller is not read', () => {
   const identify = (request: Request) => (request.headers.has('authorization') ? { user: 'ann' } : undefined)
   const store = new MemoryStore()
   const guarded = new Elysia()
-    .use(paginationNormalizer({ secrets: ['s'], identify }))
+    .use(paginationNormalizer({ secrets: ['s, a secret of the tests'], identify }))
     .use(ownership({ identify, store, locate: async () => ({ group: undefined, evidence: undefined }) }))
     .get('/first', ({ listing }) => ({ size: listing.pageSize }), { caller: true, lists: rules })
     .get('/last', ({ listing }) => ({ size: listing.pageSize }), { lists: rules, caller: true })

@@ -96,7 +96,7 @@ describe('an invalid token means page mode', () => {
 
   test('of another user, endpoint, filter, sort or secret, or with a changed character', async () => {
     await using routes = await open(5)
-    await using elsewhere = await openFixture({ emulator, secrets: ['another secret'] })
+    await using elsewhere = await openFixture({ emulator, secrets: ['another secret, a secret of the tests'] })
     const { ann, bob } = routes
     for (const user of [bob, elsewhere.ann]) {
       const group = await newGroup(user, 'b')

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { account } from '../../plugins/account/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
-import { account } from '../../src/account.ts'
 import { documentation } from '../../src/documentation.ts'
 import { gateway } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -20,7 +20,7 @@ test('the hooks add no work to other routes: their Response is returned unchange
     .use(
       account({
         ...{ store, secrets, publicUrl: () => 'http://localhost', log: noLog },
-        face: { upstream: createUpstream({ kind }) },
+        face: { store, upstream: createUpstream({ kind }) },
       }),
     )
     .get('/sibling', () => response)

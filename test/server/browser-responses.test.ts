@@ -92,7 +92,7 @@ describe('the responses to a browser', () => {
     expect((await send(server.url, 'GET', '/api/tokens')).json).toMatchObject(error)
     expect((await send(server.url, 'GET', '/api/usage')).json).toMatchObject(error)
     expect((await ann.ask('POST', faces, {})).status).toBe(404)
-    expect((await send(server.url, 'GET', '/console')).text).toContain('data-segment="studio"')
+    expect((await send(server.url, 'GET', '/console')).text).toContain('"library":"/api/studio/proxy"')
     const callbackUrl = fixture.emulator.face.sessions().at(-1)?.callbackUrl
     expect(callbackUrl).toStartWith(`${server.url}/api/studio/face-verifications/callback/`)
   })

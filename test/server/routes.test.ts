@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { account } from '../../plugins/account/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { account } from '../../src/account.ts'
 import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import { errorReply, statusAndText } from '../routes/fixture.ts'
@@ -31,7 +31,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
-    .use(account({ store, secrets, publicUrl, face: { upstream }, log: noLog }))
+    .use(account({ store, secrets, publicUrl, face: { store, upstream }, log: noLog }))
   await store.close()
   const pairs = app.routes
     .filter(({ path }) => !path.startsWith('/console'))

@@ -59,7 +59,7 @@ describe('the cookie', () => {
 })
 
 test('@elysiajs/cookie verifies a cookie of this plugin with the same secret, and only with that', async () => {
-  const { login } = await openFixture({ secrets: ['first', 'second'] })
+  const { login } = await openFixture({ secrets: ['first, a secret of the tests', 'second, a secret of the tests'] })
   const signed = (await login()).cookie.slice('session='.length)
   const [value = ''] = signed.split('.')
   const verify = (secret: string) => {
@@ -67,16 +67,19 @@ test('@elysiajs/cookie verifies a cookie of this plugin with the same secret, an
     const { unsignCookie } = cookiePlugin({ secret }).decorator as unknown as { unsignCookie(signed: string): object }
     return unsignCookie(signed)
   }
-  expect(verify('first')).toEqual({ valid: true, value })
-  expect(verify('second')).toMatchObject({ valid: false })
+  expect(verify('first, a secret of the tests')).toEqual({ valid: true, value })
+  expect(verify('second, a secret of the tests')).toMatchObject({ valid: false })
 })
 
 describe('secrets rotate', () => {
   test('the first secret signs, and every secret verifies', async () => {
-    const old = await openFixture({ secrets: ['old'] })
+    const old = await openFixture({ secrets: ['old, a secret of the tests'] })
     const { cookie } = await old.login()
-    const both = webSession({ ...old.options, secrets: ['new', 'middle', 'old'] })
-    const fresh = webSession({ ...old.options, secrets: ['new'] })
+    const both = webSession({
+      ...old.options,
+      secrets: ['new, a secret of the tests', 'middle, a secret of the tests', 'old, a secret of the tests'],
+    })
+    const fresh = webSession({ ...old.options, secrets: ['new, a secret of the tests'] })
     const who = async (app: { handle(request: Request): Promise<Response> }, sent: string) =>
       (await app.handle(new Request('http://localhost/api/session', { headers: { cookie: sent } }))).status
     expect(await who(both, cookie)).toBe(200)

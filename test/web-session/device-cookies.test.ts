@@ -91,7 +91,7 @@ describe('a browser from which a user has logged in', () => {
 })
 
 describe('the device cookie', () => {
-  const options = { secrets: ['new', 'old'], publicUrl } as const
+  const options = { secrets: ['new, a secret of the tests', 'old, a secret of the tests'], publicUrl } as const
   const requestWith = (cookie: string) => new Request('http://localhost/', { headers: { cookie } })
 
   test('lasts a year, is HttpOnly, and contains no name', async () => {
@@ -105,7 +105,7 @@ describe('the device cookie', () => {
   })
 
   test('verifies with each secret, also beside an invalid cookie of that name', () => {
-    const old = createDevices({ ...options, secrets: ['old'] })
+    const old = createDevices({ ...options, secrets: ['old, a secret of the tests'] })
     const [cookie = ''] = old.issue(requestWith(''), 'ann').split(';', 1)
     const id = old.idOf(requestWith(cookie), 'ann')
     expect(id).toMatch(/^[\w-]{16}$/)
@@ -114,7 +114,9 @@ describe('the device cookie', () => {
     const invalid = `session-device=${'x'.repeat(32)}.${'y'.repeat(43)}`
     expect(devices.idOf(requestWith(`${invalid}; ${cookie}`), 'ann')).toBe(id)
     expect(devices.idOf(requestWith(cookie), 'bob')).toBeUndefined()
-    expect(createDevices({ ...options, secrets: ['other'] }).idOf(requestWith(cookie), 'ann')).toBeUndefined()
+    expect(
+      createDevices({ ...options, secrets: ['other, a secret of the tests'] }).idOf(requestWith(cookie), 'ann'),
+    ).toBeUndefined()
   })
 
   test('is not valid as a session cookie, nor a session cookie as a device cookie, nor a modified value', async () => {

@@ -82,7 +82,7 @@ export const openFixture = async (options: Partial<WebSessionOptions> = {}) => {
   const { verify, checked } = quickVerify()
   const full: WebSessionOptions = {
     store,
-    secrets: ['secret'],
+    secrets: ['secret, a secret of the tests'],
     publicUrl,
     clock: { now: () => clock.now },
     verify,
@@ -102,7 +102,7 @@ export const openFixture = async (options: Partial<WebSessionOptions> = {}) => {
   return { database, store, options: full, clock, checked, app, ann, addUser, login, whoIs }
 }
 
-export const rejection = (message: string) => ({ success: false, error: { message, type: 'media_proxy_error' } })
+export const rejection = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })
 
 export const sameOrigin = { origin: publicUrl }
 

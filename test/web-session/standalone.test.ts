@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { problemBody } from '../../plugins/shared/problem.ts'
 import type {
   AttemptStore,
   LoginUser,
@@ -37,14 +38,20 @@ const minimalStore = (): SessionStore & AttemptStore => {
 const verify = async (password: string, hash: string | undefined) => password === hash
 
 const hostSession = (more: Partial<WebSessionOptions> = {}) =>
-  webSession({ store: minimalStore(), verify, secrets: ['s'], publicUrl: 'http://localhost', ...more })
+  webSession({
+    store: minimalStore(),
+    verify,
+    secrets: ['s, a secret of the tests'],
+    publicUrl: 'http://localhost',
+    ...more,
+  })
 
 const eve = { name: 'eve', password: 'plain' }
 
 describe('in a bare Elysia app', () => {
   test('it works completely, with the users and the store of the app, and does not affect other routes', async () => {
     const app = new Elysia()
-      .use(hostSession({ path: '/auth', segment: 'video' }))
+      .use(hostSession({ prefix: '/auth', errors: problemBody('video_proxy_error') }))
       .get('/open', () => 'open')
       .get('/mine', ({ identity }) => `${identity.user} ${identity.name}`, { session: true })
       .get('/broken', () => {
@@ -60,7 +67,7 @@ describe('in a bare Elysia app', () => {
     expect((await ask(app, 'GET', '/auth', { cookie })).json.user).toEqual({ id: '7', name: 'eve' })
     expect((await ask(app, 'GET', '/mine', { cookie })).json).toBe('7 eve')
     const anonymous = await ask(app, 'GET', '/mine')
-    expect([anonymous.status, anonymous.json]).toEqual([401, rejection('not authenticated')])
+    expect([anonymous.status, anonymous.json]).toEqual([401, rejection('not authenticated', 'video_proxy_error')])
     const out = await ask(app, 'DELETE', '/auth', { cookie, origin: 'http://localhost' })
     expect(out.status).toBe(200)
     expect((await ask(app, 'GET', '/mine', { cookie })).status).toBe(401)
@@ -75,7 +82,7 @@ describe('two instances in one app', () => {
   test('have their own users, routes and secrets', async () => {
     const [one, two] = [
       await openFixture({ cookieName: 'one' }),
-      await openFixture({ cookieName: 'two', secrets: ['other'] }),
+      await openFixture({ cookieName: 'two', secrets: ['other, a secret of the tests'] }),
     ]
     await two.addUser('bob', 'right')
     const part = (prefix: string, { options }: typeof one) =>
@@ -96,7 +103,7 @@ describe('two instances in one app', () => {
   test('each provide the macro for the routes after them', async () => {
     const [one, two] = [
       await openFixture({ cookieName: 'one' }),
-      await openFixture({ cookieName: 'two', path: '/second' }),
+      await openFixture({ cookieName: 'two', prefix: '/second' }),
     ]
     const app = new Elysia()
       .use(webSession(one.options))

@@ -100,6 +100,3 @@ export const createApi = ({ onSessionEnd }) => {
     credential,
   }
 }
-
-/** The product word in `/api/media/…`. */
-export const segment = document.documentElement.dataset.segment ?? 'media'

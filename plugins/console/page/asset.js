@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { segment } from './api.js'
 import { FormDialog } from './dialog.js'
 import { Field, Select } from './field.js'
 import { useApi } from './hooks.js'
 import { html } from './html.js'
+import { paths } from './paths.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
 
@@ -21,7 +21,7 @@ import { showToast } from './toast.js'
 /** @typedef {import('./api.js').Api} Api */
 /** @typedef {import('./group.js').GroupType} GroupType */
 
-export const assetsPath = `/api/${segment}/proxy/assets`
+export const assetsPath = `${paths.library}/assets`
 
 /** @param {string} id */
 const pathOf = (id) => `${assetsPath}/${encodeURIComponent(id)}`

@@ -4,6 +4,7 @@ import { formatNumber } from './format.js'
 import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
+import { paths } from './paths.js'
 import { Empty, Failure } from './placeholder.js'
 import { t } from './strings.js'
 
@@ -16,7 +17,7 @@ export const Chat = ({ conversation }) => {
   const { turns, busy, model, setModel, clear, retry } = conversation
   const models = useLoaded(async (signal) => {
     /** @type {readonly { id: string }[]} */
-    const data = (await api.requestWithToken('/v1/models', { signal })).data ?? []
+    const data = (await api.requestWithToken(`${paths.text}/models`, { signal })).data ?? []
     return data.map(({ id }) => id)
   }, [])
   // In a layout effect, which runs before the browser paints: no question can be sent without a model.

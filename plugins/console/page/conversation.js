@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isAbort, messageOf } from './api-error.js'
 import { useApi } from './hooks.js'
+import { paths } from './paths.js'
 import { readCompletion } from './stream.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
@@ -46,7 +47,11 @@ export const useConversation = () => {
     const messages = history.filter(({ content }) => content !== '').map(({ role, content }) => ({ role, content }))
     const body = { model, messages, stream: true, stream_options: { include_usage: true } }
     try {
-      const { body: events } = await api.sendWithToken('/v1/chat/completions', { method: 'POST', body, signal })
+      const { body: events } = await api.sendWithToken(`${paths.text}/chat/completions`, {
+        method: 'POST',
+        body,
+        signal,
+      })
       for await (const { content, reasoning, usage } of readCompletion(/** @type {any} */ (events))) {
         change(id, (turn) => ({
           ...turn,

@@ -1,4 +1,5 @@
 import { serverNow } from './clock.js'
+import { paths } from './paths.js'
 
 /**
  * The console's own API token. It exists only in memory: not in storage, a cookie or an address. The console creates it when it is first needed,
@@ -30,7 +31,7 @@ export const createCredential = (request) => {
   const create = async () => {
     const endsAt = serverNow() + lifetimeMs
     const body = { label, expires_at: new Date(endsAt).toISOString() }
-    const { token } = await request('/api/tokens', { method: 'POST', body })
+    const { token } = await request(paths.tokens, { method: 'POST', body })
     return { id: String(token.id), token: String(token.token), endsAt }
   }
 
@@ -67,16 +68,17 @@ export const createCredential = (request) => {
     revokeOnClose() {
       const id = current?.id
       current = undefined
-      if (id) request(`/api/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true }).catch(() => {})
+      if (id)
+        request(`${paths.tokens}/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true }).catch(() => {})
     },
     /** Revokes the token and the console tokens of other tabs, also of tabs that were closed without a revocation. */
     async revokeAll() {
       const id = current?.id
       current = undefined
       const revoke = (/** @type {string} */ one) =>
-        request(`/api/tokens/${encodeURIComponent(one)}`, { method: 'DELETE' })
+        request(`${paths.tokens}/${encodeURIComponent(one)}`, { method: 'DELETE' })
       if (id) await revoke(id)
-      const { tokens } = await request('/api/tokens')
+      const { tokens } = await request(paths.tokens)
       await Promise.all(tokens.filter(isConsoleToken).map((/** @type {{ id: string }} */ token) => revoke(token.id)))
     },
   }

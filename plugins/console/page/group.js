@@ -1,8 +1,8 @@
-import { segment } from './api.js'
 import { FormDialog } from './dialog.js'
 import { Field } from './field.js'
 import { useApi } from './hooks.js'
 import { html } from './html.js'
+import { paths } from './paths.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
 
@@ -10,7 +10,7 @@ import { showToast } from './toast.js'
 /** @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime: string }} Group */
 /** @typedef {import('./api.js').Api} Api */
 
-export const groupsPath = `/api/${segment}/proxy/assets/groups`
+export const groupsPath = `${paths.library}/assets/groups`
 
 /** @param {string} id */
 const pathOf = (id) => `${groupsPath}/${encodeURIComponent(id)}`

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { createApi, send } from './api.js'
 import { ApiError, messageOf } from './api-error.js'
+import { paths } from './paths.js'
 import { t } from './strings.js'
 
 /** @typedef {{ id: string, name: string }} User */
@@ -52,7 +53,7 @@ export const useSession = () => {
   const load = async () => {
     setState({ status: 'loading' })
     try {
-      const { user } = await (await send('/api/session')).json()
+      const { user } = await (await send(paths.session)).json()
       setState({ status: 'logged in', user, justLoggedIn: false })
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) showLogin(undefined)
@@ -65,14 +66,14 @@ export const useSession = () => {
    * @param {string} password
    */
   const login = async (name, password) => {
-    const { user } = await (await send('/api/session', { method: 'POST', body: { name, password } })).json()
+    const { user } = await (await send(paths.session, { method: 'POST', body: { name, password } })).json()
     loginMarker.known = true
     setState({ status: 'logged in', user, justLoggedIn: true })
   }
 
   const logout = async () => {
     await api.credential.revokeAll().catch(() => {})
-    await send('/api/session', { method: 'DELETE' }).catch((error) => {
+    await send(paths.session, { method: 'DELETE' }).catch((error) => {
       if (!(error instanceof ApiError && error.status === 401)) throw error
     })
     tabs.postMessage('logged out')
@@ -90,7 +91,7 @@ export const useSession = () => {
     const refresh = () => {
       if (Date.now() - refreshedAt < refreshMs) return
       refreshedAt = Date.now()
-      api.request('/api/session').catch(() => {})
+      api.request(paths.session).catch(() => {})
     }
     const onPageHide = () => api.credential.revokeOnClose()
     addEventListener('pagehide', onPageHide)

@@ -8,6 +8,7 @@ import { formatDate, formatTime, parseTime } from './format.js'
 import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
+import { paths } from './paths.js'
 import { Empty, Failure, Loading } from './placeholder.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
@@ -31,7 +32,7 @@ export const Tokens = () => {
     // The list also shows the console's own token. Create it first.
     await api.credential.get().catch(() => {})
     /** @type {readonly Token[]} */
-    const tokens = (await api.request('/api/tokens', { signal })).tokens
+    const tokens = (await api.request(paths.tokens, { signal })).tokens
     return tokens
   }, [])
   const [creating, setCreating] = useState(false)
@@ -40,14 +41,14 @@ export const Tokens = () => {
 
   const create = async (/** @type {Record<string, string>} */ { label = '', days }) => {
     const expires_at = days ? new Date(serverNow() + Number(days) * dayMs).toISOString() : undefined
-    const { token } = await api.request('/api/tokens', { method: 'POST', body: { label, expires_at } })
+    const { token } = await api.request(paths.tokens, { method: 'POST', body: { label, expires_at } })
     const { token: _, ...listed } = token
     list.change((tokens) => [...tokens, listed])
     setCreated(token)
   }
   const revoke = async () => {
     if (!revoking) return
-    await api.request(`/api/tokens/${encodeURIComponent(revoking.id)}`, { method: 'DELETE' })
+    await api.request(`${paths.tokens}/${encodeURIComponent(revoking.id)}`, { method: 'DELETE' })
     list.change((tokens) => tokens.filter(({ id }) => id !== revoking.id))
     showToast(t.tokens.revoked)
   }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { formatDay, formatNumber } from './format.js'
 import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
+import { paths } from './paths.js'
 import { Empty, Failure, Loading } from './placeholder.js'
 import { t } from './strings.js'
 
@@ -35,7 +36,7 @@ export const Usage = () => {
   const api = useApi()
   const loaded = useLoaded(async (signal) => {
     /** @type {readonly Row[]} */
-    const usage = (await api.request('/api/usage', { signal })).usage
+    const usage = (await api.request(paths.usage, { signal })).usage
     return usage
   }, [])
   const [view, setView] = useState(/** @type {keyof typeof t.usage.views} */ ('all'))

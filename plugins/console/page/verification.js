@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { segment } from './api.js'
 import { ApiError, isAbort, messageOf } from './api-error.js'
 import { serverNow } from './clock.js'
 import { useAction, useApi, usePolling } from './hooks.js'
+import { paths } from './paths.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
 
@@ -10,7 +10,7 @@ import { showToast } from './toast.js'
 /** @typedef {{ id: string, status: Status, address: string, endsAt: number, startedAt: number, group?: string }} Task */
 /** @typedef {ReturnType<typeof useVerification>} Verification */
 
-const path = `/api/${segment}/face-verifications`
+const path = paths.faceVerification
 const pollMs = 2_000
 
 /** @param {Status} status */

@@ -14,7 +14,7 @@ import type { ObjectOwnership, OwnedResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
 /** Operations on a stored response. */
-type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
+export type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
 
 interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -59,7 +59,7 @@ interface StoredRequest {
   readonly arrivedAt: number
   readonly whenRevoked?: Call['whenRevoked']
   /** Path parameters, decoded. */
-  readonly params: { readonly response_id: unknown }
+  readonly params: Readonly<Record<string, string>>
 }
 
 /** Creates the handler of a route for stored responses. It throws TextProblem 404 for a response that is not the caller's. */

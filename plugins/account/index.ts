@@ -1,0 +1,115 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { type ConsoleTokenStore, consoleTokens } from '../api-token/index.ts'
+import { type ConsolePaths, consolePages } from '../console/index.ts'
+import { type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
+import type { Audit } from '../shared/audit.ts'
+import { createClientAddressOf } from '../shared/client-address.ts'
+import type { Clock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import { noStore } from '../shared/no-store.ts'
+import { checkPath } from '../shared/options.ts'
+import { requireSameOrigin } from '../shared/origin.ts'
+import type { MacroPlugin, RoutesPlugin } from '../shared/plugin.ts'
+import type { Log } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
+import {
+  type AttemptStore,
+  identifyBySession,
+  type SessionStore,
+  type WebSessionMacros,
+  type WebSessionOptions,
+  webSession,
+} from '../web-session/index.ts'
+import { listUsage, type UsageReportStore } from './usage.ts'
+
+export type { Audit, AuditEvent } from '../shared/audit.ts'
+export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { DailyUsage, UsageReportStore } from './usage.ts'
+
+/** Options of `account`. Those that are not described here are options of `webSession`. */
+export interface AccountOptions
+  extends Pick<
+    WebSessionOptions,
+    'secrets' | 'publicUrl' | 'cookieName' | 'idleMs' | 'absoluteMs' | 'maxSessions' | 'throttle' | 'verify'
+  > {
+  readonly store: SessionStore & AttemptStore & ConsoleTokenStore & UsageReportStore
+  /** The client address of a request. Default: the address of the connection's peer, where the server reports it. */
+  readonly addressOf?: WebSessionOptions['addressOf']
+  /** Base path of the routes `/session`, `/tokens` and `/usage`. Default `/api`. */
+  readonly prefix?: string
+  /** Valid API tokens that one user may have. Default 100. */
+  readonly maxTokens?: number
+  /** Options of `faceVerification`. Undefined: no face verification. */
+  readonly face?: Omit<
+    FaceVerificationOptions,
+    'identify' | 'publicUrl' | 'requireSameOrigin' | 'errors' | 'clock' | 'log' | 'audit'
+  >
+  /** The console: its path, and the base paths of the asset library and of text generation. Defaults: those of `consolePages`. */
+  readonly console?: { readonly prefix?: string } & Partial<Pick<ConsolePaths, 'library' | 'text'>>
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  /** Default: the system clock. */
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Receives audit events. Default: no audit. */
+  readonly audit?: Audit
+}
+
+/**
+ * The routes for people with a browser, as one plugin: login, API tokens, their usage, face verification, and the console. It has the macro
+ * `session` of `webSession`.
+ *
+ * Throws TypeError for options that its parts reject.
+ */
+export const account = (options: AccountOptions): MacroPlugin<WebSessionMacros> => {
+  const { store, publicUrl, prefix = '/api', addressOf = createClientAddressOf(), errors, log, audit, clock } = options
+  checkPath('prefix', prefix)
+  const session = {
+    ...{ store, publicUrl, secrets: options.secrets, cookieName: options.cookieName, clock },
+    ...{ idleMs: options.idleMs, absoluteMs: options.absoluteMs, maxSessions: options.maxSessions },
+  }
+  const identify = identifyBySession(session)
+  const common = { errors, log, audit }
+  const { throttle, verify, maxTokens } = options
+  const paths = { session: `${prefix}/session`, tokens: `${prefix}/tokens`, usage: `${prefix}/usage` }
+  const { prefix: consolePrefix, ...served } = options.console ?? {}
+  const faceVerificationPath = options.face?.prefix ?? '/api/media/face-verifications'
+
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/account', seed: seedOf(options) })
+    .use(webSession({ ...session, ...common, prefix: paths.session, throttle, verify, addressOf }))
+    .use(consoleTokens({ ...common, prefix: paths.tokens, store, identify, publicUrl, maxTokens, clock }))
+    .use(usageRoutes({ ...common, prefix: paths.usage, store, identify }))
+    .use(
+      consolePages({
+        errors,
+        prefix: consolePrefix,
+        paths: { ...served, ...paths, faceVerification: faceVerificationPath },
+      }),
+    )
+  if (options.face) {
+    const sameOrigin = (request: Request) => requireSameOrigin(request, publicUrl)
+    plugin.use(
+      faceVerification({ ...options.face, ...common, clock, identify, publicUrl, requireSameOrigin: sameOrigin }),
+    )
+  }
+  return plugin
+}
+
+interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'audit'> {
+  readonly prefix: string
+  readonly store: UsageReportStore
+  readonly identify: ReturnType<typeof identifyBySession>
+}
+
+/** `GET` of the prefix: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are days, both inclusive. */
+const usageRoutes = ({ prefix, store, identify, ...options }: UsageRoutesOptions): RoutesPlugin => {
+  const list = listUsage(store, identify)
+  const errors = createErrorHandler({ ...options, finish: noStore })
+  const plugin: AnyElysia = new Elysia({ prefix })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), {
+      detail: { hide: true },
+    })
+    .use(fallbackRoutes(errors))
+  return plugin
+}

@@ -1,0 +1,182 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { gateway } from 'sluice'
+import { account } from 'sluice/account'
+import { apiToken, consoleTokens } from 'sluice/api-token'
+import { consolePages } from 'sluice/console'
+import { faceVerification } from 'sluice/face-verification'
+import { createMetrics, metrics } from 'sluice/metrics'
+import { ownership } from 'sluice/ownership'
+import { paginationNormalizer } from 'sluice/pagination-normalizer'
+import type { ErrorsOption } from 'sluice/shared'
+import { sseRelay } from 'sluice/sse-relay'
+import { openStore } from 'sluice/store'
+import { textGeneration } from 'sluice/text-generation'
+import { createUpstream, rest } from 'sluice/upstream-proxy'
+import { webSession } from 'sluice/web-session'
+import { MemoryStore } from '../ownership/memory.ts'
+import { as, identify, list } from './fixture.ts'
+
+/** A request, and the plugin's own response to it. */
+export interface ErrorCase {
+  readonly request: {
+    readonly path: string
+    readonly method?: string
+    readonly headers?: Record<string, string>
+    readonly body?: string
+  }
+  readonly status: number
+  readonly body: object
+  /** Whether the plugin sets `set.status`. Default true. */
+  readonly setsStatus?: boolean
+}
+
+interface PluginCases {
+  /** Creates the plugin; a plugin with macros only, with a route behind them. */
+  readonly mount: (options: { readonly errors?: ErrorsOption }) => AnyElysia
+  readonly errors: readonly ErrorCase[]
+}
+
+const error = (request: ErrorCase['request'], status: number, message: string): ErrorCase => ({
+  request,
+  status,
+  body: { success: false, error: { message, type: 'media_proxy_error' } },
+})
+
+const textError = (
+  request: ErrorCase['request'],
+  status: number,
+  message: string,
+  { type = 'invalid_request_error', param = null, code = null }: Record<string, string | null> = {},
+): ErrorCase => ({ request, status, body: { error: { message, type, param, code } } })
+
+const unauthenticated = (path: string, method = 'GET') => error({ path, method }, 401, 'not authenticated')
+
+const kind = rest({ url: 'http://upstream.invalid/api/media/proxy', key: 'upstream-key' })
+const unreachable = async () => {
+  throw new Error('unreachable')
+}
+const publicUrl = 'http://localhost'
+const secrets = ['sixteen bytes or more'] as const
+const store = openStore('sqlite::memory:')
+await store.migrate()
+const owned = new MemoryStore()
+owned.add({ id: 'g-ann', user: 'ann' })
+
+const library = '/api/media/proxy/assets'
+const face = '/api/media/face-verifications'
+
+/** Errors of guards, of handlers, and of the routes for other paths and methods. */
+export const cases = {
+  'api-token': {
+    mount: (options) =>
+      new Elysia()
+        .use(apiToken({ ...options, store: { ownerOf: async () => undefined, revision: async () => 0 } }))
+        .get('/mine', ({ identity }) => identity.user, { token: true }),
+    errors: [unauthenticated('/mine')],
+  },
+  'console tokens': {
+    mount: (options) => consoleTokens({ ...options, store, identify, publicUrl }),
+    errors: [
+      unauthenticated('/api/tokens'),
+      error({ path: '/api/tokens', method: 'POST', ...as('ann') }, 403, 'request comes from a foreign origin'),
+      error({ path: '/api/tokens', method: 'PUT' }, 405, 'method not allowed'),
+      error({ path: '/api/tokens/a/b' }, 404, 'not found'),
+    ],
+  },
+  ownership: {
+    mount: (options) =>
+      new Elysia()
+        .use(ownership({ ...options, store: owned, identify }))
+        .get('/groups/:group', ({ group }) => group.id, { ownsGroup: 'group' })
+        .get('/assets/:asset', ({ asset }) => asset.id, { ownsAsset: 'asset' }),
+    errors: [
+      unauthenticated('/groups/g-ann'),
+      error({ path: '/groups/g-ann', ...as('bob') }, 403, 'group_id does not belong to your asset groups'),
+      error({ path: '/assets/a', ...as('bob') }, 403, 'asset not found in your asset group'),
+    ],
+  },
+  'pagination-normalizer': {
+    mount: (options) =>
+      new Elysia()
+        .use(paginationNormalizer({ ...options, secrets }))
+        .get('/list', ({ listing }) => listing.page([], 'ann'), { lists: list }),
+    errors: [error({ path: '/list?PageSize=0' }, 400, 'PageSize must be an integer from 1 to 100')],
+  },
+  'sse-relay': {
+    mount: (options) => new Elysia().use(sseRelay(options)).get('/news', ({ relay }) => relay(unreachable)),
+    errors: [{ ...error({ path: '/news' }, 502, 'upstream unavailable'), setsStatus: false }],
+  },
+  gateway: {
+    mount: (options) => gateway({ ...options, store: owned, identify, secrets, kind, fetch: unreachable }),
+    errors: [
+      unauthenticated(library),
+      unauthenticated(`${library}/groups`, 'POST'),
+      error({ path: `${library}/groups?PageSize=0`, ...as('ann') }, 400, 'PageSize must be an integer from 1 to 100'),
+      error({ path: `${library}/a`, ...as('ann') }, 502, 'Seedance upstream unavailable'),
+      error({ path: `${library}/groups`, method: 'POST', ...as('ann'), body: '{}' }, 400, 'Name is required'),
+      error({ path: `${library}/groups`, method: 'DELETE' }, 405, 'method not allowed'),
+      error({ path: '/api/media/proxy/nothing' }, 404, 'not found'),
+    ],
+  },
+  'text-generation': {
+    mount: (options) => textGeneration({ ...options, upstreams: [{ url: 'http://upstream.invalid/v1' }], identify }),
+    errors: [
+      textError({ path: '/v1/models' }, 401, 'not authenticated', {
+        type: 'authentication_error',
+        code: 'invalid_api_key',
+      }),
+      textError(
+        { path: '/v1/chat/completions', method: 'POST', ...as('ann'), body: '{"model":"m"}' },
+        400,
+        'messages is required',
+        { param: 'messages' },
+      ),
+      textError({ path: '/v1/chat/completions' }, 405, 'method not allowed'),
+      textError({ path: '/v1/nothing' }, 404, 'not found'),
+    ],
+  },
+  'web-session': {
+    mount: (options) =>
+      new Elysia()
+        .use(webSession({ ...options, store, publicUrl, secrets }))
+        .get('/mine', ({ identity }) => identity.user, { session: true }),
+    errors: [
+      unauthenticated('/mine'),
+      unauthenticated('/api/session'),
+      error({ path: '/api/session', method: 'POST', body: '{}' }, 415, 'content type must be application/json'),
+      error({ path: '/api/session', method: 'PUT' }, 405, 'method not allowed'),
+    ],
+  },
+  'face-verification': {
+    mount: (options) =>
+      faceVerification({ ...options, upstream: createUpstream({ kind }), store, identify, publicUrl }),
+    errors: [
+      unauthenticated(face, 'POST'),
+      error({ path: `${face}/x`, ...as('ann') }, 404, 'verification not found'),
+      error({ path: face, method: 'PUT' }, 405, 'method not allowed'),
+    ],
+  },
+  console: {
+    mount: (options) => consolePages(options),
+    errors: [
+      error({ path: '/console/nothing.js' }, 404, 'not found'),
+      error({ path: '/console', method: 'POST' }, 405, 'method not allowed'),
+    ],
+  },
+  metrics: {
+    mount: (options) => metrics({ ...options, metrics: createMetrics(), token: 'token' }),
+    errors: [unauthenticated('/metrics')],
+  },
+  account: {
+    mount: (options) =>
+      account({ ...options, store, publicUrl, secrets, face: { store, upstream: createUpstream({ kind }) } }),
+    errors: [
+      unauthenticated('/api/session'),
+      unauthenticated('/api/tokens'),
+      unauthenticated('/api/usage'),
+      error({ path: '/api/usage', method: 'POST' }, 405, 'method not allowed'),
+      unauthenticated(`${face}/x`),
+      error({ path: '/console/nothing.js' }, 404, 'not found'),
+    ],
+  },
+} satisfies Record<string, PluginCases>
