@@ -92,7 +92,7 @@ export type ContextPlugin<Context extends Record<string, unknown>> = Elysia<
 >
 
 /**
- * A plugin that adds routes, and nothing to the context of other routes.
+ * A plugin that adds routes or hooks, and nothing to the context of other routes.
  *
  * `Routes` describes them for Eden, in the form of Elysia's own type parameter.
  */

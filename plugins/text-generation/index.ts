@@ -85,7 +85,7 @@ export interface TextGenerationOptions {
    * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
    * `presetAssets`.
    */
-  readonly assets?: Pick<Ownership, 'asset'>
+  readonly assets?: Pick<Ownership, 'asset'> | undefined
   /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
   /**

@@ -1,6 +1,7 @@
 import { context } from '@opentelemetry/api'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Awaitable } from '../shared/awaitable.ts'
+import type { RoutesPlugin } from '../shared/plugin.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
 import { createTraceCall } from './call.ts'
 import { requestTraceIn, type TracingOptions, traceRequests } from './request.ts'
@@ -29,7 +30,7 @@ export const createTracing = (options: TracingOptions): Tracing => ({
 })
 
 /** An Elysia plugin that names the spans of `traceRequests` by the route. Routes that are added after it are named. */
-export const tracing = () =>
-  new Elysia({ name: 'sluice/tracing' }).onTransform({ as: 'global' }, ({ route }) =>
-    requestTraceIn(context.active())?.routed(route),
-  )
+export const tracing = (): RoutesPlugin => {
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/tracing' })
+  return plugin.onTransform({ as: 'global' }, ({ route }) => requestTraceIn(context.active())?.routed(route))
+}

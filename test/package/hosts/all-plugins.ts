@@ -1,0 +1,61 @@
+/** A host with all plugins, which exports its app. The types of its context come through the plugins' declarations. */
+import { Elysia } from 'elysia'
+import { assetLibrary, createAudit, createNodeServer, gateway } from 'sluice'
+import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
+import { concurrencyLimits } from 'sluice/concurrency-limits'
+import { consolePages } from 'sluice/console'
+import { startEmulator } from 'sluice/emulator'
+import { faceVerification } from 'sluice/face-verification'
+import { createMetrics, metrics } from 'sluice/metrics'
+import { createOwnership, ownership } from 'sluice/ownership'
+import { type ListRules, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { Problem } from 'sluice/shared'
+import { errorResponse, sseRelay } from 'sluice/sse-relay'
+import { openStore } from 'sluice/store'
+import { textGeneration } from 'sluice/text-generation'
+import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
+import { webSession } from 'sluice/web-session'
+
+declare const listRules: ListRules
+
+export const emulator = await startEmulator()
+export const store = openStore('sqlite::memory:')
+export const identify = identifyByToken({ store })
+export const upstream = createUpstream({ kind: rest({ url: emulator.rest.url, key: emulator.rest.key }) })
+export const rules = createOwnership({ store, locate: async (asset) => ({ group: asset, evidence: { at: 1 } }) })
+export const secrets = ['s3cret'] as const
+export const library = assetLibrary({ kind: undefined, store, identify, secrets })
+export const audit = createAudit({ store, keepMs: 1, addressOf: () => undefined })
+export const limits = concurrencyLimits()
+export const recorder = createMetrics()
+export const publicUrl = 'http://localhost:3000'
+
+export const app = new Elysia()
+  .use(sseRelay({ heartbeatMs: 15_000, firstEvent: errorResponse }))
+  .use(apiToken({ store }))
+  .use(ownership({ rules, identify }))
+  .use(paginationNormalizer({ secrets }))
+  .use(upstreamProxy(upstream))
+  .use(gateway({ kind: undefined, store, identify, secrets }))
+  .use(textGeneration({ upstreams: [emulator.text], identify, assets: library.assets }))
+  .use(webSession({ store, secrets, publicUrl }))
+  .use(faceVerification({ upstream, store, identify, publicUrl }))
+  .use(consolePages())
+  .use(metrics({ metrics: recorder, token: 't0ken' }))
+  .group('/api/tokens', (tokens) => tokens.use(consoleTokens({ store, identify, publicUrl })))
+  .onError(({ error }) => (error instanceof Problem ? error.toResponse() : undefined))
+  .get('/token', ({ identity }) => identity.user satisfies string, { token: true })
+  .get('/session', ({ identity }) => identity.name satisfies string, { session: true })
+  .get('/caller', ({ user }) => user satisfies string, { caller: true })
+  .get('/groups/:id', ({ group, user }) => [group.id satisfies string, user satisfies string], { ownsGroup: 'id' })
+  .get('/assets/:id', ({ asset }) => asset.evidence?.at satisfies number | undefined, { locatesAsset: 'id' })
+  .delete('/assets/:id', ({ asset, owners }) => owners.moved(asset), { ownsAsset: 'id' })
+  .get('/list', ({ listing }) => listing.page([{ id: 'a', key: 'a' }], 'ann').items[0]?.id, { lists: listRules })
+  .get('/relay', ({ relay, request }) => relay((signal) => fetch(request.url, { signal })))
+  .get('/send', async ({ upstream, caller }) => (await upstream.send({ action: 'GetAsset', id: 'a' }, caller)).status)
+  // @ts-expect-error: only the macro adds `group`.
+  .get('/no-macro', ({ group }) => group)
+  // @ts-expect-error: the macro takes the name of a path parameter.
+  .get('/wrong-parameter', () => '', { ownsGroup: 5 })
+
+export const server = createNodeServer({ handle: (request) => limits.limited(app.fetch)(request) })
