@@ -194,7 +194,8 @@ test('a stopped gateway is a connection error', async () => {
 
 describe.each([...variants])('the timeout, upstream: $name', (variant) => {
   const streams = !variant.name.endsWith('without streams')
-  const patient = { text: { timeoutMs: 150 }, emulator: { text: { msPerDelta: 5 } } }
+  // Long enough for the first events also on a busy machine. The whole generation takes 20 s.
+  const patient = { text: { timeoutMs: streams ? 800 : 150 }, emulator: { text: { msPerDelta: 5 } } }
 
   test('ends a chat completion with a partial response and a header', async () => {
     await using fixture = await openFixtureFor(variant, patient)
