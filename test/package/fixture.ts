@@ -129,10 +129,10 @@ export const sourcesOf = (folder: string): ReadonlyMap<string, string> =>
     ),
   )
 
-/** The first block of the README in that language. */
-export const readmeBlock = (language: string): string => {
+/** The first block of the README in that language that starts with that text. */
+export const readmeBlock = (language: string, start = ''): string => {
   const text = readFileSync(join(root, 'README.md'), 'utf8')
-  const block = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1]
+  const block = new RegExp(`\`\`\`${language}\\n(${start}[\\s\\S]*?)\`\`\``).exec(text)?.[1]
   if (block === undefined) throw new Error(`the README has no block of ${language}`)
   return block
 }

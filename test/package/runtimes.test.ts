@@ -94,11 +94,12 @@ for (const [name, command] of Object.entries(runtimes)) {
       )
       await using example = start(consumer, [...command(), 'example.ts'], /^port (\d+)$/m)
       const [, port] = await example.printed
+      const [, path, body] = /^curl localhost:3000(\S+) .* -d '(.+)'$/m.exec(readmeBlock('sh', 'curl')) ?? []
       const ask = (authorization: string) =>
-        fetch(`http://localhost:${port}/v1/responses`, {
+        fetch(`http://localhost:${port}${path}`, {
           method: 'POST',
           headers: { authorization, 'content-type': 'application/json' },
-          body: '{"model":"doubao-seed-emulated","input":"Hello"}',
+          body,
         })
       const answered = await ask('Bearer sk-ann')
       expect([answered.status, await answered.json()]).toMatchObject([200, { object: 'response', status: 'completed' }])
