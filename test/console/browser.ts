@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { describeIf } from '../support/describe-if.ts'
+import { describeIf } from '../support/run-if.ts'
 import { type Fixture, name, password } from './fixture.ts'
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'

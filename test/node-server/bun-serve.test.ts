@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type ListeningServer, listenBun } from '../../src/server/listen.ts'
-import { describeSlow } from '../support/describe-if.ts'
+import { describeSlow } from '../support/run-if.ts'
 import { handle } from './fixture.ts'
 import { bufferedBytes, host, json, pour, RawConnection } from './raw-connection.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { describeSlow } from '../support/describe-if.ts'
+import { describeSlow } from '../support/run-if.ts'
 import { type Runtime, startServer } from '../support/server.ts'
 import { host, json, RawConnection } from './raw-connection.ts'
 

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isSlow, testIf } from '../support/run-if.ts'
 import { createConsumer, manifestOf, packed, requiredPeers, root, run } from './fixture.ts'
 
 setDefaultTimeout(60_000)
@@ -73,8 +74,8 @@ test('arethetypeswrong finds no mistake for hosts with modules', async () => {
   expect(Object.keys(JSON.parse(output).analysis.entrypoints).length).toBeGreaterThan(10)
 })
 
-test.skipIf(process.env.SLUICE_SLOW === undefined)(
-  'bun add installs the package and Elysia, and nothing that only the server needs (only with SLUICE_SLOW: it asks the registry)',
+testIf(isSlow, 'asks the registry: SLUICE_SLOW is not set')(
+  'bun add installs the package and Elysia, and nothing that only the server needs',
   async () => {
     const tarball = await packed()
     const folder = mkdtempSync(join(tmpdir(), 'sluice-install-'))

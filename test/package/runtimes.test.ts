@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { testIf } from '../support/run-if.ts'
 import { type Consumer, createConsumer, readmeBlock, requiredPeers, run, runtimes, specifiersOf } from './fixture.ts'
 
 setDefaultTimeout(60_000)
@@ -160,8 +161,8 @@ test('passwords on Deno need @noble/hashes, and say so', async () => {
   }
 })
 
-test.skipIf(process.platform !== 'linux')(
-  'on Bun, the command raises the limit on concurrent upstream calls, which Bun reads when it starts (needs /proc)',
+testIf(process.platform === 'linux', 'needs /proc of Linux')(
+  'on Bun, the command raises the limit on concurrent upstream calls, which Bun reads when it starts',
   async () => {
     const consumer = await createConsumer()
     const path = join(consumer.package, 'dist/sluice.js')

@@ -1,12 +1,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSlow, testIf } from '../support/run-if.ts'
 import { denoBinary } from '../support/server.ts'
 import { type Consumer, createConsumer, packed, requiredPeers, root, run, sourcesOf } from './fixture.ts'
 
 setDefaultTimeout(120_000)
 
-const slow = process.env.SLUICE_SLOW !== undefined
 const hosts = join(import.meta.dir, 'hosts')
 
 /** The compilers: the current TypeScript, and the last one before the native compiler. */
@@ -48,11 +48,11 @@ const createHosts = async () => {
 for (const [name, compiler] of Object.entries(compilers)) {
   for (const resolution of ['bundler', 'node16'] as const) {
     const isLong = name !== 'TypeScript 7' && resolution === 'node16'
-    test.skipIf(isLong && !slow)(
-      `hosts compile with ${name}, ${resolution} resolution, declarations and strict options${isLong ? ' (only with SLUICE_SLOW)' : ''}`,
+    testIf(!isLong || isSlow, 'repeats a slow compilation: SLUICE_SLOW is not set')(
+      `hosts compile with ${name}, ${resolution} resolution, declarations and strict options`,
       async () => {
         const consumer = await createHosts()
-        const skipLibCheck = name !== 'TypeScript 7' && !slow
+        const skipLibCheck = name !== 'TypeScript 7' && !isSlow
         expect(await compile(consumer, compiler, { resolution, skipLibCheck })).toEqual([])
         for (const host of readdirSync(hosts)) {
           const declarations = readFileSync(join(consumer.folder, 'out', host.replace(/ts$/, 'd.ts')), 'utf8')

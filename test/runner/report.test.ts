@@ -51,5 +51,5 @@ test('a report in which no test ran counts none', () => {
 
 test('every test that may be skipped says why', () => {
   const skips = sources('test').filter(({ text }) => /\.(?:skip|skipIf|todo|todoIf|if)\(/.test(text))
-  expect(skips.map(({ path }) => path)).toEqual(['test/support/describe-if.ts'])
+  expect(skips.map(({ path }) => path)).toEqual(['test/support/run-if.ts'])
 })
