@@ -20,4 +20,4 @@ const app = new Elysia({ handler: { standardHostname: false } })
     }),
   )
 
-createNodeServer({ handle: (request) => app.handle(request) }).listen(3000, '127.0.0.1')
+await createNodeServer(app).listen(3000)

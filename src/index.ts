@@ -3,4 +3,13 @@ export type { Identify, Identity } from '../plugins/shared/identify.ts'
 export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
 export { type AssetLibrary, assetLibrary, type GatewayOptions, gateway } from './gateway.ts'
-export { createNodeServer, type NodeServerOptions } from './node-server.ts'
+export type { StopOptions } from './node-server/drain.ts'
+export {
+  createNodeServer,
+  type ListeningServer,
+  type ListenOptions,
+  type NodeServer,
+  type NodeServerApp,
+  type NodeServerOptions,
+  type NodeServerTimeouts,
+} from './node-server.ts'

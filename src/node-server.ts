@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { type Awaitable, andThen, isPromise } from '../plugins/shared/awaitable.ts'
 import { attachBody } from '../plugins/shared/body.ts'
 import { setPeerAddress } from '../plugins/shared/client-address.ts'
@@ -7,15 +7,23 @@ import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/coarse-
 import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
+import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
 import { createRequest, type NodeRequest } from './node-server/request.ts'
 import { sendResponse } from './node-server/send-response.ts'
 import { waitUntilSent } from './node-server/wait-until-sent.ts'
 
+/** An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection. */
+export type NodeServerApp =
+  | ((request: Request) => Awaitable<Response>)
+  | {
+      fetch(request: Request): Awaitable<Response>
+      /** Elysia's lazy plugins. The server listens when they are loaded. */
+      readonly modules?: PromiseLike<unknown>
+    }
+
 /** Options of `createNodeServer`. */
 export interface NodeServerOptions {
-  /** The app. It should not reject: a rejection closes the connection. */
-  readonly handle: (request: Request) => Awaitable<Response>
   /**
    * Whether bodies of GET are attached to the request with `attachBody`. Default true. When false, `paginationNormalizer` rejects a GET that
    * announces a JSON body.
@@ -63,24 +71,47 @@ export const maxUnreadBytes = 2 ** 22
 /** Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not pipeline. */
 export const maxPipelined = 64
 
+/** Where a server listens. */
+export interface ListenOptions {
+  /** Default: a free port. */
+  readonly port?: number
+  /** The name or address to bind. Default `127.0.0.1`; with `0.0.0.0` or `::`, other machines can connect too. */
+  readonly hostname?: string
+  /** Whether other processes may listen on the same port. Default false. Bun 1.4.5 ignores it, except where `NODE_UNIQUE_ID` is set. */
+  readonly reusePort?: boolean
+}
+
+/** A server that does not listen yet. */
+export interface NodeServer {
+  /** Starts to listen. Rejects with the runtime's error, for example if the port is in use. Call it once. */
+  listen(at?: number | ListenOptions): Promise<ListeningServer>
+}
+
+/** A listening server. Its `Symbol.asyncDispose` stops it and closes active connections. */
+export interface ListeningServer extends AsyncDisposable {
+  /** The address of the server, with the actual port and without a path: `http://127.0.0.1:3000`. */
+  readonly url: string
+  readonly port: number
+  /**
+   * Stops accepting connections, waits until the requests in flight have their responses, and closes all connections. Then it resolves.
+   *
+   * A later call can shorten the wait.
+   */
+  stop(options?: StopOptions): Promise<void>
+}
+
 /**
- * Creates a `node:http` server for an app. Unlike `Bun.serve` and `Deno.serve`, it delivers bodies of GET.
+ * Creates a `node:http` server for an app, on Bun and Deno. Unlike `Bun.serve` and `Deno.serve`, it delivers bodies of GET.
+ *
+ *     await createNodeServer(app).listen(3000)
  *
  * A body is read only when the app reads it. A request without a body has no additional cost.
  */
-export const createNodeServer = (options: NodeServerOptions): Server => {
+export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions = {}): NodeServer => {
+  const handle = typeof app === 'function' ? app : (request: Request) => app.fetch(request)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const checkIntervalMs = Math.min(1_000, ...Object.values(timeouts).map((ms) => ms / 2))
   const timers = createCoarseTimers(checkIntervalMs)
-  const onRequest = (expectsContinue: boolean) => (incoming: IncomingMessage, serverResponse: ServerResponse) => {
-    const closeConnection = () => void serverResponse.destroy()
-    try {
-      const done = handleRequest(incoming, serverResponse, { options, timeouts, timers, expectsContinue })
-      if (isPromise(done)) done.catch(closeConnection)
-    } catch {
-      closeConnection()
-    }
-  }
   const settings = {
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
@@ -88,14 +119,51 @@ export const createNodeServer = (options: NodeServerOptions): Server => {
     requestTimeout: 2 * timeouts.bodyMs,
     connectionsCheckingInterval: checkIntervalMs,
   }
-  const server = createServer(settings, onRequest(false)).on('checkContinue', onRequest(true))
-  return Object.assign(server, settings)
+  const server = Object.assign(createServer(settings), settings)
+  const drain = new Drain(server)
+  const onRequest = (expectsContinue: boolean) => {
+    const context = { handle, options, timeouts, timers, drain, expectsContinue }
+    return (incoming: IncomingMessage, serverResponse: ServerResponse) => {
+      const closeConnection = () => void serverResponse.destroy()
+      try {
+        const done = handleRequest(incoming, serverResponse, context)
+        if (isPromise(done)) done.catch(closeConnection)
+      } catch {
+        closeConnection()
+      }
+    }
+  }
+  server.on('request', onRequest(false)).on('checkContinue', onRequest(true))
+  const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)
+  return {
+    async listen(at = {}) {
+      const { port = 0, hostname = '127.0.0.1', reusePort = false } = typeof at === 'number' ? { port: at } : at
+      if (typeof app === 'object') await app.modules
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen({ host: hostname, port, reusePort }, resolve)
+      })
+      const actual = (server.address() as AddressInfo).port
+      return {
+        url: urlOf(hostname, actual),
+        port: actual,
+        stop,
+        [Symbol.asyncDispose]: () => stop({ closeActiveConnections: true }),
+      }
+    },
+  }
 }
 
+/** The URL of a server at a name or an address. */
+export const urlOf = (hostname: string, port: number): string =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+
 interface RequestContext {
+  readonly handle: (request: Request) => Awaitable<Response>
   readonly options: NodeServerOptions
   readonly timeouts: NodeServerTimeouts
   readonly timers: CoarseTimers
+  readonly drain: Drain
   /** Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean
 }
@@ -110,14 +178,20 @@ const handleRequest = (
   if (connection.pendingResponses === maxPipelined) socket.destroy()
   if (socket.destroyed) return
   connection.pendingResponses++
+  const { handle, options, timeouts, timers, drain } = context
+  drain.started()
   const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
   serverResponse.once('close', () => {
     connection.pendingResponses--
+    drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
   })
-  const { options, timeouts, timers } = context
-  const response = request ? options.handle(request) : rejectionOf(problem, incoming, options)
-  const sent = andThen(response, (response) => sendResponse(response, serverResponse, incoming.method === 'HEAD'))
+  const response = request ? handle(request) : rejectionOf(problem, incoming, options)
+  const sent = andThen(response, (response) => {
+    // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
+    if (drain.isStopping) serverResponse.setHeader('connection', 'close')
+    return sendResponse(response, serverResponse, incoming.method === 'HEAD')
+  })
   return andThen(sent, () => {
     body?.discard()
     if (serverResponse.writableLength === 0) return undefined

@@ -72,13 +72,12 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     media: config.media,
     shared,
   })
-  const host = config.http.host.includes(':') ? `[${config.http.host}]` : config.http.host
-  url = `http://${host}:${listening.port}`
+  url = listening.url
   return {
     url,
     async stop() {
       stopping.abort()
-      await listening.stop(config.http.drainMs)
+      await listening.stop({ drainMs: config.http.drainMs })
       await audit.close()
       await tracing?.stop()
       await store.close()

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { andThen } from '../../plugins/shared/awaitable.ts'
 import { attachBody } from '../../plugins/shared/body.ts'
 import { setPeerAddress } from '../../plugins/shared/client-address.ts'
@@ -7,22 +6,13 @@ import { inNextTurn } from '../../plugins/shared/next-turn.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { type FetchHandler, renderRejection } from '../app.ts'
 import type { Config } from '../config.ts'
-import { createGracefulStop } from '../drain.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
 import { isEventStream } from '../node-server/send-response.ts'
-import { createNodeServer, defaultTimeouts, maxUnreadBytes } from '../node-server.ts'
+import { createNodeServer, defaultTimeouts, type ListeningServer, maxUnreadBytes, urlOf } from '../node-server.ts'
 import { withDirectBody } from './direct-stream.ts'
 
-/** A listening server. */
-export interface ListeningServer {
-  /** The actual port. */
-  readonly port: number
-  /** Stops accepting connections, waits at most `maxMs` milliseconds for requests in flight, and closes all connections. */
-  stop(maxMs: number): Promise<void>
-}
-
 /** Options of `listenNode` and `listenBun`. */
-export interface ListenOptions {
+export interface DefaultServerOptions {
   readonly http: Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
   readonly media: Pick<Config['media'], 'segment'>
   /** Whether other processes listen on the same port. */
@@ -36,22 +26,14 @@ export interface ListenOptions {
  *
  * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response begins.
  */
-export const listenNode = async (
+export const listenNode = (
   handle: FetchHandler,
-  { http, media, shared }: ListenOptions,
-): Promise<ListeningServer> => {
-  const server = createNodeServer({
-    handle,
+  { http, media, shared }: DefaultServerOptions,
+): Promise<ListeningServer> =>
+  createNodeServer(handle, {
     getBodies: http.getBodies,
     renderRejection: renderRejection(media.segment),
-  })
-  const stop = createGracefulStop(server)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host: http.host, port: http.port, reusePort: shared }, resolve)
-  })
-  return { port: (server.address() as AddressInfo).port, stop }
-}
+  }).listen({ port: http.port, hostname: http.host, reusePort: shared })
 
 /**
  * Listens with `Bun.serve`, which is faster than `node:http`.
@@ -62,7 +44,7 @@ export const listenNode = async (
  */
 export const listenBun = async (
   handle: FetchHandler,
-  { http, media, shared, timeouts = defaultTimeouts }: ListenOptions,
+  { http, media, shared, timeouts = defaultTimeouts }: DefaultServerOptions,
 ): Promise<ListeningServer> => {
   const renderError = renderRejection(media.segment)
   const idleSeconds = Math.ceil(timeouts.keepAliveMs / 1_000)
@@ -111,7 +93,17 @@ export const listenBun = async (
       })
     },
   })
-  return { port: server.port ?? 0, stop: (maxMs) => withTimeout(maxMs, server.stop()).then(() => server.stop(true)) }
+  const port = server.port ?? 0
+  const stop: ListeningServer['stop'] = async ({ closeActiveConnections = false, drainMs } = {}) => {
+    if (!closeActiveConnections) await withTimeout(drainMs, server.stop())
+    await server.stop(true)
+  }
+  return {
+    url: urlOf(http.host, port),
+    port,
+    stop,
+    [Symbol.asyncDispose]: () => stop({ closeActiveConnections: true }),
+  }
 }
 
 /** A request that the app handles. Address and timer are used only on demand, because they cost more than most rejections. */
@@ -221,10 +213,10 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
   }
 }
 
-/** Resolves when the promise settles, at the latest after `ms` milliseconds. */
-const withTimeout = (ms: number, promise: Promise<unknown>): Promise<void> =>
+/** Resolves when the promise settles, at the latest after `ms` milliseconds. Without `ms` there is no limit. */
+const withTimeout = (ms: number | undefined, promise: Promise<unknown>): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
+    const timer = ms === undefined ? undefined : setTimeout(resolve, ms)
     void promise.finally(() => {
       clearTimeout(timer)
       resolve()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type ListeningServer, listenBun } from '../../src/server/listen.ts'
+import type { ListeningServer } from '../../src/node-server.ts'
+import { listenBun } from '../../src/server/listen.ts'
 import { describeSlow } from '../support/run-if.ts'
 import { handle } from './fixture.ts'
 import { bufferedBytes, host, json, pour, RawConnection } from './raw-connection.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const connection of connections) connection.socket.destroy()
-  await server.stop(0)
+  await server.stop({ closeActiveConnections: true })
 })
 
 describe('the server with Bun.serve', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createClientAddressOf } from '../../plugins/shared/client-address.ts'
-import { type ListeningServer, listenBun, listenNode } from '../../src/server/listen.ts'
+import type { ListeningServer } from '../../src/node-server.ts'
+import { listenBun, listenNode } from '../../src/server/listen.ts'
 
 const addressOf = createClientAddressOf()
 let left = Promise.withResolvers<string | undefined>()
@@ -30,7 +31,7 @@ describe.each([
     const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 20 }
     server = await listen(handle, { http, media: { segment: 'media' }, shared: false })
   })
-  afterAll(() => server.stop(0))
+  afterAll(() => server.stop({ closeActiveConnections: true }))
 
   test('is available at once and later, for every request of a connection', async () => {
     for (let round = 0; round < 3; round++) {

@@ -1,5 +1,4 @@
 /** A node:http server with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
-import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { createNodeServer, type NodeServerTimeouts } from '../../src/node-server.ts'
@@ -46,6 +45,6 @@ export const handle = async (request: Request): Promise<Response> => {
 }
 
 if (import.meta.main) {
-  const server = createNodeServer({ handle, timeouts: times })
-  server.listen(0, '127.0.0.1', () => console.log(`listening on ${(server.address() as AddressInfo).port}`))
+  const { port } = await createNodeServer(handle, { timeouts: times }).listen()
+  console.log(`listening on ${port}`)
 }

@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { createNodeServer, type NodeServerOptions } from '../../src/node-server.ts'
 
 export interface TestServer extends AsyncDisposable {
@@ -12,19 +12,17 @@ export interface TestServer extends AsyncDisposable {
 /** A node:http server with a handler, on a real socket. */
 export const startTestServer = async (
   handle: (request: Request) => Response | Promise<Response>,
-  options: Omit<NodeServerOptions, 'handle'> = {},
+  options?: NodeServerOptions,
 ): Promise<TestServer> => {
-  const server = createNodeServer({ handle, ...options })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const server = await createNodeServer(handle, options).listen()
   const connections: RawConnection[] = []
   const dial = () => {
-    const connection = new RawConnection(connect(port, '127.0.0.1'))
+    const connection = new RawConnection(connect(server.port, '127.0.0.1'))
     connections.push(connection)
     return connection
   }
   return {
-    port,
+    port: server.port,
     dial,
     ask: (request) => {
       const connection = dial()
@@ -33,8 +31,7 @@ export const startTestServer = async (
     },
     [Symbol.asyncDispose]: async () => {
       for (const connection of connections) connection.socket.destroy()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server.stop({ closeActiveConnections: true })
     },
   }
 }

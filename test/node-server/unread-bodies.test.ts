@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { AddressInfo } from 'node:net'
 import { readBytes } from '../../plugins/shared/body.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
@@ -128,10 +127,6 @@ describe('an unread body is not drained', () => {
 })
 
 test('an embedding app without authentication hooks receives bodies', async () => {
-  const server = createNodeServer({ handle: async (request) => new Response(await request.text()) })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  expect(await (await fetch(url, { method: 'POST', body: 'one' })).text()).toBe('one')
-  server.closeAllConnections()
-  server.close()
+  await using server = await createNodeServer(async (request) => new Response(await request.text())).listen()
+  expect(await (await fetch(server.url, { method: 'POST', body: 'one' })).text()).toBe('one')
 })

@@ -53,7 +53,7 @@ export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listen
   'the runtime’s own server': (handle) => onBun(handle),
   'the runtime’s own server, with direct bodies': (handle) =>
     onBun(async (request) => withDirectBody(await handle(request))),
-  'the node:http listener': (handle) => listening(createNodeServer({ handle }), new Set()),
+  'the node:http listener': (handle) => createNodeServer(handle).listen(),
 }
 
 /** A client on a raw socket. */

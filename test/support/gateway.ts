@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
 import { RevisionClock } from '../../plugins/ownership/index.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
@@ -86,9 +85,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   })
   const handle = options.around?.(app) ?? app
   const refuse = renderRejection(options.segment)
-  const server = createNodeServer({ handle, renderRejection: refuse })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await createNodeServer(handle, { renderRejection: refuse }).listen()
+  url = server.url
 
   return {
     url,
@@ -102,8 +100,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       return userAt(url, id, token)
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server.stop({ closeActiveConnections: true })
       if (!options.store) await store.close()
       if (emulator !== given) await emulator.stop()
     },

@@ -94,13 +94,11 @@ test(`${clients} clients that disconnect at random times leave no resources behi
       },
     },
   })
-  const front = createNodeServer({ handle: (request) => app.handle(request) })
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-  const { port } = front.address() as AddressInfo
+  await using server = await createNodeServer(app).listen()
 
   const heap: number[] = []
   for (let round = 0; round * atOnce < clients; round++) {
-    await Promise.all(Array.from({ length: atOnce }, () => leave(port, random)))
+    await Promise.all(Array.from({ length: atOnce }, () => leave(server.port, random)))
     if (round % 10 === 0) {
       Bun.gc(true)
       heap.push(process.memoryUsage().rss)
@@ -119,7 +117,5 @@ test(`${clients} clients that disconnect at random times leave no resources behi
     console.log(`resident MB: ${heap.map((bytes) => Math.round(bytes / 2 ** 20)).join(' ')}`)
 
   process.off('unhandledRejection', note)
-  front.closeAllConnections()
-  front.close()
   upstream.close()
 }, 120_000)

@@ -1,0 +1,3 @@
+import { Elysia } from 'elysia'
+
+export default new Elysia().get('/late', 'loaded')

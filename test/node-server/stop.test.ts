@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { Elysia } from 'elysia'
+import { createNodeServer, type ListeningServer } from '../../src/node-server.ts'
+import { host, RawConnection } from './raw-connection.ts'
+
+const dial = ({ port }: ListeningServer, request = '') => {
+  const connection = new RawConnection(connect(port, '127.0.0.1'))
+  if (request !== '') connection.write(request)
+  return connection
+}
+const get = `GET / HTTP/1.1\r\n${host}\r\n`
+
+/** A server whose responses wait until `release`. */
+const startHolding = async () => {
+  const released = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const server = await createNodeServer(async (request) => {
+    asked.resolve()
+    await released.promise
+    return new Response(await request.text())
+  }).listen()
+  return { server, asked: asked.promise, release: released.resolve }
+}
+
+test('an Elysia app listens with one line, and its lazy plugins are loaded by then', async () => {
+  const app = new Elysia().get('/here', 'early').use(import('./lazy-plugin.ts'))
+  await using server = await createNodeServer(app).listen()
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+  expect(await (await fetch(`${server.url}/late`)).text()).toBe('loaded')
+})
+
+test('a port in use is an error', async () => {
+  await using server = await createNodeServer(() => new Response()).listen()
+  await expect(createNodeServer(() => new Response()).listen(server.port)).rejects.toThrow('in use')
+})
+
+test('the end of a block closes the server and its connections', async () => {
+  let connection: RawConnection
+  {
+    const { server, asked } = await startHolding()
+    await using _ = server
+    connection = dial(server, get)
+    await asked
+  }
+  await connection.closed
+})
+
+for (const [what, head] of [
+  ['a request', 'Content-Length: 3\r\n\r\nabc'],
+  ['a request with Expect: 100-continue', 'Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc'],
+] as const) {
+  test(`stop waits for ${what}, announces the end of the connection, and then closes idle connections`, async () => {
+    const { server, asked, release } = await startHolding()
+    const connection = dial(server, `POST / HTTP/1.1\r\n${host}${head}`)
+    const idle = dial(server, 'GET / HT')
+    await asked
+    let hasStopped = false
+    const stopped = server.stop().then(() => {
+      hasStopped = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(hasStopped).toBe(false)
+    await expect(fetch(server.url)).rejects.toThrow()
+    release()
+    const { headers, body } = await connection.readResponse()
+    expect([body, headers.get('connection')]).toEqual(['abc', 'close'])
+    await Promise.all([stopped, connection.closed, idle.closed])
+  })
+}
+
+test('stop closes the connections of requests that take longer than drainMs', async () => {
+  const { server, asked } = await startHolding()
+  const connection = dial(server, get)
+  await asked
+  await server.stop({ drainMs: 20 })
+  await connection.closed
+})
+
+test('a second stop shortens the first one', async () => {
+  const { server, asked } = await startHolding()
+  const connection = dial(server, get)
+  await asked
+  const stopped = server.stop()
+  await server.stop({ closeActiveConnections: true })
+  await Promise.all([stopped, connection.closed])
+})
