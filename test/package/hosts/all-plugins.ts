@@ -1,6 +1,6 @@
 /** A host with all plugins, which exports its app. The types of its context come through the plugins' declarations. */
 import { Elysia } from 'elysia'
-import { assetLibrary, createAudit, createNodeServer, gateway } from 'sluice'
+import { assetLibrary, createAudit, createNodeServer, gateway, type NodeServer } from 'sluice'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -58,4 +58,6 @@ export const app = new Elysia()
   // @ts-expect-error: the macro takes the name of a path parameter.
   .get('/wrong-parameter', () => '', { ownsGroup: 5 })
 
-export const server = createNodeServer({ handle: (request) => limits.limited(app.fetch)(request) })
+export const server: NodeServer = createNodeServer(limits.limited(app.fetch))
+// An Elysia app is a handler without an adapter.
+export const other: NodeServer = createNodeServer(app, { timeouts: { headersMs: 5_000 } })
