@@ -130,13 +130,13 @@ export const createApp = (options: AppOptions): FetchHandler => {
 /** For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the traces. */
 const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Creates the app that runs until the database is available: health, and 500 for every other path. */
+/** Creates the app that runs until the database is available and migrated: health, which is not ready, and 500 for every other path. */
 export const createWaitingApp = (
   options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string },
 ): FetchHandler => {
   const app = bare()
     .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
-    .use(health({ ...options.health, upstreams: () => ({}) }))
+    .use(health({ ...options.health, database: () => Promise.reject(databaseUnavailable), upstreams: () => ({}) }))
     .all('/v1/*', () => databaseUnavailable.toResponse(textProblemBody), { parse: 'none' })
     .all(
       '/*',
