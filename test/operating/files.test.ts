@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
-import { describeIf } from '../support/describe-if.ts'
+import { describeIf } from '../support/run-if.ts'
 import { findProgram, operatingFile, run } from './fixture.ts'
 
 const root = join(import.meta.dir, '../..')
