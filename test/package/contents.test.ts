@@ -78,10 +78,11 @@ testIf(isSlow, 'asks the registry: SLUICE_SLOW is not set')(
   'bun add installs the package and Elysia, and nothing that only the server needs',
   async () => {
     const tarball = await packed()
+    const [, oldest] = /^>=(\S+)/.exec(manifestOf(root).peerDependencies.elysia ?? '') ?? []
     const folder = mkdtempSync(join(tmpdir(), 'sluice-install-'))
     try {
       writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
-      for (const elysia of ['elysia@1.4.17', 'elysia']) {
+      for (const elysia of [`elysia@${oldest}`, 'elysia']) {
         const { status, output } = await run(folder, [process.execPath, 'add', tarball, elysia])
         expect({ status, output }).toMatchObject({ status: 0 })
         const installed = globSync('node_modules/**/package.json', { cwd: folder })
