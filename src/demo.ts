@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { createToken, hashToken } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { readConfig } from './config.ts'
-import { startEmulator } from './emulator/index.ts'
+import { documentedLimits, startEmulator } from './emulator/index.ts'
 import { serve, stopOnSignal } from './server.ts'
 import { openStore } from './store/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
 const url = `sqlite:${join(folder, 'demo.db')}`
 // Slow enough that the reader sees the stream arrive piece by piece.
-const emulator = await startEmulator({ text: { msPerDelta: 30 } })
+const emulator = await startEmulator({ limits: documentedLimits, text: { msPerDelta: 30 } })
 
 const store = openStore(url)
 await store.migrate()

@@ -1,4 +1,5 @@
 import { type Account, type Action, type ActionRequest, type ActionResult, getAssetQuota } from './account.ts'
+import type { AssetAction } from './action-names.ts'
 import { createAsset, deleteAsset, getAsset, updateAsset } from './assets.ts'
 import { createVisualValidateSession, getVisualValidateResult } from './face/actions.ts'
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from './groups.ts'
@@ -8,29 +9,28 @@ import { listAssetGroups, listAssets } from './lists.ts'
  * Every action of the asset API by name. A vendor page such as 2318271 is a page of the ModelArk documentation:
  * `https://docs.byteplus.com/en/docs/ModelArk/2318271` or `https://www.volcengine.com/docs/82379/2318271`.
  */
-const actions: ReadonlyMap<string, Action> = new Map([
-  ['CreateAssetGroup', createAssetGroup],
-  ['GetAssetGroup', getAssetGroup],
-  ['UpdateAssetGroup', updateAssetGroup],
-  ['DeleteAssetGroup', deleteAssetGroup],
-  ['ListAssetGroups', listAssetGroups],
-  ['CreateAsset', createAsset],
-  ['GetAsset', getAsset],
-  ['UpdateAsset', updateAsset],
-  ['DeleteAsset', deleteAsset],
-  ['ListAssets', listAssets],
-  ['GetAssetQuota', getAssetQuota],
-  ['CreateVisualValidateSession', createVisualValidateSession],
-  ['GetVisualValidateResult', getVisualValidateResult],
-])
+const actions: Readonly<Record<AssetAction, Action>> = {
+  CreateAssetGroup: createAssetGroup,
+  GetAssetGroup: getAssetGroup,
+  UpdateAssetGroup: updateAssetGroup,
+  DeleteAssetGroup: deleteAssetGroup,
+  ListAssetGroups: listAssetGroups,
+  CreateAsset: createAsset,
+  GetAsset: getAsset,
+  UpdateAsset: updateAsset,
+  DeleteAsset: deleteAsset,
+  ListAssets: listAssets,
+  GetAssetQuota: getAssetQuota,
+  CreateVisualValidateSession: createVisualValidateSession,
+  GetVisualValidateResult: getVisualValidateResult,
+}
 
 /** Whether the asset API has an action with this name. */
-export const isAction = (name: string): boolean => actions.has(name)
+export const isAction = (name: string): name is AssetAction => Object.hasOwn(actions, name)
 
 /** Runs an action under the account's rate limits. The caller must be authenticated already. */
 export const runAction = (account: Account, request: ActionRequest): ActionResult => {
-  const action = actions.get(request.action)
-  if (action === undefined) throw new Error(`no action ${request.action}`)
+  if (!isAction(request.action)) throw new Error(`no action ${request.action}`)
   account.limits.take(request.action)
-  return action(account, request)
+  return actions[request.action](account, request)
 }

@@ -1,3 +1,5 @@
+import type { EmulatorAction } from './action-names.ts'
+
 /** A request that the emulator has received, with its complete body. */
 export interface Call {
   /** ms since 1970, by the emulator's clock */
@@ -26,7 +28,7 @@ export type OpenCall = { -readonly [Field in keyof Call]: Call[Field] }
  * The highest number of calls of one action in any sliding window of one second. Without an action, it counts all calls.
  * Two calls that are exactly 1000 ms apart never share a window.
  */
-export const maxCallsPerSecond = (calls: readonly Call[], action?: string): number => {
+export const maxCallsPerSecond = (calls: readonly Call[], action?: EmulatorAction): number => {
   const times = calls.filter((call) => action === undefined || call.action === action).map((call) => call.at)
   times.sort((a, b) => a - b)
   let max = 0

@@ -1,3 +1,5 @@
+import { selects } from './action-names.ts'
+import { checkFault, listFaults } from './fault-check.ts'
 import type { Fault, FaultHandle, FaultKind, Faults } from './faults.ts'
 
 /** A fault that applies to one call. */
@@ -9,15 +11,13 @@ export interface AppliedFault {
   readonly released: Promise<void>
 }
 
-/** Faults that apply only to lists of groups and assets. */
-export const listFaults: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
-
 /** Creates the fault registry, and the function with which the server looks up the faults of a call. */
 export const createFaults = () => {
   const active = new Map<number, ReturnType<typeof createFault>>()
   let added = 0
 
   const add = (fault: Fault): FaultHandle => {
+    checkFault(fault)
     const id = ++added
     const entry = createFault(id, fault, () => active.delete(id))
     active.set(id, entry)
@@ -80,10 +80,7 @@ const createFault = (id: number, fault: Fault, unregister: () => void) => {
 const matches = ({ kind, action, api }: Fault, callApi: string, callAction: string): boolean => {
   if (api !== undefined && api !== callApi) return false
   if (listFaults.includes(kind) && !callAction.startsWith('List')) return false
-  if (action === undefined) return true
-  return typeof action === 'string'
-    ? action === callAction
-    : new RegExp(action.source, action.flags.replace(/[gy]/g, '')).test(callAction)
+  return action === undefined || selects(action, callAction)
 }
 
 /** A seeded pseudo-random number generator for [0, 1): mulberry32. */

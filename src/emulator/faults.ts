@@ -1,3 +1,4 @@
+import type { EmulatorAction } from './action-names.ts'
 import type { Call } from './calls.ts'
 import type { Leak } from './leak.ts'
 import type { TextFaultKind } from './text/faults.ts'
@@ -58,7 +59,7 @@ export type FaultKind =
 /** To which calls a fault applies. */
 export interface FaultTiming {
   /** exact name or pattern; default all actions, but lists of assets and groups for list faults, and calls that generate for text faults */
-  readonly action?: string | RegExp
+  readonly action?: EmulatorAction | RegExp
   /** default all; text faults apply to `text` only */
   readonly api?: Call['api']
   /** number of calls to which it applies; default 1, Infinity for all */
@@ -88,6 +89,7 @@ export interface FaultHandle {
 
 /** The fault registry. Several faults can apply to one call, in the order in which they were added. */
 export interface Faults {
+  /** Throws a `TypeError` for an unknown kind or field, a field of the wrong type, and an action to which the fault cannot apply. */
   add(fault: Fault): FaultHandle
   /** removes all faults */
   clear(): void

@@ -1,4 +1,5 @@
 import { createAccount } from './account.ts'
+import type { EmulatorAction } from './action-names.ts'
 import { type Call, maxCallsPerSecond } from './calls.ts'
 import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults.ts'
@@ -10,6 +11,7 @@ import type { Script } from './text/faults.ts'
 import type { StoredObjects } from './text/objects.ts'
 import { textPath } from './text/routes.ts'
 
+export type { AssetAction, EmulatorAction, TextAction } from './action-names.ts'
 export type { Call } from './calls.ts'
 export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
@@ -17,7 +19,7 @@ export type { Fault, FaultHandle, FaultKind, Faults, FaultTiming } from './fault
 export { hostileHeaders } from './hostile-headers.ts'
 export type { LeakForm, LeakLocation } from './leak.ts'
 export type { Library, NewAsset, NewGroup } from './library.ts'
-export { documentedLimits } from './limits.ts'
+export { documentedLimits, type RateLimits } from './limits.ts'
 export { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 export type { Asset, AssetStatus, AssetType, Group, GroupType } from './records.ts'
 export type { EmulatorOptions } from './settings.ts'
@@ -27,8 +29,12 @@ export type { StoredObject, StoredObjects, TestObjectKind } from './text/objects
 export type { TextOptions } from './text/options.ts'
 export type { TimeFormat } from './times.ts'
 
-/** A running emulator: one account behind the `rest` and `ark` asset APIs, and text generation (Chat Completions and Responses). */
-export interface Emulator {
+/**
+ * A running emulator: one account behind the `rest` and `ark` asset APIs, and text generation (Chat Completions and Responses).
+ *
+ * `await using emulator = await startEmulator()` stops it at the end of the block.
+ */
+export interface Emulator extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`; the HTTP control API for other languages is below `/_emulator/` */
   readonly origin: string
   /** the `rest` API: base URL, which ends with `/api/media/proxy`, and bearer key */
@@ -70,7 +76,7 @@ export interface Emulator {
   /** direct access to the groups and assets of the account, without the API */
   readonly library: Library
   /** highest number of calls of an action in any window of one second of the emulator's clock, including rejected calls; 0 without calls */
-  maxCallsPerSecond(action: string): number
+  maxCallsPerSecond(action: EmulatorAction): number
   /** deletes the recorded calls; their effects stay */
   clearCalls(): void
   /** closes the port and all connections, including stalled ones; waiting calls end without effect */
@@ -80,8 +86,8 @@ export interface Emulator {
 /**
  * Starts an emulator of the upstreams: the media asset API and text generation. Rejects for an invalid option or a port in use.
  *
- * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits,
- * asynchronous processing, and face verification with its page for browsers.
+ * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits
+ * (if asked for), asynchronous processing, and face verification with its page for browsers.
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const settings = settingsOf(options)
@@ -116,5 +122,6 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
       calls.length = 0
     },
     stop,
+    [Symbol.asyncDispose]: stop,
   }
 }

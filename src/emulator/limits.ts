@@ -1,7 +1,11 @@
+import type { AssetAction } from './action-names.ts'
 import { ArkError } from './ark-error.ts'
 
-/** The documented rate limits of an account in calls per second, by action (vendor pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
-export const documentedLimits: Readonly<Record<string, number>> = {
+/** Rate limits of an account in calls per second, by action. An action without a limit is unlimited. */
+export type RateLimits = { readonly [Action in AssetAction]?: number }
+
+/** The limits that the vendor documents (vendor pages 2318270 to 2318278, 2341606, 2333587, 2333588). */
+export const documentedLimits: RateLimits = {
   CreateAssetGroup: 10,
   // documented as 300 per minute
   CreateAsset: 5,
@@ -20,18 +24,18 @@ export const documentedLimits: Readonly<Record<string, number>> = {
 /** The rate limiter of an account. */
 export interface Limits {
   /** Counts a call of an action, or throws 429 `RateLimitExceeded`. Rejected calls do not count. */
-  take(action: string): void
+  take(action: AssetAction): void
 }
 
 /**
  * Creates a rate limiter: at most `limit` calls in any sliding window of one second, the strictest reading of "per second".
- * A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s. An action without a limit is unlimited.
+ * A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s.
  */
-export const createLimits = (limits: Readonly<Record<string, number>>, clock: () => number): Limits => {
+export const createLimits = (limits: RateLimits, clock: () => number): Limits => {
   const taken = new Map<string, number[]>()
   return {
     take(action) {
-      const limit = Object.hasOwn(limits, action) ? limits[action] : undefined
+      const limit = limits[action]
       if (limit === undefined) return
       const maxCalls = limit < 1 ? 1 : Math.floor(limit)
       const windowMs = (maxCalls / limit) * 1000

@@ -1,9 +1,9 @@
 import process from 'node:process'
 import { parseArgs } from 'node:util'
-import { startEmulator } from './index.ts'
+import { documentedLimits, startEmulator } from './index.ts'
 
 const usage =
-  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits JSON] [--face-url URL] [--text-ms-per-token N]'
+  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits documented|JSON] [--face-url URL] [--text-ms-per-token N]'
 
 try {
   const { values } = parseArgs({
@@ -24,7 +24,7 @@ try {
     host: values.host,
     processingMs: processing === undefined ? undefined : Number(processing),
     faceUrl: values['face-url'],
-    limits: values.limits === undefined ? undefined : JSON.parse(values.limits),
+    limits: values.limits === 'documented' ? documentedLimits : JSON.parse(values.limits ?? '{}'),
     text: { msPerDelta: Number(values['text-ms-per-token']) },
   })
   console.log(`emulator listening on ${origin}`)

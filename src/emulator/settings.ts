@@ -1,5 +1,6 @@
+import { assetActions } from './action-names.ts'
 import { checkFace, type FaceOptions, faceDefaults } from './face/options.ts'
-import { documentedLimits } from './limits.ts'
+import type { RateLimits } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
@@ -27,8 +28,8 @@ export interface EmulatorOptions extends FaceOptions {
   readonly region?: string
   /** project of the `rest` API and of groups that `library` adds; default `default`, as for `ark` requests */
   readonly project?: string
-  /** rate limits of the account in calls per second, by action; default `documentedLimits`; `{}`: no limits */
-  readonly limits?: Readonly<Record<string, number>>
+  /** rate limits of the account; default none; `documentedLimits`: those of the vendor */
+  readonly limits?: RateLimits
   /** maximum number of groups plus assets of the account; default no limit */
   readonly quota?: number
   /** format of CreateTime and UpdateTime; default `rfc3339` */
@@ -55,7 +56,7 @@ export const settingsOf = (options: EmulatorOptions): Settings => {
     secretKey: 'emulator-secret',
     region: 'cn-beijing',
     project: 'default',
-    limits: documentedLimits,
+    limits: {},
     quota: Number.POSITIVE_INFINITY,
     times: 'rfc3339',
     maxPageDepth: 10_000,
@@ -67,6 +68,7 @@ export const settingsOf = (options: EmulatorOptions): Settings => {
     if (!(settings[name] >= 0)) throw new RangeError(`${name} must be a number from 0`)
   }
   for (const [action, limit] of Object.entries(settings.limits)) {
+    if (!assetActions.some((name) => name === action)) throw new TypeError(`limits: there is no action ${action}`)
     if (!(limit >= 0)) throw new RangeError(`limits.${action} must be a number from 0`)
   }
   checkFace(settings)

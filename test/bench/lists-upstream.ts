@@ -2,7 +2,7 @@
 import { startEmulator } from '../../src/emulator/index.ts'
 
 const [, , groupCount = '1', assetCount = '1000'] = process.argv
-const emulator = await startEmulator({ limits: {} })
+const emulator = await startEmulator()
 const { library } = emulator
 const start = Date.UTC(2026, 0, 1)
 const groups = Array.from(

@@ -86,7 +86,7 @@ export const openFixture = async ({ client, ...options }: Options = {}): Promise
 export const openFixtureFor = async (variant: Variant, options: Options = {}): Promise<Fixture> => {
   const { startEmulator } = await import('../../src/emulator/index.ts')
   const given = options.emulator && 'faults' in options.emulator ? options.emulator : undefined
-  const emulator = given ?? (await startEmulator({ limits: {}, processingMs: 0, ...options.emulator }))
+  const emulator = given ?? (await startEmulator({ processingMs: 0, ...options.emulator }))
   const fixture = await openFixture({ ...options, emulator, text: { ...variant.text(emulator.text), ...options.text } })
   return {
     ...fixture,

@@ -36,8 +36,10 @@ interface Attempt {
 const createWithKills = async (fixture: ServerFixture): Promise<readonly Attempt[]> => {
   const history: Attempt[] = []
   const users = await Promise.all(['ann', 'bob', 'cyd'].map((name) => fixture.addUser(name)))
-  const always = { action: 'CreateAssetGroup', times: Number.POSITIVE_INFINITY, probability: 0.5 }
-  fixture.emulator.faults.add({ ...always, kind: 'delay', ms: 30 })
+  fixture.emulator.faults.add({
+    ...{ kind: 'delay', ms: 30 },
+    ...{ action: 'CreateAssetGroup', times: Number.POSITIVE_INFINITY, probability: 0.5 },
+  })
   for (let round = 0; round < rounds; round++) {
     const server = await fixture.start(shortTimeout)
     let alive = true

@@ -8,7 +8,7 @@ let emulator: Emulator
 let groupId: string
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {}, clock: () => now })
+  emulator = await startEmulator({ clock: () => now })
   groupId = emulator.library.addGroup({ name: 'g' }).id
 })
 afterAll(() => emulator.stop())

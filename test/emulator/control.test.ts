@@ -5,7 +5,7 @@ import { rest } from './client.ts'
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
 })
 afterAll(() => emulator.stop())
 
@@ -41,9 +41,19 @@ test('faults can be added and removed over HTTP', async () => {
 })
 
 test('an invalid fault is rejected with the reason', async () => {
-  for (const fault of [{}, { kind: 'fire' }, { kind: 'status' }, { kind: 'headers', headers: 7 }, []]) {
+  for (const [fault, reason] of [
+    [{}, 'kind must be one of reset-before, '],
+    [{ kind: 'fire' }, 'kind must be one of reset-before, '],
+    [{ kind: 'status' }, 'status needs status: an HTTP status'],
+    [{ kind: 'headers', headers: 7 }, 'headers needs headers: an object'],
+    [{ kind: 'empty', action: 'ListAsset' }, 'empty applies to no action ListAsset, only to CreateAssetGroup, '],
+    [{ kind: 'empty', action: '/^Liste/' }, 'empty applies to no action /^Liste/, '],
+    [{ kind: 'empty', time: 2 }, 'empty has no field time'],
+    [[], 'kind must be one of reset-before, '],
+  ] as const) {
     const { status, json } = await control('POST', 'faults', fault)
-    expect([status, typeof json.error]).toEqual([400, 'string'])
+    expect([status, json.error]).toEqual([400, expect.stringContaining(reason)])
   }
+  expect((await control('GET', 'faults')).json).toEqual([])
   expect((await control('GET', 'nothing')).status).toBe(404)
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { startEmulator } from '../../src/emulator/index.ts'
+import { documentedLimits, startEmulator } from '../../src/emulator/index.ts'
 import { ark, arkRequest, rest } from './client.ts'
 import { begin, CALLBACK, result, start, stopAll } from './face-client.ts'
 
@@ -185,7 +185,7 @@ test('faceSessionMs sets another lifetime, and an invalid one is rejected', asyn
 
 test('each of the two actions has a documented limit of three calls per second', async () => {
   const now = Date.UTC(2026, 0)
-  const emulator = await start({ limits: undefined, clock: () => now })
+  const emulator = await start({ limits: documentedLimits, clock: () => now })
   const codes = async (action: string, body: object) => {
     const responses = await Promise.all(Array.from({ length: 5 }, () => ark(emulator, action, body, now)))
     return responses.map(({ code = 'fine' }) => code).sort()

@@ -7,7 +7,7 @@ const running: Emulator[] = []
 
 /** Starts an emulator without rate limits; `stopAll` stops it. */
 export async function start(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ limits: {}, ...options })
+  const emulator = await startEmulator(options)
   running.push(emulator)
   return emulator
 }

@@ -7,7 +7,7 @@ let emulator: Emulator
 let group: string
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
   group = emulator.library.addGroup({ name: 'g' }).id
 })
 afterEach(() => {
@@ -165,7 +165,7 @@ test('action, after and times select the calls of a fault, and remove ends it', 
 
 test('probability gives the same sequence in every run', async () => {
   const run = async () => {
-    const separate = await startEmulator({ limits: {} })
+    const separate = await startEmulator()
     const fault = separate.faults.add({ kind: 'empty', probability: 0.5, times: Number.POSITIVE_INFINITY })
     for (let n = 0; n < 20; n++) await rest(separate, 'GET', '/assets')
     await separate.stop()

@@ -8,7 +8,7 @@ let b: string
 let face: string
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {}, processingMs: Number.POSITIVE_INFINITY })
+  emulator = await startEmulator({ processingMs: Number.POSITIVE_INFINITY })
   const { addGroup, addAsset } = emulator.library
   a = addGroup({ name: 'Cats', createTime: 3000, updateTime: 9000 }).id
   b = addGroup({ name: 'wildcats', createTime: 5000 }).id

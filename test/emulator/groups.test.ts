@@ -5,7 +5,7 @@ import { ark, rest } from './client.ts'
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
 })
 afterAll(() => emulator.stop())
 

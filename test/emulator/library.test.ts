@@ -6,7 +6,7 @@ const AT = Date.UTC(2026, 2, 18, 3, 33, 32, 500)
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {}, clock: () => AT })
+  emulator = await startEmulator({ clock: () => AT })
 })
 afterAll(() => emulator.stop())
 

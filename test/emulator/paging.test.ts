@@ -6,7 +6,7 @@ let emulator: Emulator
 let group: string
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
   group = emulator.library.addGroup({ name: 'g' }).id
   const createTime = Date.UTC(2026, 0)
   for (let n = 0; n < 25; n++) emulator.library.addAsset({ groupId: group, name: `n${n}`, createTime })

@@ -6,7 +6,7 @@ import { answerOf, ark, rest } from './client.ts'
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
 })
 afterAll(() => emulator.stop())
 

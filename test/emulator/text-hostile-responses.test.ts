@@ -6,7 +6,7 @@ import { chat, dataOf, MODEL, post } from './text-client.ts'
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {}, key: 'sk-rest', text: { key: 'sk-text' } })
+  emulator = await startEmulator({ key: 'sk-rest', text: { key: 'sk-text' } })
 })
 afterAll(() => emulator.stop())
 afterEach(() => emulator.faults.clear())

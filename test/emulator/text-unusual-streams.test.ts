@@ -5,7 +5,7 @@ import { chat, clientOf, dataOf, MODEL, post, wire } from './text-client.ts'
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
 })
 afterEach(() => {
   emulator.faults.clear()

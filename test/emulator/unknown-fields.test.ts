@@ -6,7 +6,7 @@ const EXTRA = '"zz":12345678901234567890,"1":1.0,"__proto__":{"b":[1e400, "\\u00
 let emulator: Emulator
 
 beforeAll(async () => {
-  emulator = await startEmulator({ limits: {} })
+  emulator = await startEmulator()
 })
 afterAll(() => emulator.stop())
 

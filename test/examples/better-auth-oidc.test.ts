@@ -9,7 +9,7 @@ import { serveHost } from './serve-host.ts'
 /** A host and its OpenID provider, on loopback. */
 const openFixture = async (options?: Parameters<typeof startOidcProvider>[1]) => {
   const stack = new AsyncDisposableStack()
-  const emulator = await startEmulator({ limits: {} })
+  const emulator = await startEmulator()
   stack.defer(emulator.stop)
   const { url, stop } = await serveHost(async (publicUrl) => {
     const client = { id: 'host', secret: 'secret of the host', redirectUri: `${publicUrl}/api/auth/callback/corporate` }

@@ -14,7 +14,7 @@ describe('better-auth: the users of better-auth own what they create', () => {
   let bob: Browser
 
   beforeAll(async () => {
-    emulator = await startEmulator({ limits: {}, processingMs: 0 })
+    emulator = await startEmulator({ processingMs: 0 })
     host = await serveHost((publicUrl) => createHost(publicUrl, ark(emulator.ark), emulator.text))
     ann = await signUp('ann')
     bob = await signUp('bob')

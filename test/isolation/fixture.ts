@@ -50,7 +50,7 @@ export const openFixture = async (kind: Kind, mutant?: Mutant): Promise<Fixture>
   let time = Date.UTC(2026, 0, 1)
   const now = () => time
   const clock = { ...systemClock, now }
-  const emulator = await startEmulator({ limits: {}, processingMs, times: 'mixed', clock: now })
+  const emulator = await startEmulator({ processingMs, times: 'mixed', clock: now })
   const store = openStore('sqlite::memory:')
   const media = kind === 'rest' ? rest(emulator.rest) : ark({ ...emulator.ark, clock })
 

@@ -21,7 +21,7 @@ interface Item {
 /** Random libraries of two users in one account: with many equal times in three formats, and names that the upstream matches partially. */
 const fill = async (random: () => number, seed: number) => {
   let time = Date.UTC(2026, 0, 1)
-  const emulator = await startEmulator({ limits: {}, times: 'mixed', clock: () => time, processingMs: 0 })
+  const emulator = await startEmulator({ times: 'mixed', clock: () => time, processingMs: 0 })
   const store = openStore('sqlite::memory:')
   const gateway = await startGateway({
     emulator,

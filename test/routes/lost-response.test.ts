@@ -25,7 +25,7 @@ const claimMs = 60_000
 const openLostResponseFixture = async (store: Store): Promise<LostResponseFixture> => {
   let time = Date.now()
   const clock = { ...systemClock, now: () => time }
-  const emulator = await startEmulator({ limits: {}, processingMs: 0, clock: clock.now })
+  const emulator = await startEmulator({ processingMs: 0, clock: clock.now })
   const fixture = await openFixture({ emulator, store, clock })
   const upstream = createUpstream({ kind: rest(emulator.rest) })
   const settlement = reconcileOptionsOf({ upstream, claimMs, clock }, store)

@@ -46,7 +46,7 @@ eachDatabase('a foreign id causes the same work as an unknown one', (database) =
   // One emulator for all: a second one would repeat the ids.
   let emulator: Emulator
   beforeAll(async () => {
-    emulator = await startEmulator({ limits: {}, processingMs: 0 })
+    emulator = await startEmulator({ processingMs: 0 })
   })
   afterAll(() => emulator.stop())
 

@@ -144,7 +144,7 @@ describe('an id that a caller has received works', () => {
   })
 
   test('but a generated id for an upstream without storage has no owner', async () => {
-    const emulator = await startEmulator({ limits: {} })
+    const emulator = await startEmulator()
     await using bridged = await openFixture({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
     const ann = clientOf(bridged, bridged.ann)
     const { id } = await ann.responses.create({ model, input: 'hi' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Fault } from '../../src/emulator/index.ts'
+import type { EmulatorAction, Fault } from '../../src/emulator/index.ts'
 import type { User } from '../support/gateway.ts'
 import {
   eachKind,
@@ -18,7 +18,7 @@ interface Things {
 }
 
 /** Every request that needs an upstream response, except lists of groups. */
-const requests: readonly [string, (user: User, things: Things) => ReturnType<User['ask']>][] = [
+const requests: readonly [EmulatorAction, (user: User, things: Things) => ReturnType<User['ask']>][] = [
   ['CreateAssetGroup', (user) => user.ask('POST', '/assets/groups', { Name: 'b' })],
   ['UpdateAssetGroup', (user, { group }) => user.ask('PATCH', `/assets/groups/${group}`, { Description: 'b' })],
   ['DeleteAssetGroup', (user, { group }) => user.ask('DELETE', `/assets/groups/${group}`)],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { DatabaseSync } from 'node:sqlite'
-import type { Fault } from '../../src/emulator/index.ts'
+import type { Fault, FaultTiming } from '../../src/emulator/index.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, openFixture, send, until } from './fixture.ts'
 
@@ -12,7 +12,7 @@ const startVerification = async (fixture: Fixture, by: Browser) => {
 const succeed = (fixture: Fixture, token: string) => new URL(fixture.emulator.face.finish(token, 'succeed') ?? '')
 const visit = (url: URL, at = url.origin) => send(at, 'GET', url.pathname + url.search)
 const poll = (by: Browser, id: string, at?: ServerProcess) => by.ask('GET', `${faces}/${id}`, undefined, {}, at)
-const always = { action: 'GetVisualValidateResult', times: Number.POSITIVE_INFINITY }
+const always: FaultTiming = { action: 'GetVisualValidateResult', times: Number.POSITIVE_INFINITY }
 const stored = (fixture: Fixture, id: string) => fixture.store.verification(id)
 
 describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails during a poll', (kind) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Emulator } from '../../src/emulator/index.ts'
+import type { Emulator, EmulatorAction } from '../../src/emulator/index.ts'
 import type { Reply, User } from '../support/gateway.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
@@ -53,7 +53,7 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
     return { status, text, headers: rest }
   }
   /** Makes the upstream respond with that JSON. */
-  const respondWith = (json: object, action = 'GetVisualValidateResult') =>
+  const respondWith = (json: object, action: EmulatorAction = 'GetVisualValidateResult') =>
     emulator.faults.add({
       kind: 'status',
       status: 200,

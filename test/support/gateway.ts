@@ -49,7 +49,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
 /** Starts a gateway on a real socket. Defaults: an emulated upstream without rate limits, and a database in memory. */
 export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
   const given = options.emulator
-  const emulator = given && 'faults' in given ? given : await startEmulator({ limits: {}, processingMs: 0, ...given })
+  const emulator = given && 'faults' in given ? given : await startEmulator({ processingMs: 0, ...given })
   const store = options.store ?? openStore('sqlite::memory:')
   await store.migrate()
   const revisionClock = new RevisionClock((since) => store.revision(since))

@@ -21,7 +21,7 @@ export const openServerFixture = async (
   options: EmulatorOptions = {},
 ): Promise<ServerFixture> => {
   const database = await freshDatabase(kind)
-  const emulator = await startEmulator({ limits: {}, processingMs: 0, ...options })
+  const emulator = await startEmulator({ processingMs: 0, ...options })
   const store = openStore(database.url)
   await store.migrate()
   const servers: ServerProcess[] = []

@@ -1,3 +1,4 @@
+import type { TextAction } from '../action-names.ts'
 import type { ReceivedRequest } from '../asset-api.ts'
 import { pathParts, splitTarget, unescaped } from '../paths.ts'
 import { OpenAIError } from './openai-error.ts'
@@ -5,20 +6,6 @@ import { isJson, type Json } from './reader.ts'
 
 /** Base path of text generation. */
 export const textPath = '/v1'
-
-/** The actions of the text APIs. */
-export type TextAction =
-  | 'CreateChatCompletion'
-  | 'ListModels'
-  | 'GetModel'
-  | 'CreateResponse'
-  | 'GetResponse'
-  | 'DeleteResponse'
-  | 'CancelResponse'
-  | 'ListInputItems'
-  | 'CreateConversation'
-  | 'GetConversation'
-  | 'DeleteConversation'
 
 /** Whether a request target belongs to text generation. */
 export const isText = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target)

@@ -1,10 +1,10 @@
+import type { TextAction } from '../action-names.ts'
 import { raise } from '../raise.ts'
 import type { Settings } from '../settings.ts'
 import { checkId } from './context.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest, OpenAIError } from './openai-error.ts'
 import { integerIn, textPageOf } from './pagination.ts'
-import type { TextAction } from './routes.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { followed, hasEnded, isBackground, responseAt, type StoredResponse } from './stored.ts'
 

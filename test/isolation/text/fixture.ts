@@ -73,7 +73,6 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
   const clock = new VirtualClock()
   const { url, remove } = await freshDatabase(database)
   const emulator = await startEmulator({
-    limits: {},
     clock: clock.now,
     text: accountOptions,
   })

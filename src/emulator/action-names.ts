@@ -1,0 +1,48 @@
+/** The actions of the asset API, in both forms (`rest` and `ark`). */
+export const assetActions = [
+  'CreateAssetGroup',
+  'GetAssetGroup',
+  'UpdateAssetGroup',
+  'DeleteAssetGroup',
+  'ListAssetGroups',
+  'CreateAsset',
+  'GetAsset',
+  'UpdateAsset',
+  'DeleteAsset',
+  'ListAssets',
+  'GetAssetQuota',
+  'CreateVisualValidateSession',
+  'GetVisualValidateResult',
+] as const
+
+/** The actions of text generation. */
+export const textActions = [
+  'CreateChatCompletion',
+  'ListModels',
+  'GetModel',
+  'CreateResponse',
+  'GetResponse',
+  'DeleteResponse',
+  'CancelResponse',
+  'ListInputItems',
+  'CreateConversation',
+  'GetConversation',
+  'DeleteConversation',
+] as const
+
+/** An action of the asset API. */
+export type AssetAction = (typeof assetActions)[number]
+
+/** An action of text generation. */
+export type TextAction = (typeof textActions)[number]
+
+/** An action of the emulator: of the asset API, or of text generation. */
+export type EmulatorAction = AssetAction | TextAction
+
+/** The names of actions that a name or a pattern selects. */
+export const selectActions = (wanted: string | RegExp, names: readonly string[]): readonly string[] =>
+  names.filter((name) => selects(wanted, name))
+
+/** Whether a name or a pattern selects an action. */
+export const selects = (wanted: string | RegExp, name: string): boolean =>
+  typeof wanted === 'string' ? wanted === name : new RegExp(wanted.source, wanted.flags.replace(/[gy]/g, '')).test(name)
