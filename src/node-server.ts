@@ -11,7 +11,7 @@ import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
 import { createRequest, type NodeRequest } from './node-server/request.ts'
 import { sendResponse } from './node-server/send-response.ts'
-import { waitUntilSent } from './node-server/wait-until-sent.ts'
+import { type SendEvent, waitUntilSent } from './node-server/wait-until-sent.ts'
 
 /** An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection. */
 export type NodeServerApp =
@@ -186,23 +186,23 @@ const handleRequest = (
     drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
   })
+  /** Waits until the caller has read the buffered bytes. They count as bytes in flight until then. */
+  const waitForReader = async (event: SendEvent) => {
+    const inFlight = request && inFlightOf(request)
+    inFlight?.sending(serverResponse.writableLength)
+    const { responseStallMs: stallMs, responseMs: totalMs } = timeouts
+    await waitUntilSent(serverResponse, event, { stallMs, totalMs }, timers)
+    inFlight?.sent()
+  }
   const response = request ? handle(request) : rejectionOf(problem, incoming, options)
   const sent = andThen(response, (response) => {
     // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
     if (drain.isStopping) serverResponse.setHeader('connection', 'close')
-    return sendResponse(response, serverResponse, incoming.method === 'HEAD')
+    return sendResponse(response, serverResponse, incoming.method === 'HEAD', () => waitForReader('drain'))
   })
   return andThen(sent, () => {
     body?.discard()
-    if (serverResponse.writableLength === 0) return undefined
-    const inFlight = request && inFlightOf(request)
-    inFlight?.sending(serverResponse.writableLength)
-    const done = waitUntilSent(
-      serverResponse,
-      { stallMs: timeouts.responseStallMs, totalMs: timeouts.responseMs },
-      timers,
-    )
-    return done.then(() => inFlight?.sent())
+    return serverResponse.writableLength === 0 ? undefined : waitForReader('close')
   })
 }
 

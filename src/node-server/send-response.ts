@@ -1,55 +1,93 @@
 import { Buffer } from 'node:buffer'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
+import type { Awaitable } from '../../plugins/shared/awaitable.ts'
 import { type ByteSource, byteSourceOf, sourceFrom } from '../../plugins/shared/byte-source.ts'
-import { knownBody } from '../../plugins/shared/known-body.ts'
+import { type KnownBody, knownBody } from '../../plugins/shared/known-body.ts'
+import { readAhead } from './read-ahead.ts'
+import { waitForEvent } from './wait-until-sent.ts'
 
-/** Sends a response, synchronously if its body is known. Throws or rejects when its body fails. */
-export const sendResponse = (response: Response, serverResponse: ServerResponse, isHead: boolean): Awaitable<void> => {
-  const { status } = response
+/**
+ * Sends a response, synchronously if its body is known. Throws or rejects when its body fails; the connection must then be closed.
+ *
+ * A body that is available at once is sent with its length, and any other body as it comes.
+ *
+ * @param waitForDrain waits until the caller has read buffered bytes of a stream, or has disconnected. An event stream waits without a timeout.
+ */
+export const sendResponse = (
+  response: Response,
+  serverResponse: ServerResponse,
+  isHead: boolean,
+  waitForDrain: () => Promise<void>,
+): Awaitable<void> => {
   const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
   if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
-  if (isEventStream(response.headers) && response.body) {
-    const source = byteSourceOf(response) ?? sourceFrom(response.body)
-    serverResponse.writeHead(status, headers)
-    if (isHead) serverResponse.end()
-    else serverResponse.flushHeaders()
-    // A stream may be endless: it is cancelled when the caller does not want it (HEAD) or has disconnected.
-    return isHead || serverResponse.destroyed ? source.cancel() : sendStream(source, serverResponse)
+  // The framing is the server's own choice (RFC 9112 section 6). Elysia (1.4.30) sets this field for generators.
+  if ('transfer-encoding' in headers) delete headers['transfer-encoding']
+  const sink: Sink = { serverResponse, status: response.status, headers, isHead }
+  const known = knownBody(response)
+  if (known !== undefined) return sendComplete(known, sink)
+  const source = byteSourceOf(response)
+  const { body } = response
+  if (source || (body && isEventStream(response.headers))) {
+    return sendStream(source ?? sourceFrom(body as ReadableStream<Uint8Array>), sink, () =>
+      waitForEvent(serverResponse, 'drain'),
+    )
   }
-  const body: Awaitable<string | Uint8Array> = knownBody(response) ?? response.bytes()
-  return andThen(body, (body) => {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    // RFC 9110 section 8.6: 204 and 304 have no content-length. For HEAD, an empty body may not have the length of the GET response.
-    if (status !== 204 && status !== 304 && (!isHead || length > 0)) headers['content-length'] = length
-    serverResponse.writeHead(status, headers)
-    serverResponse.end(isHead ? undefined : body)
-  })
+  if (!body) return sendComplete('', sink)
+  return readAhead(body).then((ahead) =>
+    ahead instanceof Uint8Array ? sendComplete(ahead, sink) : sendStream(ahead, sink, waitForDrain),
+  )
 }
 
-/** Whether the body is an event stream, which must be sent event by event. */
+interface Sink {
+  readonly serverResponse: ServerResponse
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  readonly isHead: boolean
+}
+
+/** Whether the body is an event stream, which may be silent and unread for any time. */
 export const isEventStream = (headers: Headers): boolean =>
   (headers.get('content-type') ?? '').startsWith('text/event-stream')
 
+const sendComplete = (body: KnownBody | Uint8Array, { serverResponse, status, headers, isHead }: Sink): void => {
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  // RFC 9110 section 8.6: 204 has no content-length, and 304 and HEAD have that of the response to GET, which an empty body does not tell.
+  if (status === 204) delete headers['content-length']
+  else if (status !== 304 && (!isHead || length > 0)) headers['content-length'] = length
+  serverResponse.writeHead(status, headers)
+  serverResponse.end(isHead ? undefined : body)
+}
+
 /** Sends a stream with backpressure. When the caller disconnects, the source is cancelled, even if it is silent. */
-const sendStream = async (source: ByteSource, serverResponse: ServerResponse): Promise<void> => {
+const sendStream = async (
+  source: ByteSource,
+  { serverResponse, status, headers, isHead }: Sink,
+  waitForDrain: () => Promise<void>,
+): Promise<void> => {
+  let remaining = contentLengthOf(headers)
+  if (remaining === undefined) delete headers['content-length']
+  serverResponse.writeHead(status, headers)
+  if (isHead) serverResponse.end()
+  else serverResponse.flushHeaders()
+  // A stream may be endless: it is cancelled when the caller does not want it (HEAD) or has disconnected.
+  if (isHead || serverResponse.destroyed) return source.cancel()
   const cancel = () => void source.cancel()
   serverResponse.on('close', cancel)
   await source.writeTo((bytes) => {
-    if (serverResponse.destroyed || serverResponse.write(bytes)) return undefined
-    return waitForDrain(serverResponse)
+    if (remaining !== undefined) {
+      remaining -= bytes.length
+      if (remaining < 0) throw new Error('the response is longer than its content-length')
+    }
+    return serverResponse.destroyed || serverResponse.write(bytes) ? undefined : waitForDrain()
   })
+  if (remaining) throw new Error('the response is shorter than its content-length')
   serverResponse.off('close', cancel)
   serverResponse.end()
 }
 
-const waitForDrain = (serverResponse: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      serverResponse.off('drain', done)
-      serverResponse.off('close', done)
-      resolve()
-    }
-    serverResponse.on('drain', done)
-    serverResponse.on('close', done)
-  })
+/** The length that the app has announced for a stream. The server checks it: otherwise the rest would be read as the start of the next response. */
+const contentLengthOf = (headers: OutgoingHttpHeaders): number | undefined => {
+  const text = headers['content-length']
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}

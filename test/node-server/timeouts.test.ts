@@ -1,39 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { connect } from 'node:net'
-import { denoBinary } from '../support/server.ts'
-import { host, json, RawConnection } from './raw-connection.ts'
-
-const file = new URL('./fixture.ts', import.meta.url).pathname
-const runtimes = {
-  Bun: () => [process.execPath, file],
-  Deno: () => [denoBinary(), 'run', '-A', file],
-} as const
+import { type Program, runtimes, startProgram } from './program.ts'
+import { host, json } from './raw-connection.ts'
 
 /** A request with an incomplete body. */
 const half = (method: string, path: string) =>
   `${method} ${path} HTTP/1.1\r\n${host}${json}Content-Length: 100\r\n\r\n{"a":`
 
 describe.each(Object.entries(runtimes))('on %s', (_, command) => {
-  let child: ChildProcess
-  let port = 0
-  const connections: RawConnection[] = []
-  const dial = (text = '') => {
-    const connection = new RawConnection(connect(port, '127.0.0.1'))
-    connections.push(connection)
-    if (text !== '') connection.write(text)
-    return connection
-  }
+  let program: Program
+  const dial = (text?: string) => program.dial(text)
   beforeAll(async () => {
-    const [program = '', ...args] = command()
-    child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    const line = await new Promise<string>((resolve) => child.stdout?.once('data', (text) => resolve(String(text))))
-    port = Number(line.split(' ').at(-1))
+    program = await startProgram(command, './fixture.ts')
   }, 30_000)
-  afterAll(() => {
-    for (const connection of connections) connection.socket.destroy()
-    child.kill('SIGKILL')
-  })
+  afterAll(() => program[Symbol.asyncDispose]())
 
   test.concurrent('a connection without a complete request is closed', async () => {
     const others = [dial(), dial('GET / HT'), dial(`GET / HTTP/1.1\r\n${host}a: b`)]

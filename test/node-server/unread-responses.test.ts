@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { requireIdentity } from '../../plugins/shared/identify.ts'
+import { responseOf } from '../../plugins/shared/known-body.ts'
 import { maxPipelined } from '../../src/node-server.ts'
 import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
@@ -9,11 +10,11 @@ const large = new Uint8Array(bufferedBytes)
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
 /** Treats all callers as one user with a limit for buffered bytes. */
-const limiting = (maxUnreadBodyBytes: number) => {
+const limiting = (maxUnreadBodyBytes: number, body = () => responseOf(large, {})) => {
   const limits = concurrencyLimits({ user: { maxUnreadBodyBytes } })
   const handle = limits.limited(async (request) => {
     await requireIdentity(() => ({ user: 'ann' }), request)
-    return new Response(large)
+    return body()
   })
   return { limits, handle }
 }
@@ -32,6 +33,35 @@ describe('a response that the caller does not read', () => {
     expect(limits.users()).toBe(0)
     connection.socket.resume()
     await connection.closed
+  })
+
+  test('counts while a stream waits, with the bytes that are buffered', async () => {
+    const chunk = new Uint8Array(1_000_000)
+    let remaining = 100
+    const body = () =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            await pause()
+            if (remaining-- > 0) controller.enqueue(chunk)
+            else controller.close()
+          },
+        }),
+      )
+    const { limits, handle } = limiting(2 * large.length, body)
+    await using served = await startTestServer(handle, { timeouts: { responseStallMs: 200 } })
+    const connection = served.dial()
+    connection.socket.pause()
+    connection.write(get)
+    while (limits.counts().bodyBytes === 0) await pause()
+    while (limits.counts().bodyBytes > 0) {
+      expect(limits.counts().bodyBytes).toBeLessThan(3 * chunk.length)
+      await pause()
+    }
+    expect(limits.users()).toBe(0)
+    connection.socket.resume()
+    await connection.closed
+    expect(remaining).toBeGreaterThan(0)
   })
 
   test('is aborted when the user has too many of them', async () => {
