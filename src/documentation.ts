@@ -1,7 +1,8 @@
-import { openapi } from '@elysiajs/openapi'
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { errorBody, errorResponses, jsonResponse, routeOptions } from '../plugins/shared/openapi.ts'
+import { createDocument, withComponents } from './documentation/document.ts'
 import { documentationPage } from './documentation/page.ts'
-import type { Specification } from './documentation/specification.ts'
 import { style } from './documentation/style.ts'
 
 /**
@@ -10,42 +11,36 @@ import { style } from './documentation/style.ts'
  * The page contains no script, because it has the same origin as the console: a script could use the session cookie.
  */
 export const documentation = () => {
-  const specification = openapi({
-    path,
-    specPath: `${path}/json`,
-    // The plugin's own pages load a script from another host.
-    provider: null,
-    documentation: {
-      info: {
-        title: 'sluice',
-        version: '1',
-        description: 'Each user has a media asset library of their own, on an upstream account that all users share.',
-      },
-      components: {
-        securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'API token, sk-…' } },
-      },
-      security: [{ token: [] }],
-    },
-  })
-  const read = async () => {
-    const response = await specification.handle(new Request(`http://localhost${path}/json`))
-    return (await response.json()) as Specification
+  const plugin = new Elysia({ name: 'sluice/documentation' })
+  /** Created by the first request: by then all routes are registered. */
+  let content: { readonly page: string; readonly json: string } | undefined
+  const read = () => {
+    if (!content) {
+      const document = createDocument(plugin)
+      content = { page: documentationPage(document), json: JSON.stringify(withComponents(document)) }
+    }
+    return content
   }
-  /** Rendered by the first request: by then all routes are registered. */
-  let page: string | undefined
-  const showPage = async (): Promise<Response> => {
-    page ??= documentationPage(await read())
-    return staticResponse(page, 'text/html; charset=utf-8')
-  }
-  return new Elysia({ name: 'sluice/documentation' })
-    .use(specification)
-    .get(path, showPage, hidden)
+  return plugin
+    .get(path, () => staticResponse(read().page, 'text/html; charset=utf-8'), hidden)
     .get(`${path}/style.css`, () => staticResponse(style, 'text/css; charset=utf-8'), hidden)
+    .get(`${path}/json`, () => new Response(read().json, { headers: { 'content-type': 'application/json' } }), jsonDocs)
 }
 
 const path = '/openapi'
 
 const hidden = { detail: { hide: true } }
+
+const jsonDocs = routeOptions({
+  operationId: 'readDocumentation',
+  summary: 'Read this document',
+  tags: ['operation'],
+  security: [],
+  responses: {
+    200: jsonResponse('The document', Type.Object({ openapi: Type.String() })),
+    ...errorResponses(errorBody, 400, 503),
+  },
+})
 
 const staticResponse = (content: string, type: string): Response =>
   new Response(content, { headers: { ...securityHeaders, 'content-type': type } })

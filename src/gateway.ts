@@ -22,7 +22,7 @@ import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
 import { checkIdentify, checkPath } from '../plugins/shared/options.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../plugins/shared/origin.ts'
-import type { RoutesPlugin } from '../plugins/shared/plugin.ts'
+import type { RoutesAt, RoutesPlugin } from '../plugins/shared/plugin.ts'
 import { noLog, problemBody } from '../plugins/shared/problem.ts'
 import { seedOf } from '../plugins/shared/seed.ts'
 import {
@@ -41,6 +41,7 @@ import { type Evidence, type Library, locateAsset, type Owners } from './routes/
 import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
+import type { LibraryRoutes } from './schema/types.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
@@ -73,11 +74,21 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
 }
 
 /** The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`. */
-export const gateway = (options: GatewayOptions): RoutesPlugin => assetLibrary(options).gateway
+export const gateway = <const Segment extends string = 'media', const Prefix extends string = PrefixOf<Segment>>(
+  options: GatewayOptions & LibraryPath<Segment, Prefix>,
+): RoutesPlugin<RoutesAt<Prefix, LibraryRoutes>> => assetLibrary(options).gateway
+
+/** The options that decide the path of the routes, with their literal types, for Eden. */
+interface LibraryPath<Segment extends string, Prefix extends string> {
+  readonly segment?: Segment
+  readonly prefix?: Prefix
+}
+
+type PrefixOf<Segment extends string> = string extends Segment ? string : `/api/${Segment}/proxy`
 
 /** The result of `assetLibrary`. */
-export interface AssetLibrary {
-  readonly gateway: RoutesPlugin
+export interface AssetLibrary<Prefix extends string> {
+  readonly gateway: RoutesPlugin<RoutesAt<Prefix, LibraryRoutes>>
   /** The client of the upstream, for `faceVerification`. */
   readonly upstream: Upstream
   /** Checks the owner of an asset, for `textGeneration`. Undefined without an upstream. */
@@ -85,7 +96,9 @@ export interface AssetLibrary {
 }
 
 /** The gateway plugin, and the parts of it that other plugins need. */
-export const assetLibrary = (options: GatewayOptions): AssetLibrary => {
+export const assetLibrary = <const Segment extends string = 'media', const Prefix extends string = PrefixOf<Segment>>(
+  options: GatewayOptions & LibraryPath<Segment, Prefix>,
+): AssetLibrary<Prefix> => {
   const { segment = 'media', log = noLog, audit = noAudit, clock = systemClock, store } = options
   const { maxBodyBytes = 2 ** 20 } = options
   if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must consist of letters, digits, _ and -')
@@ -118,18 +131,24 @@ export const assetLibrary = (options: GatewayOptions): AssetLibrary => {
     .get('/assets/groups/:group_id', route(getGroup(library)), { ownsGroup: 'group_id', ...docs.getGroup })
     .put('/assets/groups/:group_id', route(updateGroup(library, 'PUT')), {
       ownsGroup: 'group_id',
-      ...docs.updateGroup,
+      ...docs.updateGroup('PUT'),
     })
     .patch('/assets/groups/:group_id', route(updateGroup(library, 'PATCH')), {
       ownsGroup: 'group_id',
-      ...docs.updateGroup,
+      ...docs.updateGroup('PATCH'),
     })
     .delete('/assets/groups/:group_id', route(deleteGroup(library)), { ownsGroup: 'group_id', ...docs.deleteGroup })
     .post('/assets', route(createAsset(library)), { caller: true, ...docs.createAsset })
     .get('/assets', route(listAssets(library)), { caller: true, lists: assetList, ...docs.listAssets })
     .get('/assets/:asset_id', route(getAsset), { locatesAsset: 'asset_id', ...docs.getAsset })
-    .put('/assets/:asset_id', route(updateAsset(library, 'PUT')), { ownsAsset: 'asset_id', ...docs.updateAsset })
-    .patch('/assets/:asset_id', route(updateAsset(library, 'PATCH')), { ownsAsset: 'asset_id', ...docs.updateAsset })
+    .put('/assets/:asset_id', route(updateAsset(library, 'PUT')), {
+      ownsAsset: 'asset_id',
+      ...docs.updateAsset('PUT'),
+    })
+    .patch('/assets/:asset_id', route(updateAsset(library, 'PATCH')), {
+      ownsAsset: 'asset_id',
+      ...docs.updateAsset('PATCH'),
+    })
     .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
     .use(fallbackRoutes(handler))
   return { gateway: routes, upstream, assets: options.kind && rules }

@@ -13,3 +13,4 @@ export {
   type NodeServerOptions,
   type NodeServerTimeouts,
 } from './node-server.ts'
+export type * from './schema/types.ts'

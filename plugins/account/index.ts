@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { type ConsoleTokenStore, consoleTokens } from '../api-token/index.ts'
+import { type ConsoleTokenStore, consoleTokens, type TokenRoutes } from '../api-token/index.ts'
 import { type ConsolePaths, consolePages } from '../console/index.ts'
-import { type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
+import { type FaceRoutes, type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
 import type { Audit } from '../shared/audit.ts'
 import { createClientAddressOf } from '../shared/client-address.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -10,21 +10,24 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { noStore } from '../shared/no-store.ts'
 import { checkPath } from '../shared/options.ts'
 import { requireSameOrigin } from '../shared/origin.ts'
-import type { MacroPlugin, RoutesPlugin } from '../shared/plugin.ts'
+import type { MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import {
   type AttemptStore,
   identifyBySession,
+  type SessionRoutes,
   type SessionStore,
   type WebSessionMacros,
   type WebSessionOptions,
   webSession,
 } from '../web-session/index.ts'
+import { type UsageRoutes, usageDocs } from './openapi.ts'
 import { listUsage, type UsageReportStore } from './usage.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { UsageReport, UsageRoutes, UsageRow } from './openapi.ts'
 export type { DailyUsage, UsageReportStore } from './usage.ts'
 
 /** Options of `account`. Those that are not described here are options of `webSession`. */
@@ -62,7 +65,12 @@ export interface AccountOptions
  *
  * Throws TypeError for options that its parts reject.
  */
-export const account = (options: AccountOptions): MacroPlugin<WebSessionMacros> => {
+export const account = <
+  const Prefix extends string = '/api',
+  const Face extends { readonly prefix?: string } | undefined = undefined,
+>(
+  options: AccountOptions & { readonly prefix?: Prefix; readonly face?: Face },
+): MacroPlugin<WebSessionMacros, AccountRoutes<Prefix, Face>> => {
   const { store, publicUrl, prefix = '/api', addressOf = createClientAddressOf(), errors, log, audit, clock } = options
   checkPath('prefix', prefix)
   const session = {
@@ -96,6 +104,17 @@ export const account = (options: AccountOptions): MacroPlugin<WebSessionMacros> 
   return plugin
 }
 
+/** The routes of `account`, for Eden. `Face` is the type of its option `face`. */
+export type AccountRoutes<Prefix extends string, Face> = RoutesAt<
+  Prefix,
+  { session: SessionRoutes; tokens: TokenRoutes } & UsageRoutes
+> &
+  (Face extends { readonly prefix: infer FacePrefix extends string }
+    ? RoutesAt<FacePrefix, FaceRoutes>
+    : Face extends object
+      ? RoutesAt<'/api/media/face-verifications', FaceRoutes>
+      : Record<never, never>)
+
 interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'audit'> {
   readonly prefix: string
   readonly store: UsageReportStore
@@ -107,9 +126,7 @@ const usageRoutes = ({ prefix, store, identify, ...options }: UsageRoutesOptions
   const list = listUsage(store, identify)
   const errors = createErrorHandler({ ...options, finish: noStore })
   const plugin: AnyElysia = new Elysia({ prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), {
-      detail: { hide: true },
-    })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), usageDocs)
     .use(fallbackRoutes(errors))
   return plugin
 }

@@ -7,12 +7,13 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
 import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
-import type { MacroFunctions, MacroPlugin, RoutesPlugin } from '../shared/plugin.ts'
+import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
+import { type TokenRoutes, tokenDocs } from './openapi.ts'
 import type { TokenOwner, TokenStore } from './store.ts'
 import { bearerToken, hashToken } from './token.ts'
 
@@ -21,6 +22,7 @@ export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
 export type { ConsoleTokenStore, ConsoleTokensOptions, StoredToken } from './console-tokens.ts'
+export type { CreatedToken, TokenInfo, TokenList, TokenRequest, TokenRoutes } from './openapi.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
 export { createToken, hashToken } from './token.ts'
 
@@ -146,19 +148,21 @@ export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMac
  *
  * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxTokens`.
  */
-export const consoleTokens = (options: ConsoleTokensOptions): RoutesPlugin => {
+export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
+  options: ConsoleTokensOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, TokenRoutes>> => {
   const prefix = checkPath('prefix', options.prefix ?? '/api/tokens')
   checkIdentify(options.identify)
   checkPublicUrl(options.publicUrl)
   const { list, create, revoke } = createConsoleTokens(options)
   const errors = createErrorHandler({ ...options, finish: noStore })
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)))
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), { parse: 'none' })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), tokenDocs.list)
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), tokenDocs.create)
     .delete(
       '/:id',
       async ({ request, params, set }) => errors.handle({ request, set }, () => revoke(request, params.id)),
-      { parse: 'none' },
+      tokenDocs.revoke,
     )
     .use(fallbackRoutes(errors))
   return plugin

@@ -8,7 +8,7 @@ import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
 import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
-import type { RoutesPlugin } from '../shared/plugin.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
@@ -22,6 +22,7 @@ import { withReservation } from './reservation.ts'
 import { restDriver } from './rest.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 import { findOwnTask } from './task-lease.ts'
+import type { FaceRoutes } from './types.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/error-handler.ts'
@@ -30,6 +31,7 @@ export type { VerificationKind } from '../upstream-proxy/index.ts'
 export type { ReconcileVerificationsOptions } from './reconcile.ts'
 export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verificationStatuses } from './status.ts'
 export type { FaceGroupStore, NewVerification, Verification, VerificationStore } from './store.ts'
+export type * from './types.ts'
 
 export interface FaceVerificationOptions {
   /** The client of the asset library. Its `faceVerification` chooses the driver. */
@@ -91,7 +93,9 @@ const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
  *
  * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, and when `taskMs` or `leaseMs` is not above 0.
  */
-export const faceVerification = (options: FaceVerificationOptions): RoutesPlugin => {
+export const faceVerification = <const Prefix extends string = '/api/media/face-verifications'>(
+  options: FaceVerificationOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, FaceRoutes>> => {
   const { upstream, store, identify, publicUrl } = options
   const { clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options

@@ -1,50 +1,88 @@
-import { type TObject, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import {
+  errorBody,
+  forwardedErrors,
+  jsonBody,
+  jsonResponse,
+  noStoreHeader,
+  type OperationDescription,
+  pathParameter,
+  queryParameter,
+  type RouteOptions,
+  routeOptions,
+  type SchemaOf,
+} from '../shared/openapi.ts'
+import { verificationStatuses } from './status.ts'
+import type { CreatedVerification, VerificationState } from './types.ts'
 
-const status = Type.String({ description: 'waiting_user, callback_received, resolving, verified, failed or expired' })
+const status = Type.String({ description: verificationStatuses.join(', ') })
 
-const created = Type.Object({
-  verification_id: Type.String(),
-  status,
-  h5_url: Type.String({
-    description: 'The address that the person opens on a phone. It is a secret, and only this response contains it',
-  }),
-  expires_at: Type.Integer({ description: 'Seconds since 1970' }),
-})
-
-const queried = Type.Object({
-  verification_id: Type.String(),
-  status,
-  group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once the status is verified' })),
-})
-
-const errorBody = Type.Object({
-  success: Type.Literal(false),
-  error: Type.Object({ message: Type.String(), type: Type.String() }),
-})
-
-const route = (summary: string, schema: TObject, more: object = {}) => ({
-  parse: 'none' as const,
-  detail: {
-    summary: `${summary} (web session)`,
-    tags: ['face verification'],
-    // These routes accept no API token.
-    security: [],
-    responses: {
-      200: { description: 'Success', content: { 'application/json': { schema } } },
-      default: {
-        description: 'The gateway or the upstream rejected the request',
-        content: { 'application/json': { schema: errorBody } },
-      },
-    },
-    ...more,
+const created: SchemaOf<CreatedVerification> = Type.Object(
+  {
+    verification_id: Type.String(),
+    status,
+    h5_url: Type.String({
+      description: 'The address that the person opens on a phone. It is a secret, and only this response contains it',
+    }),
+    expires_at: Type.Integer({ description: 'Seconds since 1970' }),
   },
-})
+  { title: 'CreatedVerification' },
+)
 
-/** OpenAPI details of each route. */
+const queried: SchemaOf<VerificationState> = Type.Object(
+  {
+    verification_id: Type.String(),
+    status,
+    group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once the status is verified' })),
+  },
+  { title: 'VerificationState' },
+)
+
+const route = (
+  operation: Pick<OperationDescription, 'operationId' | 'summary' | 'parameters' | 'requestBody' | 'responses'>,
+): RouteOptions =>
+  routeOptions({
+    ...operation,
+    tags: ['face verification'],
+    responses: {
+      ...operation.responses,
+      ...forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503),
+    },
+  })
+
+const page = (description: string) => ({ description, content: { 'text/html': { schema: Type.String() } } })
+
+/** Elysia options of each route. */
 export const faceDocs = {
-  create: route('start a face verification', created, {
-    requestBody: { required: false, content: { 'application/json': { schema: Type.Object({}) } } },
+  create: route({
+    operationId: 'createFaceVerification',
+    summary: 'Start a face verification',
+    requestBody: jsonBody(Type.Object({}, { description: 'Forwarded to the upstream' }), false),
+    responses: { 200: jsonResponse('The verification', created, noStoreHeader) },
   }),
-  query: route('query the status of a face verification', queried),
-  callback: { detail: { hide: true } },
+  query: route({
+    operationId: 'getFaceVerification',
+    summary: 'Get the status of a face verification',
+    parameters: [pathParameter('verification_id', "Id of one of the caller's verifications")],
+    responses: { 200: jsonResponse('The status', queried, noStoreHeader) },
+  }),
+  callback: {
+    detail: routeOptions({
+      operationId: 'showFaceVerificationResult',
+      summary: 'The page to which the upstream redirects the phone of the person',
+      tags: ['face verification'],
+      security: [],
+      parameters: [
+        pathParameter('state', 'Identifies the verification. A secret'),
+        queryParameter('resultCode', '10000: the person has passed the check', Type.String()),
+        queryParameter('bytedToken', 'Token of the session', Type.String()),
+      ],
+      responses: {
+        200: page('The page. It tells the person what to do next'),
+        404: page('The page, for a state that is unknown'),
+        500: page('The page, when the result cannot be recorded now'),
+        503: { description: 'The browser prefetches the page. It has to request the page again' },
+      },
+    }).detail,
+  },
 }

@@ -4,12 +4,14 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { checkPath } from '../shared/options.ts'
-import type { RoutesPlugin } from '../shared/plugin.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
+import { type MetricsRoutes, metricsDocs } from './openapi.ts'
 import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
 import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
 
+export type { MetricsRoutes } from './openapi.ts'
 export { type MetricsSnapshot, readSnapshot } from './snapshot.ts'
 
 /** The metrics of one process, and their registry, where a host app can register further metrics. */
@@ -207,7 +209,9 @@ export interface MetricsOptions {
  * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route responds with 401 without the
  * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix` and for an empty token.
  */
-export const metrics = (options: MetricsOptions): RoutesPlugin => {
+export const metrics = <const Prefix extends string = '/metrics'>(
+  options: MetricsOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, MetricsRoutes>> => {
   const { metrics, token, readAll, countRequests = true } = options
   if (token === '') throw new TypeError('token must not be empty')
   const prefix = checkPath('prefix', options.prefix ?? '/metrics')
@@ -224,7 +228,7 @@ export const metrics = (options: MetricsOptions): RoutesPlugin => {
   }
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics', seed: seedOf(options), prefix })
-  plugin.get('', async ({ request, set }) => errors.handle({ request, set }, () => respond(request)))
+  plugin.get('', async ({ request, set }) => errors.handle({ request, set }, () => respond(request)), metricsDocs)
   // `wrap` and not a hook: a hook applies only to routes that are added later, and costs each of them a call.
   if (countRequests) plugin.wrap((handle) => counting(handle as unknown as FetchHandler, metrics))
   return plugin

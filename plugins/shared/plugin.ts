@@ -1,4 +1,4 @@
-import type { Elysia } from 'elysia'
+import type { CreateEden, Elysia } from 'elysia'
 import type { GuardContext } from './error-handler.ts'
 
 // The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app writes out such an alias, while it
@@ -69,16 +69,11 @@ type DerivedContext<Context extends Record<string, unknown>> = {
   response: Empty
 }
 
-/** A plugin that adds macros to the app that uses it, by the name of each macro. */
-export type MacroPlugin<Macros extends Record<string, MacroTypes>> = Elysia<
-  '',
-  NoSingleton,
-  NoDefinitions,
-  MacroMetadata<Macros>,
-  Empty,
-  NoContext,
-  NoContext
->
+/** A plugin that adds macros, by the name of each, and routes to the app that uses it. */
+export type MacroPlugin<
+  Macros extends Record<string, MacroTypes>,
+  Routes extends Record<string, unknown> = Empty,
+> = Elysia<'', NoSingleton, NoDefinitions, MacroMetadata<Macros>, Routes, NoContext, NoContext>
 
 /** A plugin that adds members to the context of the routes of the app that uses it. */
 export type ContextPlugin<Context extends Record<string, unknown>> = Elysia<
@@ -105,3 +100,26 @@ export type RoutesPlugin<Routes extends Record<string, unknown> = Empty> = Elysi
   NoContext,
   NoContext
 >
+
+/**
+ * One method of a path, in the form of Elysia's type parameter: the types of its responses by status, and of the parts of its request. A member
+ * `body` of type undefined: the request needs no body.
+ */
+export type Route<
+  Responses extends Record<number, unknown>,
+  Parts extends { readonly body?: unknown; readonly query?: unknown; readonly params?: unknown } = Empty,
+> = {
+  body: Parts extends { readonly body: infer Body } ? Body : undefined
+  query: Parts extends { readonly query: infer Query } ? Query : unknown
+  params: Parts extends { readonly params: infer Params } ? Params : Empty
+  headers: unknown
+  response: Responses
+}
+
+/** The responses of a route: `Success` with status 200, and `Failure` with each of the statuses. */
+export type Responses<Success, Failure, Status extends number> = { 200: Success } & { [Each in Status]: Failure }
+
+/** Routes below a base path. None when the compiler does not know the path. */
+export type RoutesAt<Prefix extends string, Routes extends Record<string, unknown>> = string extends Prefix
+  ? Empty
+  : CreateEden<Prefix, Routes>

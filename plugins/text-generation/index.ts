@@ -8,7 +8,7 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { checkIdentify, checkPath } from '../shared/options.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
-import type { RoutesPlugin } from '../shared/plugin.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type Fetch, UpstreamUnreachableError } from '../shared/upstream-error.ts'
@@ -26,6 +26,7 @@ import { retrieve, type StoredAction, storedResponseRoute } from './objects/stor
 import { textDocs } from './openapi.ts'
 import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
+import type { TextRoutes } from './types.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
@@ -38,6 +39,7 @@ export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts
 export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
+export type * from './types.ts'
 export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
 export { readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
@@ -125,7 +127,9 @@ export interface TextGenerationOptions {
  *
  * Throws TypeError for a wrong `prefix`, and without `identify` or `upstreams`.
  */
-export const textGeneration = (options: TextGenerationOptions): RoutesPlugin => {
+export const textGeneration = <const Prefix extends string = '/v1'>(
+  options: TextGenerationOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, TextRoutes>> => {
   const { usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,

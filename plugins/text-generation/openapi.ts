@@ -1,97 +1,117 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import {
+  forwardedErrors,
+  jsonBody,
+  jsonContent,
+  jsonResponse,
+  type OperationDescription,
+  pathParameter,
+  queryParameter,
+  type ResponseDescription,
+  type RouteOptions,
+  routeOptions,
+} from '../shared/openapi.ts'
+import {
+  chatChunk,
+  chatCompletion,
+  chatCompletionRequest,
+  deletedResponse,
+  inputItemList,
+  model,
+  modelList,
+  modelResponse,
+  modelResponseEvent,
+  responsesRequest,
+  textErrorBody,
+} from './schemas.ts'
 
-const json = (schema: TSchema) => ({ 'application/json': { schema } })
-
-const errors = {
-  default: {
-    description: 'Error of the gateway or of the upstream',
-    content: json(
-      Type.Object({
-        error: Type.Object({
-          message: Type.String(),
-          type: Type.String(),
-          param: Type.Union([Type.String(), Type.Null()]),
-          code: Type.Union([Type.String(), Type.Null()]),
-        }),
-      }),
-    ),
-  },
-}
-
-const partial = {
+const partialHeader = {
   'x-upstream-partialresponse': {
-    description: '`true` when the call was cut off at the time limit; absent otherwise',
-    schema: Type.String(),
+    description: '`true`: the call was cut off at the time limit, and the body holds what was generated until then',
+    schema: Type.Literal('true'),
   },
 }
 
-interface Success {
-  readonly description: string
-  readonly [extra: string]: unknown
-}
-
-const route = (summary: string, success: Success, extra: object = {}) => ({
-  parse: 'none' as const,
-  detail: { summary, tags: ['text generation'], responses: { 200: success, ...errors }, ...extra },
-})
-
-const generated = (description: string) => ({
-  description: `${description}; with \`stream\`, server-sent events that end with \`data: [DONE]\``,
-  headers: partial,
-  content: { ...json(Type.Object({})), 'text/event-stream': { schema: Type.String() } },
-})
-
-const body = (schema: TSchema) => ({ requestBody: { required: true, content: json(schema) } })
-
-const completion = Type.Object({
-  model: Type.String(),
-  messages: Type.Array(
-    Type.Object({
-      role: Type.String({ description: 'system, user, assistant or tool' }),
-      content: Type.Optional(Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }))])),
-      tool_call_id: Type.Optional(Type.String({ description: 'Required for role tool' })),
+/** An event whose data is JSON. */
+const eventOf = (data: TSchema): TSchema =>
+  Type.Object({
+    data: Type.String({
+      description: 'JSON; the last event has the text `[DONE]` instead',
+      contentMediaType: 'application/json',
+      contentSchema: data,
     }),
-    { minItems: 1 },
-  ),
-  stream: Type.Optional(Type.Boolean({ default: false })),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 1, default: 4096 })),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
-  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  tools: Type.Optional(Type.Array(Type.Object({}))),
-  response_format: Type.Optional(Type.Object({ type: Type.String() })),
+    event: Type.Optional(Type.String()),
+  })
+
+/** A response that is JSON, or with `stream` a stream of server-sent events. */
+const generated = (description: string, schema: TSchema, event: TSchema): ResponseDescription => ({
+  description: `${description}. With \`stream\`: server-sent events up to \`data: [DONE]\`, or up to an error event when the stream breaks off`,
+  headers: partialHeader,
+  content: {
+    ...jsonContent(schema),
+    'text/event-stream': { itemSchema: eventOf(Type.Union([event, textErrorBody])) },
+  },
 })
 
-const response = Type.Object({
-  model: Type.String(),
-  input: Type.Union([Type.String(), Type.Array(Type.Object({}))]),
-  stream: Type.Optional(Type.Boolean({ default: false })),
-  reasoning: Type.Optional(Type.Object({ effort: Type.Optional(Type.String()) })),
-  tools: Type.Optional(Type.Array(Type.Object({}))),
-  tool_choice: Type.Optional(Type.Union([Type.String(), Type.Object({})])),
-})
+const route = (
+  operationId: string,
+  summary: string,
+  success: ResponseDescription,
+  { responses: _, ...more }: Partial<OperationDescription> = {},
+): RouteOptions =>
+  routeOptions({
+    ...{ operationId, summary, tags: ['text generation'] },
+    ...more,
+    responses: {
+      200: success,
+      ...forwardedErrors(textErrorBody, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503),
+    },
+  })
 
-const model = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('model'),
-  created: Type.Integer(),
-  owned_by: Type.String(),
-})
-const models = Type.Object({ object: Type.Literal('list'), data: Type.Array(model) })
+const responseId = pathParameter('response_id', "Id of one of the caller's stored responses")
+const include = queryParameter('include', 'Further fields of the response', Type.String())
 
-/** Elysia options of each route. The handlers read the bodies themselves; `GET /openapi` shows a summary of the schemas. */
+const text = generated('The completion', chatCompletion, chatChunk)
+const response = generated('The response', modelResponse, modelResponseEvent)
+
+/** Elysia options of each route. The handlers read and check the bodies themselves; the schemas are for OpenAPI documents. */
 export const textDocs = {
-  createChatCompletion: route('Create a chat completion', generated('The completion'), body(completion)),
-  createResponse: route('Create a response', generated('The response'), body(response)),
-  getResponse: route('Get a stored response', generated('The response')),
-  deleteResponse: route('Delete a stored response', { description: 'Deleted', content: json(Type.Object({})) }),
-  cancelResponse: route('Cancel a background response', {
-    description: 'The response',
-    content: json(Type.Object({})),
+  createChatCompletion: route('createChatCompletion', 'Create a chat completion', text, {
+    requestBody: jsonBody(chatCompletionRequest),
   }),
-  listInputItems: route('List the input items of a stored response', {
-    description: 'Items',
-    content: json(Type.Object({})),
+  createResponse: route('createResponse', 'Create a response', response, { requestBody: jsonBody(responsesRequest) }),
+  getResponse: route('getResponse', 'Get a stored response', response, {
+    parameters: [
+      responseId,
+      include,
+      queryParameter('stream', 'Stream the events of a background response', Type.Boolean()),
+      queryParameter('starting_after', 'Stream only the events after this sequence number', Type.Integer()),
+      queryParameter('include_obfuscation', 'Pad the events to equal lengths', Type.Boolean()),
+    ],
   }),
-  listModels: route('List models', { description: 'Models', content: json(models) }),
-  getModel: route('Get a model', { description: 'The model', content: json(model) }),
+  deleteResponse: route('deleteResponse', 'Delete a stored response', jsonResponse('Deleted', deletedResponse), {
+    parameters: [responseId],
+  }),
+  cancelResponse: route('cancelResponse', 'Cancel a background response', jsonResponse('The response', modelResponse), {
+    parameters: [responseId],
+  }),
+  listInputItems: route(
+    'listInputItems',
+    'List the input items of a stored response',
+    jsonResponse('The items', inputItemList),
+    {
+      parameters: [
+        responseId,
+        include,
+        queryParameter('after', 'List the items after this one', Type.String()),
+        queryParameter('before', 'List the items before this one', Type.String()),
+        queryParameter('limit', 'Maximum number of items', Type.Integer({ minimum: 1 })),
+        queryParameter('order', 'Order of the items', Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
+      ],
+    },
+  ),
+  listModels: route('listModels', 'List the models', jsonResponse('The models', modelList)),
+  getModel: route('getModel', 'Get a model', jsonResponse('The model', model), {
+    parameters: [pathParameter('model', 'Id of the model')],
+  }),
 }

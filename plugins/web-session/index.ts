@@ -13,11 +13,12 @@ import {
   safeMethods,
   wrongOriginMessage,
 } from '../shared/origin.ts'
-import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
+import type { MacroFunctions, MacroPlugin, RoutesAt } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
+import { type SessionRoutes, sessionDocs } from './openapi.ts'
 import { verifyPassword } from './password.ts'
 import { createSessions, type SessionIdentity, type SessionOptions } from './session.ts'
 import type { AttemptStore, SessionStore } from './store.ts'
@@ -29,6 +30,7 @@ export type { Identify, Identity } from '../shared/identify.ts'
 export { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
 export type { Verify } from './login.ts'
 export type { QueueFlow } from './login-queue.ts'
+export type { LoginRequest, SessionRoutes, SessionUser } from './openapi.ts'
 export { hashPassword, verifyPassword } from './password.ts'
 export type { SessionIdentity, SessionOptions } from './session.ts'
 export type { Attempt, AttemptStore, Counter, LoginUser, NewSession, Session, SessionStore } from './store.ts'
@@ -76,7 +78,9 @@ export type WebSessionMacros = {
  *
  * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration.
  */
-export const webSession = (options: WebSessionOptions): MacroPlugin<WebSessionMacros> => {
+export const webSession = <const Prefix extends string = '/api/session'>(
+  options: WebSessionOptions & { readonly prefix?: Prefix },
+): MacroPlugin<WebSessionMacros, RoutesAt<Prefix, SessionRoutes>> => {
   const { store, publicUrl, verify = verifyPassword, clock = systemClock, audit = noAudit } = options
   const prefix = checkPath('prefix', options.prefix ?? '/api/session')
   const sessions = createSessions(options)
@@ -116,11 +120,13 @@ export const webSession = (options: WebSessionOptions): MacroPlugin<WebSessionMa
   }
 
   const routes = new Elysia({ prefix })
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => login(request)), { parse: 'none' })
-    .get('', async ({ request, set }) =>
-      errors.handle({ request, set }, async () => userResponse(await guard(request))),
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => login(request)), sessionDocs.login)
+    .get(
+      '',
+      async ({ request, set }) => errors.handle({ request, set }, async () => userResponse(await guard(request))),
+      sessionDocs.getUser,
     )
-    .delete('', async ({ request, set }) => errors.handle({ request, set }, () => logout(request)), { parse: 'none' })
+    .delete('', async ({ request, set }) => errors.handle({ request, set }, () => logout(request)), sessionDocs.logout)
     .use(fallbackRoutes(errors))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/web-session', seed: seedOf(options) }).macro({

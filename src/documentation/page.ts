@@ -2,6 +2,7 @@ import {
   type DocumentedContent,
   type DocumentedField,
   type DocumentedOperation,
+  type DocumentedResponse,
   fieldsOf,
   notesOf,
   type Specification,
@@ -78,6 +79,9 @@ const sectionOf = (route: Route): string => {
     ...{ name, required, type: typeOf(schema) },
     notes: [`in the ${parameter.in}`, parameter.description ?? notesOf(schema)].filter(Boolean).join('; '),
   }))
+  const { successes = [], errors = [] } = Object.groupBy(Object.entries(responses), ([status]) =>
+    status.startsWith('2') ? 'successes' : 'errors',
+  )
   return [
     `<section id="${idOf(route)}" aria-labelledby="${idOf(route)}-name">`,
     `<h3 id="${idOf(route)}-name">${method(route)} <code>${text(route.path)}</code></h3>`,
@@ -85,12 +89,8 @@ const sectionOf = (route: Route): string => {
     description && `<p>${text(description)}</p>`,
     tableOf('Parameters', rows),
     requestBody && contentOf('Body', requestBody),
-    ...Object.entries(responses).map(([status, response]) =>
-      contentOf(
-        `${status === 'default' ? 'Otherwise' : `Response ${status}`}: ${response.description ?? ''}`,
-        response,
-      ),
-    ),
+    ...successes.map(([status, response]) => contentOf(`Response ${status}: ${response.description ?? ''}`, response)),
+    listOf('Errors', errors),
     '</section>',
   ]
     .filter(Boolean)
@@ -104,6 +104,16 @@ const contentOf = (caption: string, { content = {} }: DocumentedContent): string
       return fields.length > 0 ? tableOf(caption, fields) : `<p>${text(caption)} (<code>${text(type)}</code>)</p>`
     })
     .join('\n') || `<p>${text(caption)}</p>`
+
+const listOf = (caption: string, responses: readonly (readonly [string, DocumentedResponse])[]): string => {
+  if (responses.length === 0) return ''
+  const items = responses.map(([status, { description = '', headers = {} }]) => {
+    const names = Object.keys(headers).map((name) => `<code>${text(name)}</code>`)
+    const suffix = names.length > 0 ? `, with ${names.join(', ')}` : ''
+    return `<dt><code>${text(status)}</code></dt><dd>${text(description)}${suffix}</dd>`
+  })
+  return `<p>${text(caption)}</p>\n<dl>\n${items.join('\n')}\n</dl>`
+}
 
 const tableOf = (caption: string, fields: readonly DocumentedField[]): string => {
   if (fields.length === 0) return ''

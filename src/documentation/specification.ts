@@ -1,8 +1,10 @@
 /** The parts of an OpenAPI document that the page shows (https://spec.openapis.org/oas/v3.1.2.html). */
 export interface Specification {
-  readonly info: { readonly title: string; readonly description?: string }
+  readonly info: { readonly title: string; readonly description?: string; readonly [member: string]: unknown }
   /** By path, then by method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly components?: object
+  readonly [member: string]: unknown
 }
 
 /** One method of one path. */
@@ -10,9 +12,21 @@ export interface DocumentedOperation {
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
+  readonly security?: readonly object[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: DocumentedContent
-  readonly responses?: Readonly<Record<string, DocumentedContent & { readonly description?: string }>>
+  readonly responses?: Readonly<Record<string, DocumentedResponse>>
+}
+
+/** The response with one status. */
+export interface DocumentedResponse extends DocumentedContent {
+  readonly description?: string
+  readonly headers?: Readonly<Record<string, DocumentedHeader>>
+}
+
+export interface DocumentedHeader {
+  readonly required?: boolean
+  readonly schema?: Schema
 }
 
 /** A parameter in the path, the query or a header. */

@@ -1,83 +1,198 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import {
+  errorBody,
+  forwardedErrors,
+  jsonBody,
+  jsonResponse,
+  type OperationDescription,
+  pathParameter,
+  queryParameter,
+  type ResponseDescription,
+  type RouteOptions,
+  routeOptions,
+  type SchemaOf,
+} from '../../plugins/shared/openapi.ts'
+import type {
+  Asset,
+  AssetChange,
+  AssetGroup,
+  CreatedId,
+  GroupChange,
+  LibraryResult,
+  NewAsset,
+  NewGroup,
+  ResultPage,
+} from './types.ts'
 
-const group = Type.Object({
-  Id: Type.String(),
-  Name: Type.String(),
-  Description: Type.String(),
-  GroupType: Type.String(),
-  CreateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
-  UpdateTime: Type.String(),
-})
+const groupType = Type.Union([Type.Literal('AIGC'), Type.Literal('LivenessFace')], { default: 'AIGC' })
 
-const asset = Type.Object({
-  Id: Type.String(),
-  GroupId: Type.String(),
-  Name: Type.String(),
-  AssetType: Type.String({ description: 'Image or Video' }),
-  Status: Type.String({ description: 'Active, Processing or Failed' }),
-  URL: Type.String(),
-  CreateTime: Type.String(),
-  UpdateTime: Type.String(),
-})
-
-const created = Type.Object({ Id: Type.String() })
-const page = (item: TSchema) =>
-  Type.Object({ Items: Type.Array(item), NextToken: Type.String(), TotalCount: Type.Integer() })
-
-const newGroup = Type.Object({
-  Name: Type.String({ minLength: 1, maxLength: 64 }),
-  Description: Type.Optional(Type.String({ maxLength: 300 })),
-  GroupType: Type.Optional(Type.Literal('AIGC')),
-})
-
-const newAsset = Type.Object({
-  GroupId: Type.String(),
-  GroupType: Type.Optional(Type.String({ description: 'AIGC (default) or LivenessFace; not forwarded' })),
-  URL: Type.String(),
-  AssetType: Type.String({ description: 'Image or Video' }),
-  Name: Type.Optional(Type.String()),
-})
-
-const json = (schema: TSchema) => ({ 'application/json': { schema } })
-
-const route = (summary: string, result: TSchema | undefined, more: object = {}) => ({
-  parse: 'none' as const,
-  detail: { summary, tags: ['asset library'], responses: responses(result), ...more },
-})
-
-const responses = (result: TSchema | undefined) => ({
-  200: { description: 'Success', ...(result && { content: json(Type.Object({ Result: result })) }) },
-  default: {
-    description: 'Rejected by the gateway or by the upstream',
-    content: json(
-      Type.Object({
-        success: Type.Literal(false),
-        error: Type.Object({ message: Type.String(), type: Type.String() }),
-      }),
-    ),
+const group: SchemaOf<AssetGroup> = Type.Object(
+  {
+    Id: Type.String(),
+    Name: Type.String(),
+    Description: Type.String(),
+    GroupType: Type.String({ description: 'AIGC or LivenessFace' }),
+    CreateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
+    UpdateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
   },
-})
+  { title: 'AssetGroup' },
+)
 
-const body = (schema: TSchema) => ({ requestBody: { required: true, content: json(schema) } })
+const asset: SchemaOf<Asset> = Type.Object(
+  {
+    Id: Type.String(),
+    GroupId: Type.String(),
+    Name: Type.String(),
+    AssetType: Type.String({ description: 'Image or Video' }),
+    Status: Type.String({ description: 'Processing, then Active or Failed' }),
+    URL: Type.String(),
+    CreateTime: Type.String(),
+    UpdateTime: Type.String(),
+  },
+  { title: 'Asset' },
+)
 
-const listed = (...filters: readonly string[]) => ({
-  parameters: [...filters, 'SortBy', 'SortOrder', 'NextToken', 'MaxResults', 'PageNumber', 'PageSize'].map((name) => ({
-    name,
-    in: 'query' as const,
-    schema: /^(?:MaxResults|Page)/.test(name) ? Type.Integer({ minimum: 1 }) : Type.String(),
-  })),
-})
+const created: SchemaOf<CreatedId> = Type.Object({ Id: Type.String() }, { title: 'CreatedId' })
+
+const page = <Item>(title: string, item: SchemaOf<Item>): SchemaOf<ResultPage<Item>> =>
+  Type.Unsafe<ResultPage<Item>>(
+    Type.Object(
+      {
+        Items: Type.Array(item),
+        NextToken: Type.String({ description: 'Cursor of the next page; empty on the last one' }),
+        TotalCount: Type.Integer({ minimum: 0, description: 'Number of items on all pages' }),
+      },
+      { title },
+    ),
+  )
+
+const newGroup: SchemaOf<NewGroup> = Type.Object(
+  {
+    Name: Type.String({ minLength: 1, maxLength: 64, description: 'Unique among the groups of the same type' }),
+    Description: Type.Optional(Type.String({ maxLength: 300 })),
+    GroupType: Type.Optional(Type.Literal('AIGC', { default: 'AIGC' })),
+  },
+  { title: 'NewGroup', description: 'Further fields are forwarded, except ProjectName' },
+)
+
+const groupChange: SchemaOf<GroupChange> = Type.Object(
+  {
+    Name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    Description: Type.Optional(Type.String({ maxLength: 300 })),
+  },
+  { title: 'GroupChange', description: 'An absent field stays as it is' },
+)
+
+const newAsset: SchemaOf<NewAsset> = Type.Object(
+  {
+    GroupId: Type.String({ minLength: 1, description: "Id of one of the caller's groups" }),
+    GroupType: Type.Optional(groupType),
+    URL: Type.String({ description: 'The HTTPS address from which the upstream fetches the file' }),
+    AssetType: Type.String({ description: 'Image or Video' }),
+    Name: Type.Optional(Type.String()),
+  },
+  { title: 'NewAsset', description: 'Further fields are forwarded, except GroupType and ProjectName' },
+)
+
+const assetChange: SchemaOf<AssetChange> = Type.Object(
+  { Name: Type.Optional(Type.String()) },
+  { title: 'AssetChange', description: 'The upstream decides which fields may change. ProjectName is removed' },
+)
+
+const result = <Value>(description: string, schema: SchemaOf<Value>): ResponseDescription => {
+  const body: SchemaOf<LibraryResult<Value>> = Type.Unsafe<LibraryResult<Value>>(Type.Object({ Result: schema }))
+  return jsonResponse(description, body)
+}
+
+/** The upstream decides the status of a success. Its response may have no body. */
+const changed = { '2XX': jsonResponse("The upstream's response, unchanged. It may have no body", Type.Object({})) }
+
+const errors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503)
+
+const route = (
+  operationId: string,
+  summary: string,
+  success: OperationDescription['responses'],
+  { responses: _, ...more }: Partial<OperationDescription> = {},
+): RouteOptions =>
+  routeOptions({ operationId, summary, tags: ['asset library'], ...more, responses: { ...success, ...errors } })
+
+const idList = Type.Array(Type.String())
+
+const words = (all: readonly string[], preset: string) =>
+  Type.Union(
+    all.map((word) => Type.Literal(word)),
+    { default: preset },
+  )
+
+const status = Type.Union([Type.Literal('Active'), Type.Literal('Processing'), Type.Literal('Failed')])
+
+const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 10 })
+
+const listParameters = (sortBy: readonly string[]) => [
+  queryParameter('GroupType', 'Type of the groups', groupType),
+  queryParameter('GroupIds', "Ids of the caller's groups, separated by commas or repeated. Default: all", idList),
+  queryParameter('Name', 'The exact name', Type.String({ maxLength: 64 })),
+  queryParameter('SortBy', 'The field to sort by', words(sortBy, 'CreateTime')),
+  queryParameter('SortOrder', 'The order', words(['Asc', 'Desc'], 'Desc')),
+  queryParameter('NextToken', 'NextToken of the page before. Takes precedence over PageNumber', Type.String()),
+  queryParameter('PageNumber', 'Number of the page', Type.Integer({ minimum: 1, default: 1 })),
+  queryParameter('PageSize', 'Items on a page', pageSize),
+  queryParameter('MaxResults', 'Items on a page. PageSize takes precedence', pageSize),
+]
+
+const listBody = {
+  description:
+    'Alternatively the parameters may be given in a JSON body: `PageNumber` and `PageSize` as its members, the others in a member `Filter`. The query takes precedence',
+}
+
+const groupId = { parameters: [pathParameter('group_id', "Id of one of the caller's groups")] }
+const assetId = { parameters: [pathParameter('asset_id', "Id of an asset in one of the caller's groups")] }
 
 /** Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the descriptions for `GET /openapi`. */
 export const docs = {
-  createGroup: route('Create an asset group', created, body(newGroup)),
-  listGroups: route('List asset groups', page(group), listed('GroupType', 'GroupIds', 'Name')),
-  getGroup: route('An asset group', group),
-  updateGroup: route('Rename or describe an asset group', undefined, body(Type.Partial(newGroup))),
-  deleteGroup: route('Delete an asset group and the assets in it', undefined),
-  createAsset: route('Create an asset; it is processed until its Status is Active or Failed', created, body(newAsset)),
-  listAssets: route('List assets', page(asset), listed('GroupType', 'GroupIds', 'Name', 'Statuses')),
-  getAsset: route('An asset', asset),
-  updateAsset: route('Modify an asset', undefined, body(Type.Object({ Name: Type.Optional(Type.String()) }))),
-  deleteAsset: route('Delete an asset', undefined),
+  createGroup: route(
+    'createAssetGroup',
+    'Create an asset group',
+    { 200: result('The id of the group', created) },
+    { requestBody: jsonBody(newGroup) },
+  ),
+  listGroups: route(
+    'listAssetGroups',
+    'List asset groups',
+    { 200: result('A page of groups', page('AssetGroupPage', group)) },
+    { ...listBody, parameters: listParameters(['CreateTime', 'UpdateTime']) },
+  ),
+  getGroup: route('getAssetGroup', 'Get an asset group', { 200: result('The group', group) }, groupId),
+  updateGroup: (method: 'PUT' | 'PATCH') =>
+    route(`${method === 'PUT' ? 'put' : 'patch'}AssetGroup`, 'Rename or describe an asset group', changed, {
+      ...groupId,
+      requestBody: jsonBody(groupChange),
+    }),
+  deleteGroup: route('deleteAssetGroup', 'Delete an asset group and the assets in it', changed, groupId),
+  createAsset: route(
+    'createAsset',
+    'Create an asset',
+    { 200: result('The id of the asset. It can be used when its Status is Active', created) },
+    { requestBody: jsonBody(newAsset) },
+  ),
+  listAssets: route(
+    'listAssets',
+    'List assets',
+    { 200: result('A page of assets', page('AssetPage', asset)) },
+    {
+      ...listBody,
+      parameters: [
+        ...listParameters(['CreateTime', 'UpdateTime', 'GroupId']),
+        queryParameter('Statuses', 'Any of these, separated by commas or repeated', Type.Array(status)),
+      ],
+    },
+  ),
+  getAsset: route('getAsset', 'Get an asset', { 200: result('The asset', asset) }, assetId),
+  updateAsset: (method: 'PUT' | 'PATCH') =>
+    route(`${method === 'PUT' ? 'put' : 'patch'}Asset`, 'Modify an asset', changed, {
+      ...assetId,
+      requestBody: jsonBody(assetChange),
+    }),
+  deleteAsset: route('deleteAsset', 'Delete an asset', changed, assetId),
 }

@@ -54,13 +54,15 @@ test('the page shows every route of the specification', async () => {
     const [, section = ''] = page.text.split(`-name"><b>${method.toUpperCase()}</b> <code>${path}</code></h3>`)
     const [statusAndText = ''] = section.split('</section>')
     expect(section).not.toBe('')
-    if (operation.summary) expect(statusAndText).toContain(operation.summary)
+    if (operation.summary)
+      expect(statusAndText).toContain(Bun.escapeHTML(operation.summary).replaceAll('&#x27;', '&#39;'))
     for (const { name } of operation.parameters ?? []) expect(statusAndText).toContain(`<code>${name}</code>`)
     for (const status of Object.keys(operation.responses ?? {})) {
-      expect(statusAndText).toContain(status === 'default' ? 'Otherwise' : `Response ${status}`)
+      expect(statusAndText).toContain(/^2/.test(status) ? `Response ${status}` : `<dt><code>${status}</code></dt>`)
     }
   }
   expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')
+  expect(page.text).toContain('with <code>retry-after</code>')
 })
 
 test('the texts of a specification are escaped', () => {

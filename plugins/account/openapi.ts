@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import {
+  type ErrorBody,
+  errorBody,
+  errorResponses,
+  jsonResponse,
+  noStoreHeader,
+  queryParameter,
+  type RouteOptions,
+  routeOptions,
+  type SchemaOf,
+} from '../shared/openapi.ts'
+import type { Responses, Route } from '../shared/plugin.ts'
+
+/** Calls and tokens of the caller on one day, with one API token and one model. */
+export interface UsageRow {
+  /** UTC day, for example `2026-01-31`. */
+  readonly day: string
+  /** The API token; null if the caller used none. Its label and first characters are null when it is deleted. */
+  readonly token: { readonly id: string; readonly label: string | null; readonly start: string | null } | null
+  readonly model: string
+  readonly calls: number
+  /** Calls for which the upstream has reported no tokens. */
+  readonly unreported: number
+  readonly input_tokens: number
+  /** Part of `input_tokens`. */
+  readonly cached_tokens: number
+  readonly output_tokens: number
+  /** Part of `output_tokens`. */
+  readonly reasoning_tokens: number
+}
+
+/** The response of the usage route: newest day first. */
+export interface UsageReport {
+  readonly success: true
+  readonly usage: readonly UsageRow[]
+}
+
+/** The usage route of `account` below its prefix, for Eden. */
+export type UsageRoutes = {
+  usage: {
+    get: Route<
+      Responses<UsageReport, ErrorBody, 400 | 401 | 429 | 500 | 503>,
+      { query: { readonly since?: string; readonly until?: string } }
+    >
+  }
+}
+
+const count = Type.Integer({ minimum: 0 })
+const nullableText = Type.Union([Type.String(), Type.Null()])
+
+const usageReport: SchemaOf<UsageReport> = Type.Object(
+  {
+    success: Type.Literal(true),
+    usage: Type.Array(
+      Type.Object(
+        {
+          day: Type.String({ format: 'date' }),
+          token: Type.Union([
+            Type.Object({ id: Type.String(), label: nullableText, start: nullableText }),
+            Type.Null({ description: 'The caller used no API token' }),
+          ]),
+          model: Type.String(),
+          calls: count,
+          unreported: Type.Integer({
+            minimum: 0,
+            description: 'Calls for which the upstream has reported no tokens',
+          }),
+          input_tokens: count,
+          cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
+          output_tokens: count,
+          reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
+        },
+        { title: 'UsageRow' },
+      ),
+    ),
+  },
+  { title: 'UsageReport' },
+)
+
+const day = Type.String({ format: 'date' })
+
+/** Elysia options of the usage route. */
+export const usageDocs: RouteOptions = routeOptions({
+  operationId: 'listUsage',
+  summary: "List the caller's usage by day, API token and model",
+  tags: ['usage'],
+  parameters: [
+    queryParameter('since', 'The first day, in UTC', day),
+    queryParameter('until', 'The last day, in UTC', day),
+  ],
+  responses: {
+    200: jsonResponse('The usage, newest day first', usageReport, noStoreHeader),
+    ...errorResponses(errorBody, 400, 401, 429, 500, 503),
+  },
+})

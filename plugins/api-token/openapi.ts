@@ -1,0 +1,129 @@
+import { Type } from '@sinclair/typebox'
+import {
+  type ErrorBody,
+  errorBody,
+  errorResponses,
+  jsonBody,
+  jsonResponse,
+  noStoreHeader,
+  type OperationDescription,
+  pathParameter,
+  type RouteOptions,
+  routeOptions,
+  type SchemaOf,
+} from '../shared/openapi.ts'
+import type { Responses, Route } from '../shared/plugin.ts'
+
+/** A token, without its secret. */
+export interface TokenInfo {
+  readonly id: string
+  readonly label: string | null
+  /** The first characters of the secret. */
+  readonly start: string
+  /** ISO 8601, in UTC. */
+  readonly created_at: string
+  /** ISO 8601, in UTC. Null: never. */
+  readonly expires_at: string | null
+}
+
+/** The body of a request for a token. */
+export interface TokenRequest {
+  readonly label?: string | null
+  /** ISO 8601, with a time zone. */
+  readonly expires_at?: string | null
+}
+
+/** The response to a request for a token: the only one with the secret. */
+export interface CreatedToken {
+  readonly success: true
+  readonly token: TokenInfo & { readonly token: string }
+}
+
+export interface TokenList {
+  readonly success: true
+  readonly tokens: readonly TokenInfo[]
+}
+
+/** The routes of `consoleTokens` below its prefix, for Eden. */
+export type TokenRoutes = {
+  get: Route<Responses<TokenList, ErrorBody, 401 | 429 | 500 | 503>>
+  post: Route<
+    Responses<CreatedToken, ErrorBody, 400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503>,
+    { body: TokenRequest | undefined }
+  >
+  ':id': {
+    delete: Route<
+      Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>,
+      { params: { id: string } }
+    >
+  }
+}
+
+const fields = {
+  id: Type.String(),
+  label: Type.Union([Type.String(), Type.Null()]),
+  start: Type.String({ description: 'The first characters of the token' }),
+  created_at: Type.String({ description: 'ISO 8601, in UTC' }),
+  expires_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, in UTC. Null: never' }),
+}
+
+const tokenList: SchemaOf<TokenList> = Type.Object(
+  { success: Type.Literal(true), tokens: Type.Array(Type.Object(fields, { title: 'TokenInfo' })) },
+  { title: 'TokenList' },
+)
+
+const createdToken: SchemaOf<CreatedToken> = Type.Object(
+  {
+    success: Type.Literal(true),
+    token: Type.Object({
+      ...fields,
+      token: Type.String({ pattern: '^sk-', description: 'The token. Only this response contains it' }),
+    }),
+  },
+  { title: 'CreatedToken' },
+)
+
+const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
+  {
+    label: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
+    expires_at: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, with a time zone. Default: never' }),
+    ),
+  },
+  { title: 'TokenRequest' },
+)
+
+const revoked = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
+
+const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
+  routeOptions({ ...operation, tags: ['API tokens'] })
+
+/** Elysia options of each route. */
+export const tokenDocs = {
+  list: route({
+    operationId: 'listTokens',
+    summary: "List the caller's valid API tokens",
+    responses: {
+      200: jsonResponse('The tokens', tokenList, noStoreHeader),
+      ...errorResponses(errorBody, 401, 429, 500, 503),
+    },
+  }),
+  create: route({
+    operationId: 'createToken',
+    summary: 'Create an API token',
+    requestBody: jsonBody(tokenRequest, false),
+    responses: {
+      200: jsonResponse('The token', createdToken, noStoreHeader),
+      ...errorResponses(errorBody, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
+    },
+  }),
+  revoke: route({
+    operationId: 'revokeToken',
+    summary: "Revoke one of the caller's API tokens",
+    parameters: [pathParameter('id', 'Id of the token')],
+    responses: {
+      200: jsonResponse('Revoked', revoked, noStoreHeader),
+      ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
+    },
+  }),
+}

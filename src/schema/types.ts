@@ -1,0 +1,137 @@
+import type { ErrorBody, UpstreamErrorBody } from '../../plugins/shared/openapi.ts'
+import type { Responses, Route } from '../../plugins/shared/plugin.ts'
+
+// The upstream may add fields to all of these.
+
+/** An asset group. */
+export interface AssetGroup {
+  readonly Id: string
+  readonly Name: string
+  readonly Description: string
+  /** AIGC or LivenessFace. */
+  readonly GroupType: string
+  /** ISO 8601 with a UTC offset. */
+  readonly CreateTime: string
+  readonly UpdateTime: string
+}
+
+/** An asset. */
+export interface Asset {
+  readonly Id: string
+  readonly GroupId: string
+  readonly Name: string
+  /** Image or Video. */
+  readonly AssetType: string
+  /** Processing, then Active or Failed. */
+  readonly Status: string
+  readonly URL: string
+  readonly CreateTime: string
+  readonly UpdateTime: string
+}
+
+/** The id of what was created. */
+export interface CreatedId {
+  readonly Id: string
+}
+
+/** A page of a list. */
+export interface ResultPage<Item> {
+  readonly Items: readonly Item[]
+  /** Cursor of the next page; empty on the last one. */
+  readonly NextToken: string
+  /** Number of items on all pages. */
+  readonly TotalCount: number
+}
+
+/** The body of a response of the asset library. */
+export interface LibraryResult<Value> {
+  readonly Result: Value
+}
+
+/** What an update or a deletion responds: the upstream's object, or undefined for a response without a body. */
+export type ForwardedBody = { readonly [field: string]: unknown } | undefined
+
+export interface NewGroup {
+  readonly Name: string
+  readonly Description?: string
+  readonly GroupType?: 'AIGC'
+  readonly [field: string]: unknown
+}
+
+export interface GroupChange {
+  readonly Name?: string
+  readonly Description?: string
+  readonly [field: string]: unknown
+}
+
+export interface NewAsset {
+  /** Id of one of the caller's groups. */
+  readonly GroupId: string
+  /** Type of that group. Default `AIGC`. */
+  readonly GroupType?: 'AIGC' | 'LivenessFace'
+  /** The HTTPS address from which the upstream fetches the file. */
+  readonly URL: string
+  /** Image or Video. */
+  readonly AssetType: string
+  readonly Name?: string
+  readonly [field: string]: unknown
+}
+
+export interface AssetChange {
+  readonly Name?: string
+  readonly [field: string]: unknown
+}
+
+interface ListQuery<SortBy extends string> {
+  readonly GroupType?: 'AIGC' | 'LivenessFace'
+  /** Separated by commas. */
+  readonly GroupIds?: string
+  readonly Name?: string
+  readonly SortBy?: SortBy
+  readonly SortOrder?: 'Asc' | 'Desc'
+  readonly NextToken?: string
+  readonly MaxResults?: number
+  readonly PageNumber?: number
+  readonly PageSize?: number
+}
+
+/** Query of `GET /assets/groups`. */
+export interface GroupListQuery extends ListQuery<'CreateTime' | 'UpdateTime'> {}
+
+/** Query of `GET /assets`. */
+export interface AssetListQuery extends ListQuery<'CreateTime' | 'UpdateTime' | 'GroupId'> {
+  /** Any of Active, Processing, Failed, separated by commas. */
+  readonly Statuses?: string
+}
+
+type LibraryRoute<Success, Parts extends { body?: unknown; query?: unknown; params?: unknown }> = Route<
+  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 502 | 503>,
+  Parts
+>
+
+type WithGroupId = { params: { group_id: string } }
+type WithAssetId = { params: { asset_id: string } }
+
+/** The routes of `gateway` below its prefix, for Eden. */
+export type LibraryRoutes = {
+  assets: {
+    get: LibraryRoute<LibraryResult<ResultPage<Asset>>, { query: AssetListQuery }>
+    post: LibraryRoute<LibraryResult<CreatedId>, { body: NewAsset }>
+    groups: {
+      get: LibraryRoute<LibraryResult<ResultPage<AssetGroup>>, { query: GroupListQuery }>
+      post: LibraryRoute<LibraryResult<CreatedId>, { body: NewGroup }>
+      ':group_id': {
+        get: LibraryRoute<LibraryResult<AssetGroup>, WithGroupId>
+        put: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
+        patch: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
+        delete: LibraryRoute<ForwardedBody, WithGroupId>
+      }
+    }
+    ':asset_id': {
+      get: LibraryRoute<LibraryResult<Asset>, WithAssetId>
+      put: LibraryRoute<ForwardedBody, WithAssetId & { body: AssetChange }>
+      patch: LibraryRoute<ForwardedBody, WithAssetId & { body: AssetChange }>
+      delete: LibraryRoute<ForwardedBody, WithAssetId>
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { documentOfServer } from '../support/document.ts'
+
+const root = new URL('../../', import.meta.url).pathname
+
+/**
+ * Lints a document with the strictest rule sets of the linter: the rules of the specification, and `recommended` with warnings as errors. The latter
+ * comes last, because `spec` turns off the rules that it does not need.
+ */
+const lint = async (document: object) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-openapi-'))
+  try {
+    await writeFile(join(folder, 'redocly.yaml'), 'extends: [spec, recommended-strict]\n')
+    await writeFile(join(folder, 'openapi.json'), JSON.stringify(document))
+    const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js')
+    const child = Bun.spawn([process.execPath, cli, 'lint', '--format', 'json', 'openapi.json'], {
+      cwd: folder,
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      stderr: 'ignore',
+    })
+    const { totals, problems } = JSON.parse(await new Response(child.stdout).text())
+    const rules = problems.map(({ ruleId }: { readonly ruleId: string }) => ruleId)
+    return { ...totals, rules: [...new Set(rules)] }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+test('the OpenAPI document of the server has no errors and no warnings', async () => {
+  const document = await documentOfServer()
+  expect(Object.keys(document.paths).length).toBeGreaterThan(15)
+  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: 0, rules: [] })
+})
+
+test('the linter finds an operation without security, and a status that does not exist', async () => {
+  const document = await documentOfServer()
+  const { security, ...operation } = document.paths['/v1/models']?.get ?? {}
+  const rulesWith = async (get: object) =>
+    (await lint({ ...document, paths: { ...document.paths, '/v1/models': { get } } })).rules
+  expect(await rulesWith(operation)).toEqual(['security-defined'])
+  const responses = { ...operation.responses, 99: { description: 'no such status' } }
+  expect(await rulesWith({ ...operation, security, responses })).toEqual(['struct'])
+})
