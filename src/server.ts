@@ -8,13 +8,14 @@ import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
+import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startTracing } from './tracing.ts'
 import { connectToSupervisor } from './workers/metrics.ts'
 import { startWorkers } from './workers.ts'
 
-const isDeno = 'Deno' in globalThis
+const { Deno } = globalThis as { Deno?: { readonly permissions: DenoPermissions } }
 
 /** A server that `serve` has started. */
 export interface RunningServer {
@@ -67,7 +68,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const listening = await (config.http.getBodies || isDeno ? listenNode : listenBun)((request) => handle(request), {
+  const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)((request) => handle(request), {
     http: config.http,
     media: config.media,
     shared,
@@ -172,16 +173,16 @@ const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: Abort
 /** Starts several worker processes on one port. Each is a complete server. */
 const serveWorkers = async (config: Config): Promise<RunningServer> => {
   const port = config.http.port === 0 ? await freePort(config.http.host) : config.http.port
-  const program = process.argv.slice(1)
+  const flags = Deno ? ['run', ...workerFlags({ ...config, http: { ...config.http, port } }, Deno.permissions)] : []
   const workers = startWorkers({
     count: config.http.workers,
-    command: isDeno ? [process.execPath, 'run', '-A', ...program] : [process.execPath, ...program],
+    command: [process.execPath, ...flags, ...process.argv.slice(1)],
     environment: (worker) => ({
       ...process.env,
       PORT: String(port),
       SLUICE_WORKER: String(worker),
       // Bun's `node:http` ignores `reusePort`. With this variable it shares the port.
-      ...(!isDeno && { NODE_UNIQUE_ID: String(worker) }),
+      ...(!Deno && { NODE_UNIQUE_ID: String(worker) }),
     }),
     isListening: (output) => output.includes(listeningLine('')),
     log: createLog({ level: config.logLevel, secrets: config.secrets }),

@@ -16,7 +16,7 @@ export interface WorkersOptions {
 
 /** The running workers. */
 export interface Workers {
-  /** Resolves when every worker listens; rejects with its exit status when one ends before it does. */
+  /** Resolves when every worker listens; rejects when one cannot be started, or with its exit status when it ends before it listens. */
   readonly listening: Promise<void>
   /** Sends SIGTERM to all workers, and resolves when they have exited. */
   stop(): Promise<void>
@@ -42,6 +42,13 @@ export const startWorkers = ({ count, command, environment, isListening, log }: 
       child.stdout?.on('data', (chunk: Buffer) => {
         listening ||= isListening(String(chunk))
         if (listening) resolve()
+      })
+      child.on('error', (error) => {
+        if (child.pid !== undefined) return
+        // It could not be started, for example without Deno's permission to do so.
+        running.delete(worker)
+        metrics.remove(child)
+        reject(error)
       })
       child.on('exit', (code, signal) => {
         running.delete(worker)

@@ -33,6 +33,14 @@ const styleSheets = [
   ...['login', 'face', 'chat', 'usage'],
 ]
 
+const pageFolder = new URL('./page/', import.meta.url)
+
+/** Paths of the folders and files that `consolePages` reads, for a process that needs a permission for each: see `--allow-read` of Deno. */
+export const consoleFiles = (): readonly string[] => [
+  fileURLToPath(new URL('.', import.meta.url)),
+  ...Object.entries(libraries).map(([library, name]) => fileURLToPath(locateLibrary(library, name))),
+]
+
 /**
  * Reads all files of the page, by file name: its modules, its libraries, and its style sheets as one file.
  *
@@ -40,15 +48,14 @@ const styleSheets = [
  */
 export const readFiles = (): ReadonlyMap<string, File> => {
   const files = new Map<string, File>()
-  const folder = new URL('./page/', import.meta.url)
-  for (const name of readdirSync(fileURLToPath(folder)).sort()) {
-    if (name.endsWith('.js')) files.set(name, fileOf(read(new URL(name, folder)), javascript))
+  for (const name of readdirSync(fileURLToPath(pageFolder)).sort()) {
+    if (name.endsWith('.js')) files.set(name, fileOf(read(new URL(name, pageFolder)), javascript))
   }
   for (const [library, name] of Object.entries(libraries)) {
     files.set(name, fileOf(read(locateLibrary(library, name)), javascript))
   }
   // One request loads all styles.
-  const styles = styleSheets.map((name) => read(new URL(`styles/${name}.css`, folder)))
+  const styles = styleSheets.map((name) => read(new URL(`styles/${name}.css`, pageFolder)))
   files.set('style.css', fileOf(styles.join('\n'), css))
   return files
 }

@@ -10,6 +10,7 @@ import { type File, fileOf, readFiles } from './files.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { ConsolePaths } from './document.ts'
+export { consoleFiles } from './files.ts'
 
 /** Options of `consolePages`. */
 export interface ConsolePagesOptions {

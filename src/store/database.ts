@@ -53,6 +53,8 @@ export interface DatabaseKind {
   accepts(url: string): boolean
   /** The password in a URL, which no log line may contain. Undefined: there is none. */
   passwordOf(url: string): string | undefined
+  /** The file of the data. Undefined: the data is elsewhere. */
+  fileOf(url: string): string | undefined
   /** Whether several processes can open the URL and share its data. */
   isShareable(url: string): boolean
   /** Opens a database at a URL that it accepts. Connects at the first query. @param deadlineMs how long a query may take */

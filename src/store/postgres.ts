@@ -16,6 +16,7 @@ export const postgresDatabase: DatabaseKind = {
   urlForm: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   accepts: (url) => /^postgres(ql)?:\/\//.test(url) && Boolean(URL.parse(url)?.hostname),
   passwordOf: (url) => decodeURIComponent(new URL(url).password) || undefined,
+  fileOf: () => undefined,
   isShareable: () => true,
   open: (url, options) => openPostgres(url, options),
 }

@@ -11,6 +11,7 @@ export const sqliteDatabase: DatabaseKind = {
   urlForm: 'sqlite:PATH',
   accepts: (url) => /^sqlite:./.test(url),
   passwordOf: () => undefined,
+  fileOf: (url) => (pathOf(url) === ':memory:' ? undefined : pathOf(url)),
   isShareable: (url) => pathOf(url) !== ':memory:',
   open: (url) => openSqlite(pathOf(url)),
 }

@@ -21,7 +21,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
-  './console': ['consolePages'],
+  './console': ['consoleFiles', 'consolePages'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],

@@ -11,7 +11,11 @@ export interface ServerFixture extends AsyncDisposable {
   readonly store: Store
   /** Environment variables for a server with this database and upstream. */
   readonly environment: Readonly<Record<string, string>>
-  start(environment?: Record<string, string | undefined>, runtime?: Runtime): Promise<ServerProcess>
+  start(
+    environment?: Record<string, string | undefined>,
+    runtime?: Runtime,
+    denoFlags?: readonly string[],
+  ): Promise<ServerProcess>
   /** Adds a user with a token. `at` gives him as a client of one of the servers. */
   addUser(name: string): Promise<{ readonly id: string; readonly token: string; at(server: ServerProcess): User }>
 }
@@ -34,8 +38,8 @@ export const openServerFixture = async (
     emulator,
     store,
     environment,
-    async start(more, runtime) {
-      const server = await startServer({ ...environment, ...more }, runtime)
+    async start(more, ...how) {
+      const server = await startServer({ ...environment, ...more }, ...how)
       servers.push(server)
       return server
     },

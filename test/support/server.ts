@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 
-const root = new URL('../../', import.meta.url).pathname
+/** The project's folder. */
+export const root = new URL('../../', import.meta.url).pathname
 
 export interface ServerProcess {
   /** Its base URL. */
@@ -34,7 +35,7 @@ process.on('exit', () => {
 
 const commands = {
   bun: () => [process.execPath, 'src/server/start.ts'],
-  deno: () => [denoBinary(), 'run', '-A', 'src/server.ts'],
+  deno: (flags: readonly string[]) => [denoBinary(), 'run', ...flags, 'src/server.ts'],
 } as const
 
 /** The binary of Deno. The wrapper script of the npm package does not forward signals. */
@@ -50,8 +51,9 @@ export type Runtime = keyof typeof commands
 export const startServer = (
   environment: Record<string, string | undefined>,
   runtime: Runtime = 'bun',
+  denoFlags: readonly string[] = ['-A'],
 ): Promise<ServerProcess> => {
-  const [program = '', ...args] = commands[runtime]()
+  const [program = '', ...args] = commands[runtime](denoFlags)
   const child = spawn(program, args, {
     cwd: root,
     env: {

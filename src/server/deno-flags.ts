@@ -1,0 +1,58 @@
+import { dirname } from 'node:path'
+import { consoleFiles } from '../../plugins/console/index.ts'
+import type { Config } from '../config.ts'
+import { databaseKindOf } from '../store/database-kinds.ts'
+
+/** The part of `Deno.permissions` that this file uses: https://docs.deno.com/api/deno/~/Deno.Permissions */
+export interface DenoPermissions {
+  querySync(descriptor: Readonly<Record<string, string>>): {
+    readonly state: string
+    /** Whether a part of what the descriptor names is denied. */
+    readonly partial: boolean
+  }
+}
+
+/**
+ * The flags that give a worker the permissions of this process, and never more.
+ *
+ * Deno gives a process that another one starts no permissions of it, and does not say which flags it has itself. So this asks for each permission as a whole, and
+ * otherwise for each value that a server with this configuration uses. The permission to start processes is not passed on: only the supervisor uses it.
+ */
+export const workerFlags = (config: Config, permissions: DenoPermissions): readonly string[] => {
+  const hosts = [`${bracketed(config.http.host)}:${config.http.port}`, ...hostsIn(config)]
+  const databaseFile = databaseKindOf(config.store.url)?.fileOf(config.store.url)
+  // SQLite writes further files next to the database.
+  const folders = databaseFile === undefined ? [] : [dirname(databaseFile)]
+
+  const isGranted = (descriptor: Readonly<Record<string, string>>): boolean => {
+    const { state, partial } = permissions.querySync(descriptor)
+    return state === 'granted' && !partial
+  }
+  const flags = (name: string, key: string, values: readonly string[]): readonly string[] => {
+    if (isGranted({ name })) return [`--allow-${name}`]
+    // In a flag, a comma would separate two values.
+    const granted = values.filter((value) => !value.includes(',') && isGranted({ name, [key]: value }))
+    return granted.length === 0 ? [] : [`--allow-${name}=${[...new Set(granted)].join(',')}`]
+  }
+  return [
+    // A worker gets the whole environment, so the supervisor has the permission to read it.
+    ...flags('env', 'variable', []),
+    ...flags('sys', 'kind', ['hostname']),
+    ...flags('net', 'host', hosts),
+    ...flags('read', 'path', [...folders, ...consoleFiles()]),
+    ...flags('write', 'path', folders),
+  ]
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+const postgresPort = 5432
+
+/** `HOST:PORT` of every URL in a value. */
+const hostsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(hostsIn)
+  const url = typeof value === 'string' && /^[a-z]+:\/\//.test(value) ? URL.parse(value) : undefined
+  if (!url) return []
+  return [`${url.hostname}:${url.port || (defaultPorts[url.protocol] ?? postgresPort)}`]
+}
