@@ -25,6 +25,7 @@ await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), l
 await store.close()
 
 const config = readConfig({
+  PORT: process.env.PORT,
   DATABASE_URL: url,
   MEDIA_UPSTREAM_KIND: 'ark',
   MEDIA_UPSTREAM_URL: emulator.ark.url,

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditFile, flagsOfExample, startDeno, unusedGrants, writeImportMap } from '../deno/fixture.ts'
 
 const root = join(import.meta.dir, '../..')
 /** Inside the repository, so that the examples can import the package by its name: see `paths` in tsconfig.json. */
 const folder = join(root, 'data/plugin-pages')
+const importMap = join(folder, 'import-map.json')
 
 /** `shared` is not a plugin. */
 const pages = readdirSync(join(root, 'plugins'))
@@ -30,6 +32,7 @@ describe('the README of each plugin', () => {
       compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
     }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+    writeImportMap(importMap)
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -40,6 +43,16 @@ describe('the README of each plugin', () => {
       const { status, output, errors } = await run(join(folder, `${plugin}.ts`))
       expect({ status, errors }).toEqual({ status: 0, errors: '' })
       expect(output.trim()).toBe(blockOf(text, 'text').trim())
+    })
+
+    test(`${plugin} has an example that runs on Deno, with the permissions of the page about Deno`, async () => {
+      const flags = flagsOfExample(plugin)
+      using audit = auditFile()
+      const example = startDeno([...flags, `--import-map=${importMap}`, join(folder, `${plugin}.ts`)], {
+        DENO_AUDIT_PERMISSIONS: audit.path,
+      })
+      expect(await example.ended()).toEqual({ status: 0, output: blockOf(text, 'text').trim(), errors: '' })
+      expect(unusedGrants(flags, audit.path)).toEqual([])
     })
 
     test(`${plugin} has all required sections`, () => {

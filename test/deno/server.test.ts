@@ -1,0 +1,58 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
+import { auditFile, commandsOf, unusedGrants, valuesOf, withValues } from './fixture.ts'
+
+setDefaultTimeout(60_000)
+
+describe('the server on Deno, with the permissions of its page', () => {
+  for (const [nth, kind] of databaseNames.entries()) {
+    test(`on ${kind}, serves every part of the API, and uses each permission`, async () => {
+      await using fixture = await openServerFixture(kind, { text: { msPerDelta: 0 } })
+      const flags = withValues(commandsOf('src/server.ts')[nth] ?? [], valuesOf(fixture))
+      using audit = auditFile()
+      const { text } = fixture.emulator
+      const environment = {
+        DENO_AUDIT_PERMISSIONS: audit.path,
+        TEXT_UPSTREAM_URL: text.url,
+        TEXT_UPSTREAM_KEY: text.key,
+        METRICS_TOKEN: 'the-metrics-token',
+      }
+      const server = await fixture.start(environment, 'deno', flags)
+      const { token } = await fixture.addUser('ann')
+      const ask = async (path: string, body?: object, authorization = `Bearer ${token}`) => {
+        const headers = { authorization, 'content-type': 'application/json' }
+        const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers }
+        const response = await fetch(`${server.url}${path}`, init)
+        await response.text()
+        return `${path} ${response.status}`
+      }
+      const chat = { model: 'doubao-seed-emulated', messages: [{ role: 'user', content: 'hello' }] }
+      expect([
+        await ask('/readyz'),
+        await ask('/api/media/proxy/assets/groups', { Name: 'holidays' }),
+        await ask('/api/media/proxy/assets'),
+        await ask('/v1/chat/completions', chat),
+        await ask('/v1/responses', { model: chat.model, input: 'hello', stream: true }),
+        await ask('/api/session', { name: 'ann', password: 'wrong' }),
+        await ask('/console'),
+        await ask('/console/preact.js'),
+        await ask('/openapi'),
+        await ask('/metrics', undefined, 'Bearer the-metrics-token'),
+      ]).toEqual([
+        '/readyz 200',
+        '/api/media/proxy/assets/groups 200',
+        '/api/media/proxy/assets 200',
+        '/v1/chat/completions 200',
+        '/v1/responses 200',
+        '/api/session 401',
+        '/console 200',
+        '/console/preact.js 200',
+        '/openapi 200',
+        '/metrics 200',
+      ])
+      expect([await server.kill('SIGTERM'), server.stderr()]).toEqual([0, ''])
+      expect(unusedGrants(flags, audit.path)).toEqual([])
+    })
+  }
+})
