@@ -4,7 +4,7 @@ import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
 import { type GenericOAuthConfig, genericOAuth } from 'better-auth/plugins'
 import { Elysia } from 'elysia'
-import { assetLibrary, type Identify } from 'sluice'
+import { assetLibrary, createNodeServer, type Identify } from 'sluice'
 import { startEmulator } from 'sluice/emulator'
 import { faceVerification } from 'sluice/face-verification'
 import { requireSameOrigin } from 'sluice/shared'
@@ -45,5 +45,5 @@ export const createHost = async (publicUrl: string, kind: MediaKind, text: TextU
 if (import.meta.main) {
   const emulator = await startEmulator()
   const host = await createHost('http://localhost:3000', ark(emulator.ark), emulator.text)
-  host.listen({ port: 3000, idleTimeout: 0 })
+  await createNodeServer(host).listen(3000)
 }

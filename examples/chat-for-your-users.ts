@@ -1,5 +1,6 @@
 /** Chat completions and responses from two upstreams, for the users of your app. Use any OpenAI client with http://localhost:3000/v1. */
 import { Elysia } from 'elysia'
+import { createNodeServer } from 'sluice'
 import { textGeneration, type UsageEntry } from 'sluice/text-generation'
 
 /** Output tokens of each user so far. */
@@ -25,4 +26,4 @@ export const app = new Elysia({ handler: { standardHostname: false } }).use(
   }),
 )
 
-if (import.meta.main) app.listen({ port: 3000, idleTimeout: 0 })
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -1,6 +1,6 @@
 /** The gateway with the sessions of your app. Run `bun run emulator` as its upstream. */
 import { Elysia } from 'elysia'
-import { gateway, type Identify } from 'sluice'
+import { createNodeServer, gateway, type Identify } from 'sluice'
 import { requireSameOrigin } from 'sluice/shared'
 import { openStore } from 'sluice/store'
 import { rest } from 'sluice/upstream-proxy'
@@ -28,4 +28,4 @@ export const app = new Elysia().use(
   }),
 )
 
-if (import.meta.main) app.listen(3000)
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -1,5 +1,6 @@
 /** Exact pages from an API with its own paging: describe its paging as a `Source`, and `listing.pageOf` does the rest. */
 import { Elysia } from 'elysia'
+import { createNodeServer } from 'sluice'
 import {
   instantKey,
   type ListRules,
@@ -42,4 +43,4 @@ export const app = new Elysia()
   .use(paginationNormalizer({ secrets: ['sixteen bytes or more'] }))
   .get('/orders', ({ listing }) => listing.pageOf([ordersOf(listing.sortOrder)], 'everybody'), { lists: orderList })
 
-if (import.meta.main) app.listen(3000)
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -1,5 +1,6 @@
 /** Pages and page tokens for your own list, with one plugin only. Try /books?Author=Le%20Guin&PageSize=1 */
 import { Elysia } from 'elysia'
+import { createNodeServer } from 'sluice'
 import { type ListRules, paginationNormalizer } from 'sluice/pagination-normalizer'
 
 const books = [
@@ -24,4 +25,4 @@ export const app = new Elysia().use(paginationNormalizer({ secrets: ['sixteen by
   { lists: bookList },
 )
 
-if (import.meta.main) app.listen(3000)
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -1,5 +1,6 @@
 /** Relays an event stream byte for byte and counts its events. When the client disconnects, the plugin aborts the upstream call. */
 import { Elysia } from 'elysia'
+import { createNodeServer } from 'sluice'
 import { sseRelay } from 'sluice/sse-relay'
 
 export const counted = new Map<string, number>()
@@ -15,4 +16,4 @@ export const app = new Elysia()
     }),
   )
 
-if (import.meta.main) app.listen({ port: 3000, idleTimeout: 0 })
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -1,5 +1,6 @@
 /** Ownership checks with your own store: here a map, in your app a database. */
 import { Elysia } from 'elysia'
+import { createNodeServer } from 'sluice'
 import { type Group, type OwnershipStore, ownership } from 'sluice/ownership'
 
 const folders = new Map<string, Group>([
@@ -29,4 +30,4 @@ export const app = new Elysia()
   .get('/folders/:id', ({ group }) => `${group.name}, yours`, { ownsGroup: 'id' })
   .get('/files/:id', ({ asset }) => `${asset.id}, yours`, { ownsAsset: 'id' })
 
-if (import.meta.main) app.listen(3000)
+if (import.meta.main) await createNodeServer(app).listen(3000)

@@ -97,10 +97,14 @@ export const writeImportMap = (path: string): void => {
   writeFileSync(path, JSON.stringify({ imports: Object.fromEntries(imports) }))
 }
 
-/** A program that runs on Deno in the project's folder. Disposing it ends it with SIGTERM. */
-export const startDeno = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+/** Runs a program on Deno: see `startProgram`. */
+export const startDeno = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  startProgram([denoBinary(), 'run', ...args], environment)
+
+/** A program that runs in the project's folder. Disposing it ends it with SIGTERM. */
+export const startProgram = (command: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([denoBinary(), 'run', ...args], {
+  const child = Bun.spawn([...command], {
     cwd: root,
     env: { PATH, HOME, NO_COLOR: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  auditFile,
+  flagsOfExample,
+  startDeno,
+  startProgram,
+  unusedGrants,
+  withValues,
+  writeImportMap,
+} from '../deno/fixture.ts'
+import { root } from '../support/server.ts'
+
+setDefaultTimeout(60_000)
+
+interface Exchange {
+  readonly path: string
+  readonly headers?: Record<string, string>
+  readonly body?: object
+  /** Status, and a part of the body. */
+  readonly expected: readonly [status: number, text: string]
+}
+
+const question = (model: string) => ({ model, messages: [{ role: 'user', content: 'hello' }] })
+const ann = { authorization: 'Bearer ann' }
+
+/** What a caller of each example sends, and receives. */
+const exchanges: Readonly<Record<string, readonly Exchange[]>> = {
+  'better-auth': [
+    {
+      path: '/api/auth/sign-up/email',
+      headers: { origin: 'http://localhost:3000' },
+      body: { name: 'Ann', email: 'ann@example.com', password: 'correct horse' },
+      expected: [200, 'ann@example.com'],
+    },
+    { path: '/api/media/proxy/assets', expected: [401, 'not authenticated'] },
+  ],
+  'chat-for-your-users': [
+    { path: '/v1/chat/completions', headers: ann, body: question('small'), expected: [200, 'from the upstream'] },
+    { path: '/v1/chat/completions', headers: ann, body: question('other'), expected: [200, 'from the upstream'] },
+  ],
+  'embed-the-gateway': [
+    { path: '/', expected: [200, 'my own app'] },
+    { path: '/api/media/proxy/assets', headers: ann, expected: [401, 'not authenticated'] },
+  ],
+  'identity-of-your-own': [
+    { path: '/api/media/proxy/assets', headers: { cookie: 'session=s3cret' }, expected: [200, '"Items":[]'] },
+  ],
+  'lists-of-another-api': [{ path: '/orders?PageSize=1&SortOrder=Asc', expected: [200, '"order-0"'] }],
+  'one-plugin-alone': [{ path: '/books?Author=Lem', expected: [200, 'Solaris'] }],
+  'relay-any-stream': [{ path: '/news', expected: [200, 'from the upstream'] }],
+  'store-of-your-own': [{ path: '/folders/f1', headers: { 'x-user': 'ann' }, expected: [200, 'Holidays, yours'] }],
+}
+
+const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'from the upstream' }, finish_reason: 'stop' }] }
+
+/** A stand-in for the upstreams of all examples. */
+const startUpstream = () =>
+  Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+  })
+
+describe('each example is a program', () => {
+  /** Inside the repository, so that the examples find their packages. */
+  const folder = join(root, 'data/examples')
+  const importMap = join(folder, 'import-map.json')
+  const database = mkdtempSync(join(tmpdir(), 'sluice-examples-'))
+  let upstream: ReturnType<typeof startUpstream>
+  beforeAll(() => {
+    upstream = startUpstream()
+    mkdirSync(folder, { recursive: true })
+    writeImportMap(importMap)
+  })
+  afterAll(async () => {
+    await upstream.stop(true)
+    rmSync(folder, { recursive: true })
+    rmSync(database, { recursive: true })
+  })
+
+  /** A copy of an example that listens on a free port, and prints its address. */
+  const copy = (name: string): string => {
+    const text = readFileSync(join(root, 'examples', `${name}.ts`), 'utf8')
+      .replace(/await (createNodeServer\(\w+\)\.listen)\(3000\)/, "console.log('at', (await $1(0)).url)")
+      .replaceAll(/127\.0\.0\.1:400\d/g, `127.0.0.1:${upstream.port}`)
+      .replace('sqlite:data/', `sqlite:${database}/`)
+    const path = join(folder, `${name}.ts`)
+    writeFileSync(path, text)
+    return path
+  }
+
+  test('every example has its exchanges', () => {
+    const files = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.ts'))
+    expect(files.map((file) => file.slice(0, -3)).sort()).toEqual(Object.keys(exchanges).sort())
+  })
+
+  const check = async (program: ReturnType<typeof startProgram>, expected: readonly Exchange[]) => {
+    const [, url] = await program.printed(/^at (\S+)$/m)
+    for (const { path, headers = {}, body, expected: result } of expected) {
+      const json = { ...headers, 'content-type': 'application/json' }
+      const init = body ? { method: 'POST', headers: json, body: JSON.stringify(body) } : { headers }
+      const response = await fetch(`${url}${path}`, init)
+      const received = [path, response.status, await response.text()]
+      expect(received).toEqual([path, result[0], expect.stringContaining(result[1])])
+    }
+  }
+
+  for (const [name, expected] of Object.entries(exchanges)) {
+    test(`${name} runs on Bun`, async () => {
+      await using program = startProgram([process.execPath, copy(name)])
+      await check(program, expected)
+    })
+
+    test(`${name} runs on Deno, with the permissions of the page about Deno`, async () => {
+      const upstreamHost = `127.0.0.1:${upstream.port}`
+      const flags = withValues(flagsOfExample(name), {
+        '127.0.0.1:3000': '127.0.0.1:0',
+        '127.0.0.1:4001': upstreamHost,
+        '127.0.0.1:4002': upstreamHost,
+        '127.0.0.1:4003': upstreamHost,
+        data: database,
+      })
+      using audit = auditFile()
+      await using program = startDeno([...flags, `--import-map=${importMap}`, copy(name)], {
+        DENO_AUDIT_PERMISSIONS: audit.path,
+      })
+      await check(program, expected)
+      // The gateway asks its upstream only about groups, of which there are none.
+      expect(unusedGrants(flags, audit.path).filter((grant) => grant !== 'net upstream.example:443')).toEqual([])
+    })
+  }
+})
