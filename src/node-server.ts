@@ -9,7 +9,7 @@ import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
-import { createRequest, type NodeRequest } from './node-server/request.ts'
+import { createOriginOf, createRequest, type NodeRequest } from './node-server/request.ts'
 import { sendResponse } from './node-server/send-response.ts'
 import { type SendEvent, waitUntilSent } from './node-server/wait-until-sent.ts'
 
@@ -29,6 +29,8 @@ export interface NodeServerOptions {
    * announces a JSON body.
    */
   readonly getBodies?: boolean
+  /** The scheme in the URL of requests. Default `http`. Use `https` behind a proxy that callers reach by https. */
+  readonly scheme?: 'http' | 'https'
   /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
   readonly renderRejection?: (problem: Problem, target: string) => Response
   /** Timeouts other than the default ones. */
@@ -109,6 +111,7 @@ export interface ListeningServer extends AsyncDisposable {
  */
 export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions = {}): NodeServer => {
   const handle = typeof app === 'function' ? app : (request: Request) => app.fetch(request)
+  const originOf = createOriginOf(options.scheme ?? 'http')
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const checkIntervalMs = Math.min(1_000, ...Object.values(timeouts).map((ms) => ms / 2))
   const timers = createCoarseTimers(checkIntervalMs)
@@ -122,7 +125,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   const server = Object.assign(createServer(settings), settings)
   const drain = new Drain(server)
   const onRequest = (expectsContinue: boolean) => {
-    const context = { handle, options, timeouts, timers, drain, expectsContinue }
+    const context = { handle, originOf, options, timeouts, timers, drain, expectsContinue }
     return (incoming: IncomingMessage, serverResponse: ServerResponse) => {
       const closeConnection = () => void serverResponse.destroy()
       try {
@@ -160,6 +163,7 @@ export const urlOf = (hostname: string, port: number): string =>
 
 interface RequestContext {
   readonly handle: (request: Request) => Awaitable<Response>
+  readonly originOf: (host: string | undefined) => string
   readonly options: NodeServerOptions
   readonly timeouts: NodeServerTimeouts
   readonly timers: CoarseTimers
@@ -243,7 +247,8 @@ const readRequest = (
   const body = hasBody(framing) ? bodyOf(incoming, serverResponse, context) : undefined
   const allowsBody = method !== 'GET' && method !== 'HEAD'
   try {
-    const request = createRequest({ method, target, rawHeaders, body: allowsBody ? body : undefined })
+    const origin = context.originOf(framing.host)
+    const request = createRequest({ method, origin, target, rawHeaders, body: allowsBody ? body : undefined })
     if (body && method === 'GET' && context.options.getBodies !== false) attachBody(request, body.stream())
     setPeerAddress(request, address)
     return { request, body }

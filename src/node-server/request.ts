@@ -3,6 +3,8 @@ import type { IncomingBody } from './body.ts'
 
 export interface NodeRequestInit {
   readonly method: string
+  /** Scheme and host, from `createOriginOf`. */
+  readonly origin: string
   /** Request target in origin form or absolute form (RFC 9112 section 3.2). */
   readonly target: string
   /** Alternating names and values, as in `IncomingMessage.rawHeaders`. */
@@ -31,9 +33,9 @@ class LazyRequest {
   #native: Request | undefined
 
   /** Throws TypeError for a target in another form than those of `NodeRequestInit`. */
-  constructor({ method, target, rawHeaders, body }: NodeRequestInit) {
+  constructor({ method, origin, target, rawHeaders, body }: NodeRequestInit) {
     this.method = method
-    this.url = normalizedTarget.test(target) ? origin + target : new URL(normalize(target), origin).href
+    this.url = normalizedTarget.test(target) ? origin + target : urlOf(target, origin)
     this.#rawHeaders = rawHeaders
     this.#incomingBody = body
   }
@@ -114,15 +116,32 @@ Object.setPrototypeOf(LazyRequest.prototype, Request.prototype)
 /** Creates the request for the app. Throws TypeError for a target that is neither in origin form nor in absolute form. */
 export const createRequest = (init: NodeRequestInit): NodeRequest => new LazyRequest(init) as unknown as NodeRequest
 
-/** The app knows its public URL from its configuration, so the Host header must not influence `request.url`. */
-const origin = 'http://localhost'
-
 /** Request targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and no character that it would encode. */
 const normalizedTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&()*+,;=/?-]*)?$/
 
-const normalize = (target: string): string => {
-  if (target.startsWith('/')) return origin + target
-  const { protocol, pathname, search } = new URL(target)
-  if (!/^https?:$/.test(protocol)) throw new TypeError('the request target is not an http or https URL')
-  return origin + pathname + search
+/** In absolute form the target names the host, and the Host header does not count (RFC 9112 section 3.2.2). The scheme is that of the server. */
+const urlOf = (target: string, origin: string): string => {
+  if (target.startsWith('/')) return new URL(origin + target).href
+  const url = new URL(target)
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('the request target is not an http or https URL')
+  const scheme = origin.slice(0, origin.indexOf(':'))
+  return new URL(`${scheme}://${url.host}${url.pathname}${url.search}`).href
+}
+
+/**
+ * Returns a function that creates the origin of a request from its Host. Without a host (RFC 9110 section 7.2 permits an empty one), the host is
+ * `localhost`. The function throws TypeError for a host that no URL can have, such as `1.2.3.4.5`.
+ */
+export const createOriginOf = (scheme: 'http' | 'https'): ((host: string | undefined) => string) => {
+  // Most requests have the same host as the request before.
+  let lastHost = 'localhost'
+  let lastOrigin = `${scheme}://localhost`
+  return (host) => {
+    const name = host || 'localhost'
+    if (name !== lastHost) {
+      lastOrigin = new URL(`${scheme}://${name}`).origin
+      lastHost = name
+    }
+    return lastOrigin
+  }
 }

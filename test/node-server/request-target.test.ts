@@ -3,21 +3,23 @@ import { host, startTestServer } from './raw-connection.ts'
 
 const echo = (request: Request) => Response.json([request.method, request.url])
 
-describe('every form of request target becomes a path', () => {
-  for (const [target, path] of [
-    ['/a/b?c=d', '/a/b?c=d'],
-    ['http://elsewhere/a?b=c', '/a?b=c'],
-    ['https://elsewhere:1/a', '/a'],
-    ['http://user:secret@elsewhere', '/'],
-    ['//elsewhere/a', '//elsewhere/a'],
-    ['/@elsewhere', '/@elsewhere'],
-    ['/a%2fb%00', '/a%2fb%00'],
-    ['/?a=http://x/', '/?a=http://x/'],
+describe('every form of request target becomes a URL with the host of the caller', () => {
+  for (const [target, url] of [
+    ['/a/b?c=d', 'http://gateway/a/b?c=d'],
+    ['http://elsewhere/a?b=c', 'http://elsewhere/a?b=c'],
+    ['https://elsewhere:1/a', 'http://elsewhere:1/a'],
+    ['https://elsewhere:443/a', 'http://elsewhere/a'],
+    ['http://user:secret@elsewhere', 'http://elsewhere/'],
+    ['http://ELSEWHERE/a/../b', 'http://elsewhere/b'],
+    ['//elsewhere/a', 'http://gateway//elsewhere/a'],
+    ['/@elsewhere', 'http://gateway/@elsewhere'],
+    ['/a%2fb%00', 'http://gateway/a%2fb%00'],
+    ['/?a=http://x/', 'http://gateway/?a=http://x/'],
   ] as const) {
-    test(`${target} becomes ${path}`, async () => {
+    test(`${target} becomes ${url}`, async () => {
       await using served = await startTestServer(echo)
       const { status, body } = await served.ask(`GET ${target} HTTP/1.1\r\n${host}\r\n`)
-      expect([status, JSON.parse(body)]).toEqual([200, ['GET', `http://localhost${path}`]])
+      expect([status, JSON.parse(body)]).toEqual([200, ['GET', url]])
     })
   }
 
@@ -49,12 +51,43 @@ describe('exactly one Host header is required', () => {
     })
   }
 
-  test('Host does not change the path', async () => {
+  test('Host is the host of the URL, and nothing else of it', async () => {
     await using served = await startTestServer(echo)
-    for (const name of ['g', 'a/b', 'x@y', 'a?b', 'a#b', '[::1]', '', 'evil.example:99999']) {
-      const { status, body } = await served.ask(`GET /zz/q HTTP/1.1\r\nHost: ${name}\r\n\r\n`)
-      if (status === 200) expect(JSON.parse(body)).toEqual(['GET', 'http://localhost/zz/q'])
-      else expect(status).toBe(400)
+    for (const [name, origin] of [
+      ['g', 'http://g'],
+      ['G.example:80', 'http://g.example'],
+      ['g.example:443', 'http://g.example:443'],
+      ['g:', 'http://g'],
+      ['a_b~c', 'http://a_b~c'],
+      ['[::1]:3000', 'http://[::1]:3000'],
+      ['127.1', 'http://127.0.0.1'],
+      ['', 'http://localhost'],
+    ]) {
+      for (const path of ['/zz/q?r', '/zz/../a%20']) {
+        const { status, body } = await served.ask(`GET ${path} HTTP/1.1\r\nHost: ${name}\r\n\r\n`)
+        expect([name, status, JSON.parse(body)]).toEqual([name, 200, ['GET', new URL(path, origin).href]])
+      }
+    }
+    for (const name of ['a/b', 'x@y', 'a?b', 'a#b', 'a\\b', 'evil.example:99999', '1.2.3.4.5', '256.1.1.1', 'xn--a']) {
+      const { status, headers } = await served.ask(`GET /zz/q HTTP/1.1\r\nHost: ${name}\r\n\r\n`)
+      expect([name, status, headers.get('connection')]).toEqual([name, 400, 'close'])
     }
   })
+
+  test('HTTP/1.0 without Host has a URL with localhost', async () => {
+    await using served = await startTestServer(echo)
+    const { body } = await served.ask('GET /a HTTP/1.0\r\n\r\n')
+    expect(JSON.parse(body)).toEqual(['GET', 'http://localhost/a'])
+  })
+})
+
+test('the scheme of the URL is that of the option, whatever the target says', async () => {
+  await using served = await startTestServer(echo, { scheme: 'https' })
+  for (const [target, url] of [
+    ['/a', 'https://gateway/a'],
+    ['http://elsewhere:443/a', 'https://elsewhere/a'],
+  ] as const) {
+    const { body } = await served.ask(`GET ${target} HTTP/1.1\r\n${host}\r\n`)
+    expect(JSON.parse(body)[1]).toBe(url)
+  }
 })

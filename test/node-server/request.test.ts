@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { createRequest } from '../../src/node-server/request.ts'
 
 const made = (target: string, more: Partial<Parameters<typeof createRequest>[0]> = {}) =>
-  createRequest({ method: 'GET', target, rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'], ...more })
+  createRequest({
+    method: 'GET',
+    origin: 'http://localhost',
+    target,
+    rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'],
+    ...more,
+  })
 
 describe('the lazy Request equals one of the runtime', () => {
   test('in its URL, for any characters of the target', () => {
