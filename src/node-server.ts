@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import { type Awaitable, andThen, isPromise } from '../plugins/shared/awaitable.ts'
 import { attachBody } from '../plugins/shared/body.ts'
 import { setPeerAddress } from '../plugins/shared/client-address.ts'
@@ -7,10 +9,12 @@ import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/coarse-
 import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
+import { type Connection, connectionOf } from './node-server/connection.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
 import { createOriginOf, createRequest, type NodeRequest } from './node-server/request.ts'
 import { sendResponse } from './node-server/send-response.ts'
+import { createUpgradeListener, type OnUpgrade } from './node-server/upgrade.ts'
 import { type SendEvent, waitUntilSent } from './node-server/wait-until-sent.ts'
 
 /** An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection. */
@@ -29,8 +33,12 @@ export interface NodeServerOptions {
    * announces a JSON body.
    */
   readonly getBodies?: boolean
-  /** The scheme in the URL of requests. Default `http`. Use `https` behind a proxy that callers reach by https. */
+  /** Listens with TLS, with this certificate (`cert`) and private key (`key`), among other options of `node:tls`. Default: without TLS. */
+  readonly tls?: TlsOptions
+  /** The scheme in the URL of requests. Default: `https` with `tls`, else `http`. Use `https` behind a proxy that callers reach by https. */
   readonly scheme?: 'http' | 'https'
+  /** Takes over connections whose caller asks for another protocol, such as WebSocket. Default: the app responds to such requests. */
+  readonly onUpgrade?: OnUpgrade
   /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
   readonly renderRejection?: (problem: Problem, target: string) => Response
   /** Timeouts other than the default ones. */
@@ -111,7 +119,8 @@ export interface ListeningServer extends AsyncDisposable {
  */
 export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions = {}): NodeServer => {
   const handle = typeof app === 'function' ? app : (request: Request) => app.fetch(request)
-  const originOf = createOriginOf(options.scheme ?? 'http')
+  const protocol = options.tls ? 'https' : 'http'
+  const originOf = createOriginOf(options.scheme ?? protocol)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const checkIntervalMs = Math.min(1_000, ...Object.values(timeouts).map((ms) => ms / 2))
   const timers = createCoarseTimers(checkIntervalMs)
@@ -122,7 +131,11 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
     requestTimeout: 2 * timeouts.bodyMs,
     connectionsCheckingInterval: checkIntervalMs,
   }
-  const server = Object.assign(createServer(settings), settings)
+  const create = () =>
+    options.tls
+      ? createTlsServer({ handshakeTimeout: timeouts.headersMs, ...options.tls, ...settings })
+      : createServer(settings)
+  const server = Object.assign(create(), settings)
   const drain = new Drain(server)
   const onRequest = (expectsContinue: boolean) => {
     const context = { handle, originOf, options, timeouts, timers, drain, expectsContinue }
@@ -136,7 +149,9 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
       }
     }
   }
-  server.on('request', onRequest(false)).on('checkContinue', onRequest(true))
+  const respond = onRequest(false)
+  server.on('request', respond).on('checkContinue', onRequest(true))
+  if (options.onUpgrade) server.on('upgrade', createUpgradeListener(options.onUpgrade, respond))
   const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)
   return {
     async listen(at = {}) {
@@ -148,7 +163,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
       })
       const actual = (server.address() as AddressInfo).port
       return {
-        url: urlOf(hostname, actual),
+        url: urlOf(protocol, hostname, actual),
         port: actual,
         stop,
         [Symbol.asyncDispose]: () => stop({ closeActiveConnections: true }),
@@ -158,8 +173,8 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
 }
 
 /** The URL of a server at a name or an address. */
-export const urlOf = (hostname: string, port: number): string =>
-  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+export const urlOf = (protocol: string, hostname: string, port: number): string =>
+  `${protocol}://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
 interface RequestContext {
   readonly handle: (request: Request) => Awaitable<Response>
@@ -208,23 +223,6 @@ const handleRequest = (
     body?.discard()
     return serverResponse.writableLength === 0 ? undefined : waitForReader('close')
   })
-}
-
-interface Connection {
-  readonly address: string | undefined
-  /** Number of requests whose responses are not sent yet. */
-  pendingResponses: number
-}
-
-const connections = new WeakMap<Socket, Connection>()
-
-const connectionOf = (socket: Socket): Connection => {
-  let connection = connections.get(socket)
-  if (!connection) {
-    connection = { address: socket.remoteAddress, pendingResponses: 0 }
-    connections.set(socket, connection)
-  }
-  return connection
 }
 
 const rejectionOf = (problem: Problem, { url = '' }: IncomingMessage, options: NodeServerOptions): Response =>

@@ -20,10 +20,11 @@ export class Drain {
 
   constructor(server: Server) {
     this.#server = server
-    server.on('connection', (socket: Socket) => {
+    const onConnection = (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
-    })
+    }
+    server.on('connection', onConnection).on('secureConnection', onConnection)
   }
 
   get isStopping(): boolean {

@@ -99,7 +99,7 @@ export const listenBun = async (
     await server.stop(true)
   }
   return {
-    url: urlOf(http.host, port),
+    url: urlOf('http', http.host, port),
     port,
     stop,
     [Symbol.asyncDispose]: () => stop({ closeActiveConnections: true }),

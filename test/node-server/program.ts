@@ -17,8 +17,12 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Starts a program of this folder, which prints its port as the last word of its first line. */
-export const startProgram = async (command: () => readonly string[], file: string): Promise<Program> => {
-  const [executable = '', ...args] = [...command(), new URL(file, import.meta.url).pathname]
+export const startProgram = async (
+  command: () => readonly string[],
+  file: string,
+  ...more: readonly string[]
+): Promise<Program> => {
+  const [executable = '', ...args] = [...command(), new URL(file, import.meta.url).pathname, ...more]
   const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) => child.stdout?.once('data', (text) => resolve(String(text))))
   const port = Number(line.trim().split(' ').at(-1))
