@@ -79,6 +79,7 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
       const early = typeof context.status === 'function' ? (context.status as EarlyStatus)(200, response) : undefined
       // The host may have replaced `status` in the context. To return something else would run the handler without its guard.
       if (early?.response !== response) throw error
+      throwWhenCopied(early, error)
       inNextTurn(() => {
         early.code = response.status
       })
@@ -89,6 +90,21 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
 
 /** Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response as it is. */
 type EarlyStatus = (code: 200, response: Response) => { code: number; readonly response: unknown }
+
+/**
+ * Makes Elysia throw the error instead of running the handler when it does not recognize `early`, which a function of the host may have made.
+ *
+ * Elysia copies what a `resolve` hook returns into the context (`Object.assign`), except the result of its own `status`. The copy reads this getter.
+ * Its key is a symbol, so that a host can still log or serialize the result.
+ */
+const throwWhenCopied = (early: object, error: unknown): void => {
+  Object.defineProperty(early, Symbol('rejected'), {
+    enumerable: true,
+    get() {
+      throw error
+    },
+  })
+}
 
 /**
  * Sets `set.status` for the hooks that run after the response.

@@ -108,13 +108,16 @@ test('what a handler of the host throws is the host’s own', async () => {
 
 test('a guard rejects also where the host has replaced `status` in the context', async () => {
   const ran: string[] = []
-  for (const status of [undefined, 'active', () => ({}), () => undefined]) {
-    const app = new Elysia()
-      .derive(() => ({ status }) as Record<string, unknown>)
-      .use(cases.ownership.mount({}))
-      .get('/mine', () => void ran.push('ran'), { caller: true } as object)
-    const response = await send(app, { path: '/mine' })
-    expect([status, response.status]).toEqual([status, 401])
+  const lookalike = (code: number, response: unknown) => ({ code, response })
+  for (const status of [undefined, 'active', () => ({}), () => undefined, lookalike]) {
+    for (const aot of [true, false]) {
+      const app = new Elysia({ aot })
+        .derive(() => ({ status }) as Record<string, unknown>)
+        .use(cases.ownership.mount({}))
+        .get('/mine', () => void ran.push('ran'), { caller: true } as object)
+      const response = await send(app, { path: '/mine' })
+      expect([status, aot, response.status]).toEqual([status, aot, 401])
+    }
   }
   expect(ran).toEqual([])
 })
