@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { auditFile, flagsOfExample, startDeno, unusedGrants, writeImportMap } from '../deno/fixture.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -8,10 +8,12 @@ const root = join(import.meta.dir, '../..')
 const folder = join(root, 'data/plugin-pages')
 const importMap = join(folder, 'import-map.json')
 
+const pageOf = (path: string) => ({ name: basename(path), text: readFileSync(join(root, path, 'README.md'), 'utf8') })
+
 /** `shared` is not a plugin. */
-const pages = readdirSync(join(root, 'plugins'))
-  .filter((plugin) => plugin !== 'shared')
-  .map((plugin) => ({ plugin, text: readFileSync(join(root, 'plugins', plugin, 'README.md'), 'utf8') }))
+const plugins = readdirSync(join(root, 'plugins')).filter((plugin) => plugin !== 'shared')
+const pluginPages = plugins.map((plugin) => pageOf(`plugins/${plugin}`))
+const pages = [...pluginPages, pageOf('src/emulator')]
 
 const blockOf = (text: string, language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
@@ -22,10 +24,10 @@ const run = async (...command: readonly string[]) => {
   return { status: await child.exited, output, errors }
 }
 
-describe('the README of each plugin', () => {
+describe('the README of each plugin and of the emulator', () => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
-    for (const { plugin, text } of pages) writeFileSync(join(folder, `${plugin}.ts`), blockOf(text, 'ts'))
+    for (const { name, text } of pages) writeFileSync(join(folder, `${name}.ts`), blockOf(text, 'ts'))
     const settings = {
       extends: join(root, 'tsconfig.json'),
       include: ['*.ts'],
@@ -36,29 +38,31 @@ describe('the README of each plugin', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  for (const { plugin, text } of pages) {
-    test(`${plugin} has an example that prints the documented output`, async () => {
-      expect(blockOf(text, 'ts')).toContain(`'sluice/${plugin}'`)
+  for (const { name, text } of pages) {
+    test(`${name} has an example that prints the documented output`, async () => {
+      expect(blockOf(text, 'ts')).toContain(`'sluice/${name}'`)
       expect(blockOf(text, 'text').trim()).not.toBe('')
-      const { status, output, errors } = await run(join(folder, `${plugin}.ts`))
+      const { status, output, errors } = await run(join(folder, `${name}.ts`))
       expect({ status, errors }).toEqual({ status: 0, errors: '' })
       expect(output.trim()).toBe(blockOf(text, 'text').trim())
     })
+  }
 
-    test(`${plugin} has an example that runs on Deno, with the permissions of the page about Deno`, async () => {
-      const flags = flagsOfExample(plugin)
+  for (const { name, text } of pluginPages) {
+    test(`${name} has an example that runs on Deno, with the permissions of the page about Deno`, async () => {
+      const flags = flagsOfExample(name)
       using audit = auditFile()
-      const example = startDeno([...flags, `--import-map=${importMap}`, join(folder, `${plugin}.ts`)], {
+      const example = startDeno([...flags, `--import-map=${importMap}`, join(folder, `${name}.ts`)], {
         DENO_AUDIT_PERMISSIONS: audit.path,
       })
       expect(await example.ended()).toEqual({ status: 0, output: blockOf(text, 'text').trim(), errors: '' })
       expect(unusedGrants(flags, audit.path)).toEqual([])
     })
 
-    test(`${plugin} has all required sections`, () => {
+    test(`${name} has all required sections`, () => {
       const sections = [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title)
       expect(sections).toEqual(expect.arrayContaining(['Example', 'What it adds', 'Options', 'Errors', 'Decisions']))
-      expect(text.startsWith(`# ${plugin}\n`)).toBe(true)
+      expect(text.startsWith(`# ${name}\n`)).toBe(true)
     })
   }
 

@@ -4,7 +4,7 @@ import { assetLibrary, createAudit, createNodeServer, gateway, type NodeServer }
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
-import { startEmulator } from 'sluice/emulator'
+import { documentedLimits, type FaultTiming, startEmulator } from 'sluice/emulator'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { createOwnership, ownership } from 'sluice/ownership'
@@ -61,3 +61,15 @@ export const app = new Elysia()
 export const server: NodeServer = createNodeServer(limits.limited(app.fetch))
 // An Elysia app is a handler without an adapter.
 export const other: NodeServer = createNodeServer(app, { timeouts: { headersMs: 5_000 } })
+
+/** A test of the host, with the emulator as its upstream. */
+export const withEmulator = async (): Promise<number> => {
+  await using upstreams = await startEmulator({ limits: documentedLimits })
+  const always: FaultTiming = { action: 'GetAsset', times: Number.POSITIVE_INFINITY }
+  upstreams.faults.add({ kind: 'status', status: 503, ...always })
+  // @ts-expect-error: there is no such kind.
+  upstreams.faults.add({ kind: 'reset', ...always })
+  // @ts-expect-error: there is no such action.
+  upstreams.faults.add({ kind: 'empty', action: 'GetAssets' })
+  return upstreams.maxCallsPerSecond('GetAsset')
+}
