@@ -121,11 +121,25 @@ const normalizedTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&
 
 /** In absolute form the target names the host, and the Host header does not count (RFC 9112 section 3.2.2). The scheme is that of the server. */
 const urlOf = (target: string, origin: string): string => {
-  if (target.startsWith('/')) return new URL(origin + target).href
+  if (target.startsWith('/')) return withOrigin(new URL(origin + target), origin)
   const url = new URL(target)
   if (!/^https?:$/.test(url.protocol)) throw new TypeError('the request target is not an http or https URL')
   const scheme = origin.slice(0, origin.indexOf(':'))
-  return new URL(`${scheme}://${url.host}${url.pathname}${url.search}`).href
+  const own = new URL(`${scheme}://${url.host}${url.pathname}${url.search}`)
+  return withOrigin(own, longOriginOf(own))
+}
+
+const withOrigin = (url: URL, origin: string): string => origin + url.href.slice(url.origin.length)
+
+/**
+ * The origin of a URL, at least 11 characters long: a shorter one, such as `http://a`, gets its port.
+ *
+ * By default Elysia (1.4.30) searches the path from the 11th character on. With a shorter origin, a caller could reach `/admin` as `/abc/admin`, which a
+ * proxy in front of the server permits.
+ */
+const longOriginOf = ({ origin, port }: URL): string => {
+  if (origin.length >= 11) return origin
+  return port ? origin.replace(/\d+$/, port.padStart(2, '0')) : `${origin}:${origin.startsWith('https:') ? 443 : 80}`
 }
 
 /**
@@ -139,7 +153,7 @@ export const createOriginOf = (scheme: 'http' | 'https'): ((host: string | undef
   return (host) => {
     const name = host || 'localhost'
     if (name !== lastHost) {
-      lastOrigin = new URL(`${scheme}://${name}`).origin
+      lastOrigin = longOriginOf(new URL(`${scheme}://${name}`))
       lastHost = name
     }
     return lastOrigin

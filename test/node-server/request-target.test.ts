@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
 import { host, startTestServer } from './raw-connection.ts'
 
 const echo = (request: Request) => Response.json([request.method, request.url])
@@ -54,23 +55,38 @@ describe('exactly one Host header is required', () => {
   test('Host is the host of the URL, and nothing else of it', async () => {
     await using served = await startTestServer(echo)
     for (const [name, origin] of [
-      ['g', 'http://g'],
+      ['g', 'http://g:80'],
+      ['g:1', 'http://g:01'],
       ['G.example:80', 'http://g.example'],
       ['g.example:443', 'http://g.example:443'],
-      ['g:', 'http://g'],
+      ['g:', 'http://g:80'],
       ['a_b~c', 'http://a_b~c'],
       ['[::1]:3000', 'http://[::1]:3000'],
       ['127.1', 'http://127.0.0.1'],
       ['', 'http://localhost'],
-    ]) {
+    ] as const) {
       for (const path of ['/zz/q?r', '/zz/../a%20']) {
         const { status, body } = await served.ask(`GET ${path} HTTP/1.1\r\nHost: ${name}\r\n\r\n`)
-        expect([name, status, JSON.parse(body)]).toEqual([name, 200, ['GET', new URL(path, origin).href]])
+        const { pathname, search } = new URL(path, origin)
+        expect([name, status, JSON.parse(body)]).toEqual([name, 200, ['GET', origin + pathname + search]])
       }
     }
     for (const name of ['a/b', 'x@y', 'a?b', 'a#b', 'a\\b', 'evil.example:99999', '1.2.3.4.5', '256.1.1.1', 'xn--a']) {
       const { status, headers } = await served.ask(`GET /zz/q HTTP/1.1\r\nHost: ${name}\r\n\r\n`)
       expect([name, status, headers.get('connection')]).toEqual([name, 400, 'close'])
+    }
+  })
+
+  test('an Elysia app finds the path behind a host of any length', async () => {
+    const app = new Elysia().get('/admin', 'admin').get('/*', ({ path }) => path)
+    await using served = await startTestServer((request) => app.fetch(request))
+    for (const name of ['a', 'ab', 'a.b', 'a:', 'a:8', 'a:80', '1', 'abc', 'abcd', 'a.example:3000']) {
+      for (const path of ['/abc/admin', '/ab/admin', '/a/admin', '/b/../abc/admin']) {
+        const seen = new URL(path, 'http://localhost').pathname
+        expect([name, (await served.ask(`GET ${path} HTTP/1.1\r\nHost: ${name}\r\n\r\n`)).body]).toEqual([name, seen])
+        const absolute = `GET http://${name}${path} HTTP/1.1\r\n${host}\r\n`
+        expect([name, (await served.ask(absolute)).body]).toEqual([name, seen])
+      }
     }
   })
 
