@@ -91,6 +91,7 @@ export const account = <
     .use(
       consolePages({
         errors,
+        log,
         prefix: consolePrefix,
         paths: { ...served, ...paths, faceVerification: faceVerificationPath },
       }),

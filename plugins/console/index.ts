@@ -3,7 +3,7 @@ import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../s
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { checkPath } from '../shared/options.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
-import { Problem } from '../shared/problem.ts'
+import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type ConsolePaths, type DocumentOptions, documentOf, securityHeadersOf } from './document.ts'
 import { type File, fileOf, readFiles } from './files.ts'
@@ -25,6 +25,8 @@ export interface ConsolePagesOptions {
   readonly paths?: Partial<ConsolePaths>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
+  /** Receives unexpected errors, for example when a file cannot be read. */
+  readonly log?: Log
 }
 
 const defaultPaths: ConsolePaths = {
@@ -65,6 +67,7 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
 
   const errors = createErrorHandler({
     errors: options.errors,
+    log: options.log,
     finish: (response) => {
       for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
       return response

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -97,15 +98,28 @@ export const writeImportMap = (path: string): void => {
   writeFileSync(path, JSON.stringify({ imports: Object.fromEntries(imports) }))
 }
 
+/** A port of 127.0.0.1 that is free now. A permission cannot name a port that the system chooses later. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
 /** Runs a program on Deno: see `startProgram`. */
 export const startDeno = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   startProgram([denoBinary(), 'run', ...args], environment)
 
-/** A program that runs in the project's folder. Disposing it ends it with SIGTERM. */
-export const startProgram = (command: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+/** A program that runs in the project's folder, or in another one. Disposing it ends it with SIGTERM. */
+export const startProgram = (
+  command: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  folder = root,
+) => {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([...command], {
-    cwd: root,
+    cwd: folder,
     env: { PATH, HOME, NO_COLOR: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

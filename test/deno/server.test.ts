@@ -55,4 +55,38 @@ describe('the server on Deno, with the permissions of its page', () => {
       expect(unusedGrants(flags, audit.path)).toEqual([])
     })
   }
+
+  test('a missing permission costs only the part that needs it, and is named in the log', async () => {
+    await using fixture = await openServerFixture()
+    const { token } = await fixture.addUser('ann')
+    const { text } = fixture.emulator
+    const values = valuesOf(fixture)
+    const [page = []] = commandsOf('src/server.ts')
+    const startWithout = (permission: string, value: string) => {
+      const flags = withValues(page, values).flatMap((flag) => {
+        if (!flag.startsWith(`--allow-${permission}=`)) return [flag]
+        const others = flag
+          .slice(flag.indexOf('=') + 1)
+          .split(',')
+          .filter((each) => each !== value)
+        return others.length === 0 ? [] : [`--allow-${permission}=${others}`]
+      })
+      return fixture.start({ TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key }, 'deno', flags)
+    }
+    for (const { permission, value, statuses } of [
+      { permission: 'net', value: values['upstream.example:443'], statuses: [200, 502, 200] },
+      { permission: 'read', value: 'plugins/console', statuses: [200, 200, 500] },
+      { permission: 'write', value: values.data, statuses: [503, 500, 500] },
+    ]) {
+      const server = await startWithout(permission, value)
+      const received = ['/readyz', '/v1/models', '/console'].map(async (path) => {
+        const response = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+        await response.bytes()
+        return response.status
+      })
+      expect(await Promise.all(received)).toEqual(statuses)
+      await server.kill('SIGTERM')
+      expect(server.stderr()).toContain(`Requires ${permission} access to`)
+    }
+  })
 })

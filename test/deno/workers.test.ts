@@ -1,23 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { consoleFiles } from '../../plugins/console/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { workerFlags } from '../../src/server/deno-flags.ts'
 import { denoBinary, NotListening, root, type ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { commandsOf, valuesOf, withValues } from './fixture.ts'
+import { commandsOf, freePort, valuesOf, withValues } from './fixture.ts'
 
 setDefaultTimeout(60_000)
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 /** The flags of each worker's command line. */
 const flagsOfWorkers = (server: ServerProcess): readonly (readonly string[])[] =>
