@@ -58,9 +58,9 @@ export interface NodeServerTimeouts {
   readonly bodyStallMs: number
   /** For a whole request body. Default 300,000. */
   readonly bodyMs: number
-  /** For the caller to read some bytes of a response that is buffered for it. Default 30,000. */
+  /** For the caller to read some of the bytes that are buffered for it. Not for event streams. Default 30,000. */
   readonly responseStallMs: number
-  /** For the caller to read the whole response. Default 300,000. */
+  /** For the caller to read all bytes that are buffered for it: the whole response, or in a stream, what fills the buffer. Default 300,000. */
   readonly responseMs: number
   /** For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default 5,000. */
   readonly unreadBodyMs: number

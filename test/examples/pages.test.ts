@@ -12,8 +12,10 @@ const pageOf = (path: string) => ({ name: basename(path), text: readFileSync(joi
 
 /** `shared` is not a plugin. */
 const plugins = readdirSync(join(root, 'plugins')).filter((plugin) => plugin !== 'shared')
-const pluginPages = plugins.map((plugin) => pageOf(`plugins/${plugin}`))
-const pages = [...pluginPages, pageOf('src/emulator')]
+const completePages = [...plugins.map((plugin) => pageOf(`plugins/${plugin}`)), pageOf('src/node-server')]
+const pages = [...completePages, pageOf('src/emulator')]
+/** `sluice` itself exports the server. */
+const subpathOf = (name: string): string => (name === 'node-server' ? 'sluice' : `sluice/${name}`)
 
 const blockOf = (text: string, language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1] ?? ''
@@ -24,7 +26,7 @@ const run = async (...command: readonly string[]) => {
   return { status: await child.exited, output, errors }
 }
 
-describe('the README of each plugin and of the emulator', () => {
+describe('the README of each plugin, of the emulator and of the server', () => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
     for (const { name, text } of pages) writeFileSync(join(folder, `${name}.ts`), blockOf(text, 'ts'))
@@ -40,7 +42,7 @@ describe('the README of each plugin and of the emulator', () => {
 
   for (const { name, text } of pages) {
     test(`${name} has an example that prints the documented output`, async () => {
-      expect(blockOf(text, 'ts')).toContain(`'sluice/${name}'`)
+      expect(blockOf(text, 'ts')).toContain(`'${subpathOf(name)}'`)
       expect(blockOf(text, 'text').trim()).not.toBe('')
       const { status, output, errors } = await run(join(folder, `${name}.ts`))
       expect({ status, errors }).toEqual({ status: 0, errors: '' })
@@ -48,7 +50,7 @@ describe('the README of each plugin and of the emulator', () => {
     })
   }
 
-  for (const { name, text } of pluginPages) {
+  for (const { name, text } of completePages) {
     test(`${name} has an example that runs on Deno, with the permissions of the page about Deno`, async () => {
       const flags = flagsOfExample(name)
       using audit = auditFile()

@@ -12,6 +12,10 @@ export const runtimes = {
 /** A test program that listens. */
 export interface Program extends AsyncDisposable {
   readonly port: number
+  /** Resolves with the exit status. Null: a signal ended it. */
+  readonly ended: Promise<number | null>
+  /** Sends a signal to the process. */
+  kill(signal: NodeJS.Signals): void
   /** Opens a connection and sends `text`. */
   dial(text?: string): RawConnection
 }
@@ -27,8 +31,11 @@ export const startProgram = async (
   const line = await new Promise<string>((resolve) => child.stdout?.once('data', (text) => resolve(String(text))))
   const port = Number(line.trim().split(' ').at(-1))
   const connections: RawConnection[] = []
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   return {
     port,
+    ended,
+    kill: (signal) => void child.kill(signal),
     dial(text = '') {
       const connection = new RawConnection(connect(port, '127.0.0.1'))
       connections.push(connection)

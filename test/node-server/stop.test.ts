@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { Elysia } from 'elysia'
 import { createNodeServer, type ListeningServer } from '../../src/node-server.ts'
+import { runtimes, startProgram } from './program.ts'
 import { host, RawConnection } from './raw-connection.ts'
 
 const dial = ({ port }: ListeningServer, request = '') => {
@@ -85,3 +86,19 @@ test('a second stop shortens the first one', async () => {
   await server.stop({ closeActiveConnections: true })
   await Promise.all([stopped, connection.closed])
 })
+
+for (const [runtime, command] of Object.entries(runtimes)) {
+  test(`on ${runtime}, a stopped server keeps no process alive`, async () => {
+    await using program = await startProgram(command, './upgrade-app.ts', 'upgrade')
+    const upgraded = program.dial(`GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    await upgraded.until('101')
+    const half = program.dial('GET / HT')
+    const slow = program.dial(`POST /slow HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    program.kill('SIGTERM')
+    const { headers, body } = await slow.readResponse()
+    expect([headers.get('connection'), JSON.parse(body)[3]]).toEqual(['close', 'abc'])
+    await Promise.all([slow.closed, half.closed, upgraded.closed])
+    expect(await program.ended).toBe(0)
+  }, 20_000)
+}

@@ -1,5 +1,5 @@
 /** An app whose responses wait for other requests. As a program it listens on any runtime, and prints its port. */
-import { Elysia } from 'elysia'
+import { Elysia, sse } from 'elysia'
 import { createNodeServer } from '../../src/node-server.ts'
 
 const encoder = new TextEncoder()
@@ -9,6 +9,7 @@ const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 let next = Promise.withResolvers<void>()
 let producedBytes = 0
 let cancelled = 0
+let aborted = 0
 
 /** A stream of two lines. The second one waits for `POST /next`. */
 async function* twoLines() {
@@ -60,13 +61,19 @@ export const app = new Elysia()
     next = Promise.withResolvers()
     return 'ok'
   })
-  .get('/counts', () => ({ producedBytes, cancelled, memory: process.memoryUsage().rss }))
+  .get('/counts', () => ({ producedBytes, cancelled, aborted, memory: process.memoryUsage().rss }))
+  .onRequest(({ request }) => request.signal.addEventListener('abort', () => aborted++))
   .get('/lines', () => new Response(bytesOf(twoLines()), ndjson))
   .get('/silent', async function* () {
     await next.promise
     yield 'late'
   })
   .get('/generator', twoLines)
+  .get('/events', async function* () {
+    yield sse({ data: '{"line":1}\n' })
+    await next.promise
+    yield sse({ data: '{"line":2}\n' })
+  })
   .get('/quick-generator', async function* () {
     yield 'a'
     yield 'b'

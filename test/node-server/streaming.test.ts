@@ -13,19 +13,19 @@ describe.each(Object.entries(runtimes))('on %s, a body is sent as it comes', (_,
   const post = (path: string) => fetch(`http://127.0.0.1:${program.port}${path}`, { method: 'POST' })
   const counts = async () =>
     (await fetch(`http://127.0.0.1:${program.port}/counts`)).json() as Promise<
-      Record<'producedBytes' | 'cancelled' | 'memory', number>
+      Record<'producedBytes' | 'cancelled' | 'aborted' | 'memory', number>
     >
 
-  for (const path of ['/lines', '/generator']) {
+  for (const path of ['/lines', '/generator', '/events']) {
     test(`${path}: a line does not wait for the next one`, async () => {
       const connection = dial(path)
       const head = await connection.until('\r\n\r\n')
       expect(head.match(/^(?:transfer-encoding|content-length):.*/gim)?.map((line) => line.toLowerCase())).toEqual([
         'transfer-encoding: chunked',
       ])
-      expect(await connection.until('{"line":1}\n')).not.toContain('2')
+      expect(await connection.until('{"line":1}')).not.toContain('2')
       await post('/next')
-      expect(await connection.until('0\r\n\r\n')).toContain('{"line":2}\n')
+      expect(await connection.until('0\r\n\r\n')).toContain('{"line":2}')
     })
   }
 
@@ -75,6 +75,19 @@ describe.each(Object.entries(runtimes))('on %s, a body is sent as it comes', (_,
       await connection.closed
     }, 20_000)
   }
+
+  test('a caller that disconnects aborts the signal, before the response and during it, and cancels the stream', async () => {
+    const before = await counts()
+    const waiting = dial('/silent')
+    const reading = dial('/lines')
+    await reading.until('{"line":1}')
+    for (const connection of [waiting, reading]) connection.socket.destroy()
+    for (;;) {
+      const { aborted, cancelled } = await counts()
+      if (aborted === before.aborted + 2 && cancelled === before.cancelled + 1) break
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
 
   test('a download reaches a reader completely', async () => {
     const { headers, body } = await dial('/zeros/30000000').readResponse()

@@ -1,4 +1,4 @@
-/** A program that listens with TLS, with WebSocket, or with neither, on any runtime. It prints its URL and its port. */
+/** A program that listens with TLS, with WebSocket, or with neither, on any runtime. It prints its URL and its port, and stops at SIGTERM. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -26,9 +26,9 @@ const echo = (frame: Buffer): Uint8Array => {
   return Buffer.concat([Buffer.from([0x81, length]), text])
 }
 
-/** Responds with the request, after 100 ms if its path is `/slow`. */
+/** Responds with the request, after 200 ms if its path is `/slow`. */
 const describeRequest = async (request: Request): Promise<Response> => {
-  if (request.url.endsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 100))
+  if (request.url.endsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 200))
   return Response.json([request.method, request.url, request.headers.get('upgrade'), await request.text()])
 }
 
@@ -37,6 +37,9 @@ const modes: Readonly<Record<string, NodeServerOptions>> = {
   upgrade: { onUpgrade },
   plain: {},
 }
+
+// Nothing else ends the process: so the server keeps no timer and no connection.
+process.once('SIGTERM', () => void server.stop())
 
 const server = await createNodeServer(describeRequest, { timeouts: times, ...modes[process.argv[2] ?? ''] }).listen()
 console.log(`listening on ${server.url} ${server.port}`)
