@@ -7,12 +7,15 @@ import { doors } from '../elegance/sources.ts'
 import { denoBinary, root } from '../support/server.ts'
 import type { ServerFixture } from '../support/server-fixture.ts'
 
+/** The page, with the shell's quotes and line continuations removed. */
 const page = readFileSync(join(root, 'src/deno.md'), 'utf8')
+  .replaceAll(/'(--[^']*)'/g, '$1')
+  .replaceAll('\\\n', ' ')
 
 /** The flags of each command of the page `src/deno.md` that runs a program, in the order of the page. */
 export const commandsOf = (program: string): readonly (readonly string[])[] =>
   [...page.matchAll(/```sh\n([\s\S]*?)```/g)]
-    .map(([, block = '']) => block.replaceAll('\\\n', ' ').trim().split(/\s+/))
+    .map(([, block = '']) => block.trim().split(/\s+/))
     .filter((words) => words.includes(program))
     .map((words) => words.slice(words.indexOf('run') + 1, words.indexOf(program)))
 
