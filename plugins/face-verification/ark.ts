@@ -14,7 +14,7 @@ import type { Verification } from './store.ts'
 import { findOwnTask, type OwnedTask, withLease } from './task-lease.ts'
 
 /** Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself. */
-export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
+export const arkDriver: CreateFaceDriver = (context) => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
   /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
@@ -64,14 +64,14 @@ export const arkDriver: CreateFaceDriver = (context, callbackUrl) => {
     )
 
   return {
-    async create(request, user, reserved) {
+    async create(request, user, reserved, callbackUrl) {
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
       const state = createState()
       // No abort signal: when the caller disconnects, the session is created and recorded all the same.
       const response = await withoutSecrets(
         upstream.send(
-          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl(request)}/${state}` },
+          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl}/${state}` },
           { user, headers: request.headers },
         ),
         [state],

@@ -3,8 +3,11 @@ import type { OwnedTask } from './task-lease.ts'
 
 /** How one kind of upstream serves the routes and the background polling. */
 export interface FaceDriver {
-  /** Serves the POST route. `reserved` is the id of the reservation that the new task replaces. */
-  create(request: Request, user: string, reserved: string): Promise<Response>
+  /**
+   * Serves the POST route. `reserved` is the id of the reservation that the new task replaces, and `callbackUrl` the address of the callback page,
+   * without the state.
+   */
+  create(request: Request, user: string, reserved: string, callbackUrl: string): Promise<Response>
   /** Serves the GET route of a task. */
   query(task: OwnedTask, request: Request): Promise<Response>
   /** Polls the upstream for a task, as the task's creator. False when another process holds the lease, or the task has ended. */
@@ -13,5 +16,5 @@ export interface FaceDriver {
   callback?(request: Request, state: string): Promise<Response>
 }
 
-/** Creates a driver. `callbackUrl` returns the address of the callback page for the request that creates a task, without the state. */
-export type CreateFaceDriver = (context: FaceContext, callbackUrl: (request: Request) => string) => FaceDriver
+/** Creates a driver. */
+export type CreateFaceDriver = (context: FaceContext) => FaceDriver

@@ -116,17 +116,20 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     maxBodyBytes,
   }
   const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
-  // The path of the request is that of the mounted route, with what host apps put before it. A slash at the end matches the route too.
-  const callbackUrl = ({ url }: Request) => `${base()}${new URL(url).pathname.replace(/\/$/, '')}/callback`
+  // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another one: by default Elysia searches the
+  // path from the 11th character on, so that a short Host header puts segments before it. A slash at the end matches the route too.
+  const callbackUrl = (path: string) => `${base()}${path.replace(/\/$/, '')}/callback`
   const kind = upstream.faceVerification
-  const driver = drivers[kind](context, callbackUrl)
+  const driver = drivers[kind](context)
   const until = signalOf(options.reconcile)
   if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
 
-  const create = async (request: Request): Promise<Response> => {
+  const create = async (request: Request, path: string): Promise<Response> => {
     const { user } = await requireIdentity(identify, request)
     options.requireSameOrigin?.(request)
-    return asPlainText(await withReservation(context, user, (reserved) => driver.create(request, user, reserved)))
+    return asPlainText(
+      await withReservation(context, user, (reserved) => driver.create(request, user, reserved, callbackUrl(path))),
+    )
   }
 
   const query = async (request: Request, id: string): Promise<Response> => {
@@ -136,7 +139,11 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
 
   const errors = createErrorHandler({ ...options, finish: (response) => asPlainText(noStore(response)) })
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), faceDocs.create)
+    .post(
+      '',
+      async ({ request, path, set }) => errors.handle({ request, set }, () => create(request, path)),
+      faceDocs.create,
+    )
     .get(
       '/:verification_id',
       async ({ request, params, set }) => errors.handle({ request, set }, () => query(request, params.verification_id)),

@@ -121,6 +121,16 @@ describe('in a bare Elysia app', () => {
     }
   })
 
+  test('a caller cannot choose the path of the callback address by a short Host header', async () => {
+    const { vendor, plugin } = await instance('media', 'ann')
+    const app = new Elysia().use(plugin)
+    const url = 'http://a/abc/api/media/face-verifications'
+    const { status } = await app.handle(new Request(url, { method: 'POST', headers: { 'x-key': 'ann' } }))
+    // By default Elysia finds the route behind `/abc`.
+    expect(status).toBe(200)
+    expect(vendor.finish().callback).toStartWith('https://media.test/api/media/face-verifications/callback/')
+  })
+
   test('two instances are independent of each other', async () => {
     const [one, two] = [await instance('media', 'ann'), await instance('video', 'bob')]
     const app = new Elysia().use(one.plugin).use(two.plugin)
