@@ -4,6 +4,7 @@ export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from
 export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
 export { type AssetLibrary, assetLibrary, type GatewayOptions, gateway } from './gateway.ts'
 export type { StopOptions } from './node-server/drain.ts'
+export type { OnUpgrade } from './node-server/upgrade.ts'
 export {
   createNodeServer,
   type ListeningServer,

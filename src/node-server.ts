@@ -217,7 +217,7 @@ const handleRequest = (
   const sent = andThen(response, (response) => {
     // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
     if (drain.isStopping) serverResponse.setHeader('connection', 'close')
-    return sendResponse(response, serverResponse, incoming.method === 'HEAD', () => waitForReader('drain'))
+    return sendResponse(response, serverResponse, incoming.method === 'HEAD', waitForReader)
   })
   return andThen(sent, () => {
     body?.discard()

@@ -11,13 +11,13 @@ import { waitForEvent } from './wait-until-sent.ts'
  *
  * A body that is available at once is sent with its length, and any other body as it comes.
  *
- * @param waitForDrain waits until the caller has read buffered bytes of a stream, or has disconnected. An event stream waits without a timeout.
+ * @param waitForReader waits until the caller has read the buffered bytes of a stream, or has disconnected. An event stream waits without a timeout.
  */
 export const sendResponse = (
   response: Response,
   serverResponse: ServerResponse,
   isHead: boolean,
-  waitForDrain: () => Promise<void>,
+  waitForReader: (event: 'drain') => Promise<void>,
 ): Awaitable<void> => {
   const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
   if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
@@ -29,13 +29,13 @@ export const sendResponse = (
   const source = byteSourceOf(response)
   const { body } = response
   if (source || (body && isEventStream(response.headers))) {
-    return sendStream(source ?? sourceFrom(body as ReadableStream<Uint8Array>), sink, () =>
-      waitForEvent(serverResponse, 'drain'),
+    return sendStream(source ?? sourceFrom(body as ReadableStream<Uint8Array>), sink, (event) =>
+      waitForEvent(serverResponse, event),
     )
   }
   if (!body) return sendComplete('', sink)
   return readAhead(body).then((ahead) =>
-    ahead instanceof Uint8Array ? sendComplete(ahead, sink) : sendStream(ahead, sink, waitForDrain),
+    ahead instanceof Uint8Array ? sendComplete(ahead, sink) : sendStream(ahead, sink, waitForReader),
   )
 }
 
@@ -63,7 +63,7 @@ const sendComplete = (body: KnownBody | Uint8Array, { serverResponse, status, he
 const sendStream = async (
   source: ByteSource,
   { serverResponse, status, headers, isHead }: Sink,
-  waitForDrain: () => Promise<void>,
+  waitForReader: (event: 'drain') => Promise<void>,
 ): Promise<void> => {
   let remaining = contentLengthOf(headers)
   if (remaining === undefined) delete headers['content-length']
@@ -76,10 +76,10 @@ const sendStream = async (
   serverResponse.on('close', cancel)
   await source.writeTo((bytes) => {
     if (remaining !== undefined) {
-      remaining -= bytes.length
+      remaining -= Buffer.byteLength(bytes)
       if (remaining < 0) throw new Error('the response is longer than its content-length')
     }
-    return serverResponse.destroyed || serverResponse.write(bytes) ? undefined : waitForDrain()
+    return serverResponse.destroyed || serverResponse.write(bytes) ? undefined : waitForReader('drain')
   })
   if (remaining) throw new Error('the response is shorter than its content-length')
   serverResponse.off('close', cancel)
