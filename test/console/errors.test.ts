@@ -9,7 +9,7 @@ const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
   return id
 }
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 describeWithBrowser('the console shows', () => {
   let browser: Browser

@@ -34,7 +34,7 @@ const tabTo = async (page: Page, target: string, max = 30): Promise<void> => {
   throw new Error(`${target} is not among ${passed.join(', ')}`)
 }
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 describeWithBrowser('by keyboard alone', () => {
   let browser: Browser

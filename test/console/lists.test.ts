@@ -21,7 +21,7 @@ const countPolls = (page: Page): (() => number) => {
 /** Evaluates to true once the page has sent all requests that it began before. */
 const earlierRequestsSent = `fetch('/healthz').then(() => true)`
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 describeWithBrowser('lists', () => {
   let browser: Browser

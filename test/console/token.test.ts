@@ -32,7 +32,7 @@ const pageState = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, document.documentElement.outerHTML, window.name,
 ])`
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 describeWithBrowser("the console's own token", () => {
   let browser: Browser

@@ -80,7 +80,7 @@ test('the bundled console finds its pages, and several workers run the same bund
 })
 
 test('a changed source runs from the next start on', async () => {
-  await replaceHealthText("'ok'", "'changed'")
+  await replaceHealthText("json(200, { status: 'ok'", "json(200, { status: 'changed'")
   expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"changed"}'])
   expect(bundleOfCopy()).toBeDefined()
 })
@@ -88,6 +88,6 @@ test('a changed source runs from the next start on', async () => {
 test('the source files run when no bundle can be stored', async () => {
   await rm(join(copy, 'node_modules/.cache'), { recursive: true })
   await writeFile(join(copy, 'node_modules/.cache'), 'no folder')
-  await replaceHealthText("'changed'", "'unbundled'")
+  await replaceHealthText("status: 'changed'", "status: 'unbundled'")
   expect(await fetchFromCopy(['/healthz'])).toEqual(['{"status":"unbundled"}'])
 })
