@@ -29,6 +29,8 @@ export interface Controls {
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
 export const controlReply = (request: ReceivedRequest, { account, calls, faults }: Controls): Reply => {
+  if (isFromForeignPage(request, account.settings.host))
+    return jsonReply(403, '{"error":"pages of other sites cannot use the control API"}')
   const url = new URL(request.target, 'http://emulator')
   const [resource = '', id] = url.pathname.slice(controlPath.length).split('/')
   switch (`${request.method} ${resource}`) {
@@ -71,6 +73,20 @@ export const controlReply = (request: ReceivedRequest, { account, calls, faults 
       return jsonReply(404, '{"error":"not found"}')
   }
 }
+
+/**
+ * Whether a page of another site may have sent the request, in a browser on this machine.
+ *
+ * A browser sends `Origin` with every request that changes something. For a reading request the page would have to rebind its own host name to
+ * loopback; then the name is in `Host`.
+ */
+const isFromForeignPage = ({ headers: { host = '', origin } }: ReceivedRequest, bound: string): boolean => {
+  if (origin !== undefined && origin !== `http://${host}`) return true
+  return isLoopback(bound) && !isLoopback(host.replace(/:\d+$/, ''))
+}
+
+/** Whether a host is `localhost` or a loopback address, bracketed or not. */
+const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
 const finishSession = (bytedToken = '', body: string, sessions: Sessions): Reply => {
   const decision = decisions.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))

@@ -40,6 +40,28 @@ test('faults can be added and removed over HTTP', async () => {
   expect((await rest(emulator, 'GET', '/assets')).text).not.toBe('')
 })
 
+test('a page of another site, in a browser on this machine, cannot use the control routes', async () => {
+  const { port } = new URL(emulator.origin)
+  const foreign: readonly [string, Record<string, string>][] = [
+    ['POST', { origin: 'https://evil.example' }],
+    ['POST', { origin: 'null' }],
+    // A page whose host name was rebound to loopback.
+    ['POST', { origin: `http://evil.example:${port}`, host: `evil.example:${port}` }],
+    ['GET', { host: `evil.example:${port}` }],
+    ['GET', { host: `127.0.0.1.evil.example:${port}` }],
+  ]
+  for (const [method, headers] of foreign) {
+    const init = { method, headers, body: method === 'POST' ? '{"kind":"empty"}' : undefined }
+    const { status } = await fetch(`${emulator.origin}/_emulator/faults`, init)
+    expect([headers, status]).toEqual([headers, 403])
+  }
+  expect(emulator.faults.list()).toEqual([])
+  const own: readonly Record<string, string>[] = [{ host: `localhost:${port}` }, { origin: emulator.origin }]
+  for (const headers of own) {
+    expect((await fetch(`${emulator.origin}/_emulator/faults`, { headers })).status).toBe(200)
+  }
+})
+
 test('an invalid fault is rejected with the reason', async () => {
   for (const [fault, reason] of [
     [{}, 'kind must be one of reset-before, '],
