@@ -9,17 +9,21 @@ export const createTraceCall =
     const active = context.active()
     const requestTrace = requestTraceIn(active)
     requestTrace?.callStarted()
-    const span = tracer.startSpan(nameOf(call), { kind: SpanKind.CLIENT, attributes: attributesOf(call) }, active)
-    return new CallSpan(span, () => requestTrace?.callEnded())
+    const { action, model } = call
+    const name = model === undefined ? action : 'chat'
+    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: attributesOf(call) }, active)
+    return new CallSpan(span, model, () => requestTrace?.callEnded())
   }
 
 class CallSpan implements CallTrace {
   readonly #span: Span
+  readonly #model: string | undefined
   readonly #onEnd: () => void
   #ended = false
 
-  constructor(span: Span, onEnd: () => void) {
+  constructor(span: Span, model: string | undefined, onEnd: () => void) {
     this.#span = span
+    this.#model = model
     this.#onEnd = onEnd
   }
 
@@ -38,6 +42,8 @@ class CallSpan implements CallTrace {
     if (status > 0) this.#span.setAttribute('http.response.status_code', status)
     const type = errorTypeOf(status, error)
     if (type !== undefined) this.#span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR })
+    // Only now the model is known to exist. Collectors keep metrics by span name, so callers must not be able to invent names.
+    else if (this.#model !== undefined) this.#span.updateName(`chat ${modelName(this.#model)}`)
     this.#span.end()
     this.#onEnd()
   }
@@ -49,8 +55,6 @@ const errorTypeOf = (status: number, error: unknown): string | undefined => {
   if (error !== undefined) return error instanceof Error ? error.constructor.name : 'Error'
   return status === 0 ? 'no response' : undefined
 }
-
-const nameOf = ({ action, model }: TracedCall): string => (model === undefined ? action : `chat ${modelName(model)}`)
 
 /** Attributes by the semantic conventions of OpenTelemetry for HTTP and generative AI, where they have one. */
 const attributesOf = ({ action, url, queueSeconds, model, stream }: TracedCall): Attributes => ({
