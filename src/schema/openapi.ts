@@ -42,7 +42,7 @@ const asset: SchemaOf<Asset> = Type.Object(
   {
     Id: Type.String(),
     GroupId: Type.String(),
-    Name: Type.String(),
+    Name: Type.Optional(Type.String({ description: 'Absent if the asset was created without one' })),
     AssetType: Type.String({ description: 'Image or Video' }),
     Status: Type.String({ description: 'Processing, then Active or Failed' }),
     URL: Type.String(),

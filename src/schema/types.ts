@@ -19,7 +19,8 @@ export interface AssetGroup {
 export interface Asset {
   readonly Id: string
   readonly GroupId: string
-  readonly Name: string
+  /** Absent if the asset was created without one. */
+  readonly Name?: string
   /** Image or Video. */
   readonly AssetType: string
   /** Processing, then Active or Failed. */

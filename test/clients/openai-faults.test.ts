@@ -293,7 +293,7 @@ test('unknown fields pass, and numbers beyond 2^53 stay exact', async () => {
 
 for (const { kind } of disturbingFaults) {
   test(`${kind} pass unchanged in streams, and do not affect assembled responses`, async () => {
-    await using fixture = await openFixtureFor(native)
+    await using fixture = await openFixtureFor(native, { checked: 'own' })
     const { direct, emulator, openai } = fixture
     for (const [path, body] of [
       ['/chat/completions', { ...chatQuestion, stream_options: { include_usage: true } }],

@@ -26,7 +26,7 @@ describe('a 200 response of the upstream whose body is no completion or response
 
 /* Both a streaming and a non-streaming response treat `"index":null` as 0. */
 test('a choice whose index is null is the first one, also in a stream', async () => {
-  await using fixture = await openFixture()
+  await using fixture = await openFixture({ checked: 'own' })
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: null, delta, finish_reason }] })}\n\n`
   fixture.emulator.text.respondWith({

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { consolePages } from '../../plugins/console/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
+import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
 import { hashPassword, identifyBySession } from '../../plugins/web-session/index.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
@@ -42,6 +43,7 @@ export const openFixture = async (options: EmulatorOptions = {}): Promise<Fixtur
   const gateway = await startGateway({
     store,
     emulator: options,
+    checked: 'own',
     around: (handle) => {
       const pages = new Elysia().use(consolePages())
       const verifications = faceRoutes(
@@ -80,9 +82,10 @@ const faceRoutes = (faces: Faces, store: Store, url: () => string, emulator: () 
     .onError(({ error }) => (error instanceof Problem ? error.toResponse() : undefined))
     .post(
       '',
-      async ({ request }) => {
+      async ({ request, set }) => {
         const id = `verification-${tasks.size + 1}`
         tasks.set(id, { user: await guard(request) })
+        set.headers['cache-control'] = 'no-store'
         return {
           verification_id: id,
           status: 'waiting_user',
@@ -92,17 +95,26 @@ const faceRoutes = (faces: Faces, store: Store, url: () => string, emulator: () 
       },
       { parse: 'none' },
     )
-    .get('/:id', async ({ request, params }) => {
+    .get('/:id', async ({ request, params, set }) => {
+      set.headers['cache-control'] = 'no-store'
       const user = await guard(request)
       const task = tasks.get(params.id)
       if (task?.user !== user) throw new Problem(404, 'verification not found')
-      if (faces.failingStatus) throw new Problem(faces.failingStatus, 'Seedance upstream unavailable')
+      if (faces.failingStatus) throw forwardedError(faces.failingStatus, 'Seedance upstream unavailable')
       const { status } = faces
       if (status !== 'verified') return { verification_id: params.id, status }
       task.group ??= await addFace(user, store, emulator())
       return { verification_id: params.id, status, group_id: task.group }
     })
 }
+
+/** An error of the upstream that the gateway forwards. */
+const forwardedError = (status: number, message: string) =>
+  new UpstreamRejectedError({
+    status,
+    headers: new Headers({ 'content-type': 'application/json' }),
+    bytes: new TextEncoder().encode(JSON.stringify({ success: false, error: { message, type: 'media_proxy_error' } })),
+  })
 
 const addFace = async (user: string, store: Store, emulator: Emulator): Promise<string> => {
   const { id } = emulator.library.addGroup({ name: 'face', type: 'LivenessFace' })

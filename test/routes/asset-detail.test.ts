@@ -68,7 +68,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => 
   })
 
   test('a detail makes one call and returns the upstream’s body byte for byte', async () => {
-    await using fixture = await openFixture({ kindOf })
+    await using fixture = await openFixture({ kindOf, checked: 'own' })
     const group = await newGroup(fixture.ann, 'a')
     const id = await newAsset(fixture.ann, group)
     fixture.calls()

@@ -127,7 +127,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   })
 
   test('a missing Name is added from the record, and nothing else changes', async () => {
-    await using fixture = await openFixture({ kindOf })
+    await using fixture = await openFixture({ kindOf, checked: 'own' })
     const id = await newGroup(fixture.ann, 'a "name"')
     const rest = `"Zeta" : 1.0, "Id":"${id}", "Big":12345678901234567890 ,"Deep":{"b":[ ],"a":"\\u0041"}`
     const listing = (item: string) =>

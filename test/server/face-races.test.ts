@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { checkRemoteServer } from '../support/checked-servers.ts'
 import { userAt } from '../support/gateway.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, send } from './fixture.ts'
@@ -12,6 +13,8 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
     fixture = await openFixture('postgres')
     const environment = kind === 'ark' ? arkOf(fixture) : {}
     servers = [await fixture.start(environment), await fixture.start(environment)]
+    // One test makes the upstream send a result without its id.
+    for (const { url } of servers) await checkRemoteServer(url, { hasCallback: kind === 'ark', checked: 'own' })
   }, 60_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { checkRemoteServer } from '../support/checked-servers.ts'
 import { arkOf, browse, faces, login, newToken, openFixture, password, send } from './fixture.ts'
 
 describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstream of kind %s', (kind) => {
@@ -14,6 +15,8 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
       TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     })
     const { url } = server
+    // The upstream sends secrets in place of its own objects.
+    await checkRemoteServer(url, { hasCallback: kind === 'ark', checked: 'none' })
     const ann = await browse(server, 'ann')
     await login(url, 'ann', {}, 'guess-of-another-caller')
     await login(url, 'password-in-the-wrong-field', {}, 'x')

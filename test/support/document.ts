@@ -1,4 +1,4 @@
-import { ark } from '../../plugins/upstream-proxy/index.ts'
+import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -6,23 +6,26 @@ import { openStore } from '../../src/store/index.ts'
 const documents = new Map<string, Promise<Specification>>()
 
 /**
- * The OpenAPI document of the default server. Its asset upstream is of kind `ark`, which has one route more than the others.
+ * The OpenAPI document of the default server.
  *
- * @param segment the product word in the paths
+ * @param segment the product word in the paths. Default `media`
+ * @param hasCallback whether the asset upstream redirects the person of a face verification, as that of kind `ark` does. Default true
  */
-export const documentOfServer = (segment = 'media'): Promise<Specification> => {
-  const document = documents.get(segment) ?? readDocument(segment)
-  documents.set(segment, document)
+export const documentOfServer = (segment = 'media', hasCallback = true): Promise<Specification> => {
+  const key = `${segment} ${hasCallback}`
+  const document = documents.get(key) ?? readDocument(segment, hasCallback)
+  documents.set(key, document)
   return document
 }
 
-const readDocument = async (segment: string): Promise<Specification> => {
+const readDocument = async (segment: string, hasCallback: boolean): Promise<Specification> => {
   const store = openStore('sqlite::memory:')
   const identify = () => undefined
   const secrets = ['a secret of the test suite'] as const
-  const kind = ark({
-    ...{ url: 'http://upstream.invalid', accessKey: 'access-key', secretKey: 'secret-key', region: 'cn-beijing' },
-  })
+  const url = 'http://upstream.invalid'
+  const kind = hasCallback
+    ? ark({ url, accessKey: 'access-key', secretKey: 'secret-key', region: 'cn-beijing' })
+    : rest({ url, key: 'upstream-key' })
   const log = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore }
   const app = createApp({
     gateway: { kind, store, identify, secrets, segment },

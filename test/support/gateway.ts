@@ -8,6 +8,8 @@ import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/em
 import type { GatewayOptions } from '../../src/gateway.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
+import type { CheckedParts } from './check-response.ts'
+import { checkReply, checkServer, uncheckServer } from './checked-servers.ts'
 
 /** A user of the gateway, who sends authenticated requests. */
 export interface User {
@@ -38,6 +40,8 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly kindOf?: (emulator: Emulator) => MediaKind
   /** Wraps the request handler of the app. */
   readonly around?: (handle: FetchHandler) => FetchHandler
+  /** What the OpenAPI document decides about the responses. Default `all`. */
+  readonly checked?: CheckedParts
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
   readonly people?: Partial<AppOptions['people']>
@@ -54,9 +58,10 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   await store.migrate()
   const revisionClock = new RevisionClock((since) => store.revision(since))
   let url = ''
+  const kind = (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator)
   const app = createApp({
     gateway: {
-      kind: (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator),
+      kind,
       secrets: ['a secret of the test suite'],
       identify: identifyByToken({ store, revisionClock }),
       revisionClock,
@@ -87,6 +92,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const refuse = renderRejection(options.segment)
   const server = await createNodeServer(handle, { renderRejection: refuse }).listen()
   url = server.url
+  const { segment, checked } = options
+  await checkServer(url, { segment, checked, hasCallback: (options.kind ?? kind).faceVerification === 'ark' })
 
   return {
     url,
@@ -101,6 +108,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     },
     async [Symbol.asyncDispose]() {
       await server.stop({ closeActiveConnections: true })
+      uncheckServer(url)
       if (!options.store) await store.close()
       if (emulator !== given) await emulator.stop()
     },
@@ -124,7 +132,7 @@ export const userAt = (url: string, id: string, token: string): User => ({
     // `fetch` rejects a GET with a body, and normalizes paths.
     if ((method === 'GET' && body !== undefined) || hasOddSegments(path)) return askRaw(url, target, given)
     const response = await fetch(url + target, { ...given, redirect: 'manual' })
-    return replyOf(response.status, response.headers, await response.text())
+    return checkedReply(url, method, target, replyOf(response.status, response.headers, await response.text()))
   },
 })
 
@@ -148,12 +156,19 @@ export const askRaw = (
       response.on('error', reject)
       response.on('end', () => {
         const pairs = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
-        resolve(replyOf(response.statusCode ?? 0, new Headers(pairs), Buffer.concat(chunks).toString()))
+        const reply = replyOf(response.statusCode ?? 0, new Headers(pairs), Buffer.concat(chunks).toString())
+        resolve(checkedReply(url, given.method, target, reply))
       })
     })
     sent.on('error', reject)
     sent.end(given.body)
   })
+
+const checkedReply = (url: string, method: string, target: string, reply: Reply): Reply => {
+  const { status, headers, text } = reply
+  checkReply(url, { method, target, status, headers: Object.fromEntries(headers), body: text })
+  return reply
+}
 
 const agent = new Agent({ keepAlive: false })
 

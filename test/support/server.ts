@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { checkRemoteServer } from './checked-servers.ts'
 
 /** The project's folder. */
 export const root = new URL('../../', import.meta.url).pathname
@@ -67,6 +68,7 @@ export const startServer = (
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
+  let isListening = false
   let stdout = ''
   let stderr = ''
   child.stderr.on('data', (chunk) => {
@@ -82,8 +84,9 @@ export const startServer = (
     child.stdout.on('data', (chunk) => {
       stdout += chunk
       const url = /^sluice listening on (http\S+)$/m.exec(stdout)?.[1]
-      if (!url) return
-      resolve({
+      if (!url || isListening) return
+      isListening = true
+      const server: ServerProcess = {
         url,
         pid: child.pid ?? 0,
         stdout: () => stdout,
@@ -93,7 +96,9 @@ export const startServer = (
           child.kill(signal)
           return ended
         },
-      })
+      }
+      const { MEDIA_SEGMENT: segment, MEDIA_UPSTREAM_KIND: kind } = environment
+      void checkRemoteServer(url, { segment, hasCallback: kind === 'ark' }).then(() => resolve(server), reject)
     })
     void ended.then((status) => reject(new NotListening(status, stdout, stderr)))
   })

@@ -94,6 +94,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
     const overrides = mutant?.(context)
     return startGateway({
       ...{ emulator, store },
+      checked: mutant ? 'none' : 'all',
       around: overrides && ((handle) => seen(overrides.around?.(handle) ?? handle)),
       text: {
         ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectTtlMs: retentionMs, usage: undefined },
