@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { documentationPage } from '../../src/documentation/page.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
+import { documentOfServer } from '../support/document.ts'
 import { startGateway } from '../support/gateway.ts'
+import { libraryPath, libraryRoutes, openRoutes, sessionRoutes, textRoutes } from '../support/route-table.ts'
 
 /** The page, its style sheet and the specification, as a browser receives them. */
 const open = async () => {
@@ -63,6 +65,46 @@ test('the page shows every route of the specification', async () => {
   }
   expect(page.text).toContain('<code>Result.Items[].CreateTime</code></th><td>string</td><td>required</td>')
   expect(page.text).toContain('with <code>retry-after</code>')
+})
+
+test('the document describes every route, and nothing else', async () => {
+  const { paths } = await documentOfServer()
+  const documented = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, 'x')}`),
+  )
+  const at = (prefix: string, routes: readonly (readonly [string, string, ...unknown[]])[]) =>
+    routes.map(([method, path]) => `${method} ${prefix}${path.replace(/:\w+/g, 'x')}`)
+  const operation = ['/healthz', '/readyz', '/metrics', '/openapi/json'].map((path) => `GET ${path}`)
+  expect(documented.sort()).toEqual(
+    [
+      ...at(libraryPath, libraryRoutes),
+      ...at('/v1', textRoutes),
+      ...at('', sessionRoutes),
+      ...at('', openRoutes),
+      ...operation,
+    ].sort(),
+  )
+})
+
+test('each route names its security: a token, a session, or none', async () => {
+  const { paths } = await documentOfServer()
+  const schemeOf = (path: string, method: string) =>
+    paths[path]?.[method]?.security?.map((each) => Object.keys(each)[0])
+  expect(schemeOf(`${libraryPath}/assets`, 'post')).toEqual(['token'])
+  expect(schemeOf('/v1/responses', 'post')).toEqual(['token'])
+  expect(schemeOf('/api/tokens', 'post')).toEqual(['session'])
+  expect(schemeOf('/api/media/face-verifications', 'post')).toEqual(['session'])
+  expect(schemeOf('/metrics', 'get')).toEqual(['metricsToken'])
+  const open = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { security }]) => (security?.length === 0 ? `${method} ${path}` : [])),
+  )
+  expect(open.sort()).toEqual([
+    'get /api/media/face-verifications/callback/{state}',
+    'get /healthz',
+    'get /openapi/json',
+    'get /readyz',
+    'post /api/session',
+  ])
 })
 
 test('the texts of a specification are escaped', () => {
