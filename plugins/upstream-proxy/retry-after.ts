@@ -1,5 +1,5 @@
 /** A longer wait is probably an error, for example a wrong clock. */
-const maxWaitMs = 3_600_000
+export const maxWaitMs = 3_600_000
 
 /**
  * The time that `Retry-After` gives as seconds or as a date (RFC 9110 section 10.2.3), in milliseconds since 1970.

@@ -1,4 +1,5 @@
 import {
+  maxBlockMs,
   maxServedAgeMs,
   type PermitRequest,
   type RateLimitDelay,
@@ -11,7 +12,7 @@ import { type Database, type Statement, sql } from './database.ts'
 /**
  * Rate limit slots of the upstream's actions (`Place`), shared by all processes on one database.
  *
- * A slot is free when both `free_at` and `lease_until` have passed; `free_at` never decreases. The statement that takes a slot checks
+ * A slot is free when both `free_at` and `lease_until` have passed; `free_at` decreases only in `unblock`. The statement that takes a slot checks
  * that again, so of two concurrent statements that found the same slot, the second does not take it.
  */
 export const createRateLimitStore = (database: Database): RateLimitStore => {
@@ -19,7 +20,8 @@ export const createRateLimitStore = (database: Database): RateLimitStore => {
 
   /** Deletes the rows of users who were served so long ago that their order no longer matters. */
   const deleteOldTurns = async (now: number): Promise<void> => {
-    if (now < sweptAt + maxServedAgeMs) return
+    // The difference may be negative, after a clock was ahead.
+    if (Math.abs(now - sweptAt) < maxServedAgeMs) return
     sweptAt = now
     await database.query(sql`
       delete from upstream_turns
@@ -29,7 +31,11 @@ export const createRateLimitStore = (database: Database): RateLimitStore => {
 
   const attempt = async (
     wanted: PermitRequest,
-  ): Promise<{ readonly taken: RateLimitPermit | RateLimitDelay; readonly missing: boolean }> => {
+  ): Promise<{
+    readonly taken: RateLimitPermit | RateLimitDelay
+    readonly missing: boolean
+    readonly lastAt: number
+  }> => {
     const [, taken, , next] = await database.batch([
       markWaiting(wanted),
       takeInTurn(wanted),
@@ -37,11 +43,12 @@ export const createRateLimitStore = (database: Database): RateLimitStore => {
       findNext(wanted),
     ])
     const [place] = taken ?? []
-    if (place) return { taken: slotOf(wanted, Number(place.place)), missing: false }
+    if (place) return { taken: slotOf(wanted, Number(place.place)), missing: false, lastAt: 0 }
     const [found] = next ?? []
     return {
       taken: { nextAt: Number(found?.next_at ?? wanted.now), servedAt: Number(found?.served_at ?? 0) },
       missing: Number(found?.rows ?? 0) < wanted.count,
+      lastAt: Number(found?.last_at ?? 0),
     }
   }
 
@@ -77,8 +84,10 @@ export const createRateLimitStore = (database: Database): RateLimitStore => {
     async takeInTurn(wanted) {
       await deleteOldTurns(wanted.now)
       const first = await attempt(wanted)
-      if (!first.missing) return first.taken
-      await database.query(addMissingSlots(wanted))
+      const blocked = first.lastAt > wanted.now + maxBlockMs(wanted)
+      if (!first.missing && !blocked) return first.taken
+      if (blocked) await database.query(unblock(wanted))
+      if (first.missing) await database.query(addMissingSlots(wanted))
       return (await attempt(wanted)).taken
     },
 
@@ -126,6 +135,13 @@ const addMissingSlots = ({ action, count }: PermitRequest): Statement => sql`
   from numbers
   where true
   on conflict do nothing`
+
+/** Frees the slots that a clock blocked that was ahead. */
+const unblock = (wanted: PermitRequest): Statement => sql`
+  update upstream_places
+  set free_at = ${wanted.now}
+  where action = ${wanted.action}
+  and free_at > ${wanted.now + maxBlockMs(wanted)}`
 
 /** Marks the user as waiting. Writes only if the mark would expire before the user's next attempt. */
 const markWaiting = ({ action, user, now, periodMs }: PermitRequest): Statement => sql`
@@ -186,6 +202,7 @@ const markServed = ({ action, user, now, leaseUntil }: PermitRequest): Statement
 const findNext = ({ action, count, user, now, periodMs }: PermitRequest): Statement => sql`
   select
     count(*) as rows,
+    max(free_at) as last_at,
     min(
       case
         when lease_until > ${now + periodMs} then case when free_at > ${now + periodMs} then free_at else ${now + periodMs} end

@@ -307,6 +307,18 @@ describe('when the store fails', () => {
   })
 })
 
+test('a clock that was ahead does not block calls until that time', async () => {
+  const { clock, call, takeLog } = open({ perSecond: 1 })
+  await clock.pass(3 * 3_600_000)
+  await call('a')
+  void call('b')
+  await clock.pass(1_100)
+  expect(takeLog()).toEqual(['a enters', 'b enters'])
+  await clock.pass(-3 * 3_600_000)
+  await call('c')
+  expect(takeLog()).toEqual(['c enters'])
+})
+
 describe('a slowed-down action', () => {
   test('lets no call pass before the given time, and rejects calls whose wait would be too long', async () => {
     const { clock, limiter, call, takeLog } = open({ perSecond: 1, queueMs: 5_000 })

@@ -163,6 +163,33 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
     })
   })
 
+  describe('a clock that was ahead', () => {
+    for (const [ahead, count] of [
+      ['two hours', 1],
+      ['ten years', 3],
+    ] as const) {
+      test(`by ${ahead} does not block ${count} permits until that time`, async () => {
+        const { one, other, wanted, takePermit } = on(count)
+        const wrong = start + (ahead === 'two hours' ? 2 * 3_600_000 : 315_360_000_000)
+        for (let nth = 0; nth < count; nth++) {
+          const permit = await takePermit(wrong + nth)
+          await one.release(permit, wrong + nth + period, 50)
+        }
+        for (let nth = 0; nth < count; nth++) {
+          expect(isPermit(await other.takeInTurn(wanted(start + nth, 'bob')))).toBe(true)
+        }
+        expect(isPermit(await other.takeInTurn(wanted(start + count, 'bob')))).toBe(false)
+      })
+    }
+
+    test('by less than the longest wait blocks them: that may be the wish of the upstream', async () => {
+      const { action, one, wanted, takePermit } = on(1)
+      await one.release(await takePermit(start), start)
+      await one.delayUntil(action, start + 3_600_000, 50)
+      expect(await one.takeInTurn(wanted(start + 1))).toMatchObject({ nextAt: start + 3_600_000 })
+    })
+  })
+
   describe('a rate limit', () => {
     test('that changes, changes the number of permits', async () => {
       const { one, wanted } = on(1)

@@ -5,6 +5,7 @@ import { FairQueue, type QueuedCall } from './fair-queue.ts'
 import type { QueueTime } from './queue-time.ts'
 import {
   isPermit,
+  maxBlockMs,
   maxServedAgeMs,
   type PermitRequest,
   type RateLimit,
@@ -209,9 +210,11 @@ export class RateLimiter {
 
   /** The earliest time at which one more call of this user can start. */
   #earliestStart(user: string, now: number): number {
-    const { count, periodMs } = this.#options.rate
-    const rounds = Math.floor(this.#queue.ahead(user) / count)
-    return Math.max(this.#nextAt, now) + rounds * periodMs
+    const { rate } = this.#options
+    const rounds = Math.floor(this.#queue.ahead(user) / rate.count)
+    // A time that is too far away comes from a clock that was ahead.
+    const nextAt = this.#nextAt > now + maxBlockMs(rate) ? now : Math.max(this.#nextAt, now)
+    return nextAt + rounds * rate.periodMs
   }
 
   #busy(user: string, now: number): UpstreamBusyError {

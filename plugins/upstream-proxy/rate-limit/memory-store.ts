@@ -1,4 +1,5 @@
 import {
+  maxBlockMs,
   maxServedAgeMs,
   type PermitRequest,
   type RateLimitPermit,
@@ -58,6 +59,7 @@ export const memoryRateLimitStore = (): RateLimitStore => {
     async takeInTurn(wanted) {
       const { user, now, count, periodMs } = wanted
       const { slots, turns } = open(wanted.action, count)
+      for (const slot of slots) if (slot.freeAt > now + maxBlockMs(wanted)) slot.freeAt = now
       const turn = turns.get(user) ?? { servedAt: 0, waitsUntil: 0 }
       const usable = slots.slice(0, count).sort((a, b) => a.freeAt - b.freeAt)
       const slot = findFree(usable, wanted)

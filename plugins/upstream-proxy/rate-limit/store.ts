@@ -1,3 +1,5 @@
+import { maxWaitMs } from '../retry-after.ts'
+
 /** The rate limit of an action: at most `count` calls in any window of `periodMs`. It is a sliding window. */
 export interface RateLimit {
   readonly action: string
@@ -18,6 +20,12 @@ export const rateLimitOf = (action: string, perSecond: number): RateLimit => {
   const count = Math.max(1, Math.floor(perSecond))
   return { action, count, periodMs: Math.ceil((count / perSecond) * 1000) }
 }
+
+/**
+ * For how long from now a slot can be blocked, in milliseconds. `Retry-After` is the longest reason. A slot that is blocked for longer comes from a clock
+ * that was ahead.
+ */
+export const maxBlockMs = ({ periodMs }: Pick<RateLimit, 'periodMs'>): number => maxWaitMs + 2 * periodMs
 
 /** A request for a slot. All times are milliseconds since 1970. */
 export interface PermitRequest extends RateLimit {
@@ -56,7 +64,11 @@ export interface RateLimitDelay {
 export interface RateLimitStore {
   /** Takes a slot if one is free and no user waits. */
   take(wanted: PermitRequest): Promise<RateLimitPermit | undefined>
-  /** Takes a slot if one is free and it is the user's turn. Otherwise registers the user as waiting, for the next two periods. */
+  /**
+   * Takes a slot if one is free and it is the user's turn. Otherwise registers the user as waiting, for the next two periods.
+   *
+   * Frees the slots that are blocked for longer than `maxBlockMs`.
+   */
   takeInTurn(wanted: PermitRequest): Promise<RateLimitPermit | RateLimitDelay>
   /**
    * Releases a slot: it is free from `at` on. Does nothing if the lease of the permit has ended and another call has the slot.
