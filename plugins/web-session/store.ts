@@ -87,7 +87,7 @@ export interface AttemptStore {
    * Counts an attempt as failed before it runs, in all its counters or in none. Atomic: concurrent attempts cannot exceed the free failures.
    *
    * Returns undefined when it was counted, else when the delay ends (milliseconds since 1970). A rejected attempt is not counted, so attempts
-   * during a delay do not extend it.
+   * during a delay do not extend it. A counter whose delay ends more than twice `maxMs` from now is reset: it comes from a clock that was ahead.
    */
   takeAttempt(attempt: Attempt): Promise<number | undefined>
   /** Takes back the counts of the attempt. Resets the counter with the key `cleared`, where one is given. */

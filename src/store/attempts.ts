@@ -17,7 +17,8 @@ export const createAttemptStore = (database: Database): AttemptStore => {
   let sweptAt = 0
 
   const sweep = async (now: number): Promise<void> => {
-    if (now < sweptAt + sweepMs) return
+    // The difference may be negative, after a clock was ahead.
+    if (Math.abs(now - sweptAt) < sweepMs) return
     sweptAt = now
     await database.query(sql`
       delete from login_attempts
@@ -63,10 +64,10 @@ export const createAttemptStore = (database: Database): AttemptStore => {
       await sweep(now)
       const blocked = await blockedUntil(counters)
       // Most attempts of an attack end here, without a write or a lock.
-      if (blocked > now) return blocked
+      if (blocked > now && counters.every((counter) => blocked <= maxBlockedUntil(counter, now))) return blocked
       const rows = await database.batch(
         counters.flatMap((counter, index) => [
-          deleteExpired(counter.key, now),
+          deleteExpired(counter, now),
           count(counter, { id, now, ifCountedKey: counters[index - 1]?.key }),
         ]),
       )
@@ -82,10 +83,16 @@ export const createAttemptStore = (database: Database): AttemptStore => {
   }
 }
 
-const deleteExpired = (key: string, now: number): Statement => sql`
+/**
+ * A counter that is blocked for longer was blocked by a clock that was ahead. The clocks of two processes may differ by less than the longest delay:
+ * such a difference must not reset a counter.
+ */
+const maxBlockedUntil = ({ maxMs }: Counter, now: number): number => now + 2 * maxMs
+
+const deleteExpired = (counter: Counter, now: number): Statement => sql`
   delete from login_attempts
-  where key = ${key}
-  and forget_at <= ${now}`
+  where key = ${counter.key}
+  and (forget_at <= ${now} or blocked_until > ${maxBlockedUntil(counter, now)})`
 
 /** Counts a failure, unless the counter is blocked, or this attempt is not counted under the key `ifCountedKey`. */
 const count = (

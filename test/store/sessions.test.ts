@@ -208,6 +208,16 @@ eachDatabase('sessions and login attempts', (tested) => {
       expect(counted.filter((each) => each.at(-1) !== undefined)).toHaveLength(7)
     })
 
+    test('of a clock that was ahead do not block a counter until that time, and those of clocks that differ a little do', async () => {
+      const [one, two] = [counter(), counter()]
+      const ahead = 10 + 10 * one.maxMs
+      expect((await take(6, ahead, one, two)).at(-1)).toBe(ahead + one.firstMs)
+      expect(await take(6, 10, one, two)).toEqual([...Array(5).fill(undefined), 10 + one.firstMs])
+      const other = counter()
+      await take(5, 10 + one.maxMs, other)
+      expect(await take(1, 10, other)).toEqual([10 + one.maxMs + one.firstMs])
+    })
+
     test('in parallel stop at the number of free ones', async () => {
       const one = counter()
       const outcomes = await Promise.all(
