@@ -58,7 +58,8 @@ export interface OwnershipGuardOptions {
  * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store fails. Pass `rules` to share
  * one result of `createOwnership`. Throws TypeError without `identify`.
  *
- * Elysia ignores a macro's key on a route whose app does not use this plugin. So keep a test that checks all `app.routes`.
+ * Elysia ignores a macro's key on a route whose app does not use this plugin, and (1.4.30) after the key of another macro that is switched off: in
+ * `{ caller: true, cached: false }` the guard must be first. So keep a test that checks all `app.routes`.
  */
 export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & OwnershipGuardOptions,

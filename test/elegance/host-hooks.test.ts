@@ -106,6 +106,37 @@ test('what a handler of the host throws is the host’s own', async () => {
   expect((await send(app, { path: '/broken' })).json).toEqual({ host: 502 })
 })
 
+test('without compiled handlers too, a body is read only after its caller is identified', async () => {
+  const app = new Elysia({ aot: false }).use(cases.gateway.mount({})).use(cases['web-session'].mount({}))
+  for (const [type, path] of [
+    ['application/json', '/api/media/proxy/assets/groups'],
+    ['text/plain', '/api/media/proxy/assets/groups'],
+    ['application/json', '/api/media/proxy/nothing'],
+  ] as const) {
+    let pulls = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        if (++pulls > 20) controller.close()
+        else controller.enqueue(new Uint8Array(65_536))
+      },
+    })
+    const response = await app.handle(
+      new Request(`http://localhost${path}`, { method: 'POST', headers: { 'content-type': type }, body }),
+    )
+    expect([type, path, response.status, pulls]).toEqual([type, path, path.endsWith('nothing') ? 404 : 401, 1])
+  }
+  const login = { path: '/api/session', method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  expect((await send(app, login)).json.error.message).toBe('name and password must be strings')
+})
+
+test('a guard that is the first key rejects also where another macro of the host is switched off', async () => {
+  const ran: string[] = []
+  const app: AnyElysia = new Elysia().use(cases.ownership.mount({})).macro({ cached: () => undefined } as never)
+  app.get('/mine', () => void ran.push('ran'), { caller: true, cached: false } as object)
+  expect((await send(app, { path: '/mine' })).status).toBe(401)
+  expect(ran).toEqual([])
+})
+
 test('a guard rejects also where the host has replaced `status` in the context', async () => {
   const ran: string[] = []
   const lookalike = (code: number, response: unknown) => ({ code, response })
