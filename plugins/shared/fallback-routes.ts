@@ -28,8 +28,8 @@ export const fallbackRoutes =
     const rejectPath = ({ request, set }: Context) => respond(notFound, { request, set } as HandlerContext)
     app.all('/*', rejectPath, hidden)
     if (!allowed.has('')) app.all('', rejectPath, hidden)
-    // Without compiled handlers (`aot: false`), Elysia 1.4.30 does not know `parse: 'none'`, and reads the bodies of all callers before any guard. A
-    // parser of that name that reads nothing keeps it from doing so.
+    // Without compiled handlers (`aot: false`), and after a host's own `onParse`, Elysia 1.4.30 does not know `parse: 'none'`, and reads the bodies of all
+    // callers before any guard. A parser of that name that reads nothing keeps it from doing so.
     app.parser('none', () => true)
     return app
   }

@@ -129,6 +129,12 @@ test('without compiled handlers too, a body is read only after its caller is ide
   expect((await send(app, login)).json.error.message).toBe('name and password must be strings')
 })
 
+test('a host’s `onParse` that leaves a body alone does not make Elysia read it', async () => {
+  const app = new Elysia().onParse({ as: 'global' }, () => undefined).use(cases['web-session'].mount({}))
+  const login = { path: '/api/session', method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  expect((await send(app, login)).json.error.message).toBe('name and password must be strings')
+})
+
 test('a guard that is the first key rejects also where another macro of the host is switched off', async () => {
   const ran: string[] = []
   const app: AnyElysia = new Elysia().use(cases.ownership.mount({})).macro({ cached: () => undefined } as never)
