@@ -1,7 +1,5 @@
 /** The command `sluice` of the published package: the default server and its administration. */
 import process from 'node:process'
-import { adminCommand } from './admin.ts'
-import { startCommand } from './server.ts'
 
 const usage = `usage: sluice start            starts the server, which reads its settings from the environment
        sluice admin COMMAND    manages users, tokens and groups; without COMMAND it lists the commands`
@@ -19,8 +17,11 @@ const raiseFetchLimit = (): void => {
 const [command, ...args] = process.argv.slice(2)
 if (command === 'start' && args.length === 0) {
   raiseFetchLimit()
+  const { startCommand } = await import('./server.ts')
   await startCommand()
 } else if (command === 'admin') {
+  // Without the server's modules, which ask Deno for more permissions when they load.
+  const { adminCommand } = await import('./admin.ts')
   await adminCommand(args)
 } else if (command === '--help') {
   console.log(usage)

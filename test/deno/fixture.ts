@@ -12,16 +12,28 @@ const page = readFileSync(join(root, 'src/deno.md'), 'utf8')
   .replaceAll(/'(--[^']*)'/g, '$1')
   .replaceAll('\\\n', ' ')
 
-/** The flags of each command of the page `src/deno.md` that runs a program, in the order of the page. */
-export const commandsOf = (program: string): readonly (readonly string[])[] =>
-  [...page.matchAll(/```sh\n([\s\S]*?)```/g)]
-    .map(([, block = '']) => block.trim().split(/\s+/))
-    .filter((words) => words.includes(program))
-    .map((words) => words.slice(words.indexOf('run') + 1, words.indexOf(program)))
+/** The page as it is for a clone of the repository, by its table of package and clone. */
+const clonePage = [...page.matchAll(/^\| `(node_modules\/sluice\/[^`]+)` \| `([^`]+)` \|$/gm)].reduce(
+  (text, [, packaged = '', clone = '']) => text.replaceAll(packaged, clone),
+  page,
+)
+
+/** The flags of each command of the page `src/deno.md` that runs a program of a clone, in the order of the page. */
+export const commandsOf = (program: string): readonly (readonly string[])[] => flagsBefore(program, clonePage)
+
+/** The same for a command of the installed package: `start` or `admin`. */
+export const packageCommandsOf = (command: string): readonly (readonly string[])[] =>
+  flagsBefore(`node_modules/sluice/dist/sluice.js ${command}`, page)
+
+const flagsBefore = (program: string, text: string): readonly (readonly string[])[] =>
+  [...text.matchAll(/```sh\n([\s\S]*?)```/g)]
+    .map(([, block = '']) => block.trim().replaceAll(/\s+/g, ' '))
+    .filter((block) => `${block} `.includes(` ${program} `))
+    .map((block) => block.slice(block.indexOf(' run ') + 5, block.indexOf(` ${program}`)).split(' '))
 
 /** The flags that the page's table of examples says beside Elysia's own. */
 export const flagsOfExample = (name: string): readonly string[] => {
-  const rows = [...page.matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) \| `(--[^|]+)` \|/gm)]
+  const rows = [...clonePage.matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) \| `(--[^|]+)` \|/gm)]
   if (rows.length === 0) throw new Error('the page has no table of examples')
   const further = rows.find(([, names = '']) => names.includes(`\`${name}\``))?.[2]?.split(' ') ?? []
   const [elysia = ''] = /--allow-env=NODE_ENV[\w,]*/.exec(page.slice(page.indexOf('## Plugins'))) ?? []

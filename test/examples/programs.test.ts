@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import {
   auditFile,
   flagsOfExample,
@@ -47,6 +48,12 @@ const exchanges: Readonly<Record<string, readonly Exchange[]>> = {
   ],
   'identity-of-your-own': [
     { path: '/api/media/proxy/assets', headers: { cookie: 'session=s3cret' }, expected: [200, '"Items":[]'] },
+    {
+      path: '/api/media/proxy/assets/groups',
+      headers: { cookie: 'session=s3cret', origin: 'http://localhost:3000' },
+      body: { Name: 'Holidays', GroupType: 'AIGC' },
+      expected: [200, '"Id":'],
+    },
   ],
   'lists-of-another-api': [{ path: '/orders?PageSize=1&SortOrder=Asc', expected: [200, '"order-0"'] }],
   'one-plugin-alone': [{ path: '/books?Author=Lem', expected: [200, 'Solaris'] }],
@@ -56,7 +63,7 @@ const exchanges: Readonly<Record<string, readonly Exchange[]>> = {
 
 const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'from the upstream' }, finish_reason: 'stop' }] }
 
-/** A stand-in for the upstreams of all examples. */
+/** A stand-in for the text upstreams of all examples. */
 const startUpstream = () =>
   Bun.serve({
     port: 0,
@@ -73,13 +80,16 @@ describe('each example is a program', () => {
   const importMap = join(folder, 'import-map.json')
   const database = mkdtempSync(join(tmpdir(), 'sluice-examples-'))
   let upstream: ReturnType<typeof startUpstream>
-  beforeAll(() => {
+  let emulator: Emulator
+  beforeAll(async () => {
     upstream = startUpstream()
+    emulator = await startEmulator()
     mkdirSync(folder, { recursive: true })
     writeImportMap(importMap)
   })
   afterAll(async () => {
     await upstream.stop(true)
+    await emulator.stop()
     rmSync(folder, { recursive: true })
     rmSync(database, { recursive: true })
   })
@@ -88,7 +98,8 @@ describe('each example is a program', () => {
   const copy = (name: string): string => {
     const text = readFileSync(join(root, 'examples', `${name}.ts`), 'utf8')
       .replace(/await (createNodeServer\(\w+\)\.listen)\(3000\)/, "console.log('at', (await $1(0)).url)")
-      .replaceAll(/127\.0\.0\.1:400\d/g, `127.0.0.1:${upstream.port}`)
+      .replaceAll('http://127.0.0.1:4000', emulator.origin)
+      .replaceAll(/127\.0\.0\.1:400[1-9]/g, `127.0.0.1:${upstream.port}`)
       .replace('sqlite:data/', `sqlite:${database}/`)
     const path = join(folder, `${name}.ts`)
     writeFileSync(path, text)
@@ -121,6 +132,7 @@ describe('each example is a program', () => {
       const upstreamHost = `127.0.0.1:${upstream.port}`
       const flags = withValues(flagsOfExample(name), {
         '127.0.0.1:3000': '127.0.0.1:0',
+        '127.0.0.1:4000': new URL(emulator.origin).host,
         '127.0.0.1:4001': upstreamHost,
         '127.0.0.1:4002': upstreamHost,
         '127.0.0.1:4003': upstreamHost,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditFile, commandsOf, freePort, startProgram, unusedGrants, withValues } from '../deno/fixture.ts'
+import { auditFile, freePort, packageCommandsOf, startProgram, unusedGrants, withValues } from '../deno/fixture.ts'
 import { denoBinary } from '../support/server.ts'
 import { createConsumer, root } from './fixture.ts'
 
@@ -13,16 +13,13 @@ for (const workers of [1, 2]) {
     const values = {
       '127.0.0.1:3000': `127.0.0.1:${port}`,
       data: join(consumer.folder, 'data'),
-      'plugins/console': join(consumer.package, 'dist'),
+      'node_modules/sluice/dist/plugins/console': join(consumer.package, 'dist/plugins/console'),
       deno,
     }
     mkdirSync(values.data)
-    const command =
-      commandsOf('src/server.ts').find((flags) => flags.includes('--allow-run=deno') === workers > 1) ?? []
-    // The package contains the console's libraries, and there is no upstream.
-    const flags = withValues(command, values).map((flag) =>
-      flag.replace(/,(?:node_modules|upstream.example:443)\b/, ''),
-    )
+    const command = packageCommandsOf('start').find((flags) => flags.includes('--allow-run=deno') === workers > 1) ?? []
+    // There is no upstream.
+    const flags = withValues(command, values).map((flag) => flag.replace(',upstream.example:443', ''))
     using audit = auditFile()
     await using server = startProgram(
       [deno, 'run', ...flags, join(consumer.package, 'dist/sluice.js'), 'start'],
@@ -40,3 +37,14 @@ for (const workers of [1, 2]) {
     expect(await server.ended()).toMatchObject({ status: 0, errors: '' })
   }, 60_000)
 }
+
+test('`sluice admin` runs on Deno with the permissions of the page about Deno', async () => {
+  const consumer = await createConsumer()
+  mkdirSync(join(consumer.folder, 'data'))
+  const [flags = []] = packageCommandsOf('admin')
+  const command = [join(root, denoBinary()), 'run', ...flags, 'node_modules/sluice/dist/sluice.js', 'admin']
+  const admin = (...args: readonly string[]) => startProgram([...command, ...args], {}, consumer.folder).ended()
+  expect(await admin('user', 'add', 'ann', '--password', 'pw')).toMatchObject({ status: 0, errors: '' })
+  const { output } = await admin('user', 'list')
+  expect(output).toContain('ann')
+}, 60_000)
