@@ -53,6 +53,20 @@ test('the package has the examples, its documents, the licenses of what it bundl
   }
 })
 
+test('every relative link of a page of the package leads to a file of the package', async () => {
+  const { package: folder } = await createConsumer()
+  const pages = globSync('{*.md,{examples,plugins,src}/**/*.md}', { cwd: folder })
+  expect(pages.length).toBeGreaterThan(15)
+  const broken = pages.flatMap((page) => {
+    const text = readFileSync(join(folder, page), 'utf8')
+    const links = [...text.matchAll(/\]\(([^)#\s]+)|\bsrc="([^"]+)"/g)].map(([, link, image]) => link ?? image ?? '')
+    return links
+      .filter((link) => !/^https?:/.test(link) && !existsSync(join(folder, dirname(page), link)))
+      .map((link) => `${page}: ${link}`)
+  })
+  expect(broken).toEqual([])
+})
+
 test('the old cookie package, which @elysiajs/cookie brings, is not in the package', async () => {
   const { package: folder } = await createConsumer()
   const command = readFileSync(join(folder, 'dist/sluice.js'), 'utf8')
