@@ -88,8 +88,8 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
   return {
     problemsOf(response, isForwarded) {
       const { method, target, status } = response
-      // Without dot segments, as the router sees it.
-      const path = new URL(target, 'http://localhost').pathname
+      // Without dot segments, as the router sees it. The server rejects a target that is no URL.
+      const path = URL.parse(target, 'http://localhost')?.pathname ?? ''
       if (pages.test(path)) return []
       const [found] = paths.filter(({ pattern }) => pattern.test(path)).sort((a, b) => a.parameters - b.parameters)
       const name = method === 'HEAD' ? 'get' : method.toLowerCase()
