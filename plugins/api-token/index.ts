@@ -14,7 +14,7 @@ import { RevocationWatch } from '../shared/revocation.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
 import { type TokenRoutes, tokenDocs } from './openapi.ts'
-import type { TokenOwner, TokenStore } from './store.ts'
+import type { TokenStore } from './store.ts'
 import { bearerToken, hashToken } from './token.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
@@ -49,24 +49,30 @@ export const identifyByToken = ({
   ...options
 }: ApiTokenOptions): Identify => {
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
-  const owners = new RevisionCache<TokenIdentity>(revisionClock, { kind: 'token', negativeTtlMs: unknownTokenTtlMs })
+  const owners = new RevisionCache<CachedOwner>(revisionClock, { kind: 'token', negativeTtlMs: unknownTokenTtlMs })
   const find = (hash: string) =>
     owners.get(hash, async () => {
       const owner = await store.ownerOf(hash)
-      return owner && new TokenIdentity(owner, hash, watch)
+      if (!owner) return undefined
+      const { user, token, expiresAt } = owner
+      return { user, token, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt }
     })
-  const isValid = (owner: TokenIdentity | undefined): owner is TokenIdentity =>
-    owner !== undefined && (owner.expiresAt === undefined || clock.now() < owner.expiresAt)
+  const isValid = (owner: CachedOwner | undefined): owner is CachedOwner =>
+    owner !== undefined && (owner[expiresAtKey] === undefined || clock.now() < owner[expiresAtKey])
   const watch = new RevocationWatch({
     refresh: () => revisionClock.check(),
     holds: (hash) => andThen(find(hash), isValid),
     clock,
   })
+  // One function for all owners: a closure for each of them would take more memory.
+  function whenRevoked(this: CachedOwner, end: () => void): () => void {
+    return watch.add(this[hashKey], end)
+  }
   revisionClock.onChange(() => void watch.check())
   return (request) => {
     const token = bearerToken(request.headers.get('authorization'))
     if (token === undefined) return undefined
-    const admit = (owner: TokenIdentity | undefined): Identity | undefined => {
+    const admit = (owner: CachedOwner | undefined): Identity | undefined => {
       if (owner === undefined || isValid(owner)) return owner
       const { user, token: id } = owner
       audit.note({ action: 'token.expire', user, token: id, target: { kind: 'token', id } }, request)
@@ -83,25 +89,14 @@ const throwUnavailable = (cause: unknown): never => {
   throw new Problem(500, 'token could not be checked', { cause })
 }
 
-/** A cached token owner. It is a class, because a closure for each of many owners would take more memory. */
-class TokenIdentity implements TokenOwner, Identity {
-  readonly user: string
+const hashKey = Symbol('hash')
+const expiresAtKey = Symbol('expiresAt')
+
+/** A cached token owner: a plain object, so that a handler may return it as JSON, which leaves out symbols. */
+interface CachedOwner extends Identity {
   readonly token: string
-  readonly expiresAt: number | undefined
-  readonly #hash: string
-  readonly #watch: RevocationWatch
-
-  constructor({ user, token, expiresAt }: TokenOwner, hash: string, watch: RevocationWatch) {
-    this.user = user
-    this.token = token
-    this.expiresAt = expiresAt
-    this.#hash = hash
-    this.#watch = watch
-  }
-
-  whenRevoked(end: () => void): () => void {
-    return this.#watch.add(this.#hash, end)
-  }
+  readonly [hashKey]: string
+  readonly [expiresAtKey]: number | undefined
 }
 
 /** The macro of `apiToken`: its parameter, and what it adds to the context. */

@@ -80,7 +80,8 @@ export const createSessions = (options: SessionOptions): Sessions => {
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
       if (idleUntil - found.idleUntil > touchMs) await storeCall(store.touchSession(hash, idleUntil), sessionNotChecked)
-      return new KnownSession(found, hash, watch)
+      // A plain object, so that a handler may return it as JSON.
+      return { user: found.user, name: found.name, whenRevoked: (end) => watch.add(hash, end) }
     },
 
     async begin(request, { id: user, password }) {
@@ -99,24 +100,6 @@ export const createSessions = (options: SessionOptions): Sessions => {
       for (const id of cookies.readAll(request)) await storeCall(store.endSession(hashOf(id)), sessionNotChecked)
       return cookies.clear()
     },
-  }
-}
-
-class KnownSession implements SessionIdentity {
-  readonly user: string
-  readonly name: string
-  readonly #hash: string
-  readonly #watch: RevocationWatch
-
-  constructor({ user, name }: Pick<SessionIdentity, 'user' | 'name'>, hash: string, watch: RevocationWatch) {
-    this.user = user
-    this.name = name
-    this.#hash = hash
-    this.#watch = watch
-  }
-
-  whenRevoked(end: () => void): () => void {
-    return this.#watch.add(this.#hash, end)
   }
 }
 

@@ -217,3 +217,11 @@ describe('the error response', () => {
     ])
   })
 })
+
+test('a handler may return the identity: the response has the user and the id of the token', async () => {
+  const { options, issue } = openFixture()
+  const authorization = `Bearer ${issue({ expiresAt: 2_000_000 })}`
+  const app = new Elysia().use(apiToken(options)).get('/', ({ identity }) => identity, { token: true })
+  const response = await app.handle(requestWith(authorization))
+  expect(Object.keys((await response.json()) as object)).toEqual(['user', 'token'])
+})

@@ -121,7 +121,7 @@ describe('two instances in one app', () => {
 test('nested two plugins deep, it guards its own routes and no others', async () => {
   const inner = new Elysia({ prefix: '/ground' })
     .use(hostSession())
-    .get('/me', ({ identity }) => identity.name, { session: true })
+    .get('/me', ({ identity }) => identity, { session: true })
   const first = new Elysia({ name: 'first', prefix: '/first' }).use(inner).get('/sibling', () => 'open')
   const second = new Elysia({ name: 'second', prefix: '/second' }).use(first).get('/sibling', () => 'open')
   const app = new Elysia()
@@ -133,7 +133,7 @@ test('nested two plugins deep, it guards its own routes and no others', async ()
     })
   const base = '/second/first/ground'
   const { cookie } = await ask(app, 'POST', `${base}/api/session`, {}, eve)
-  expect((await ask(app, 'GET', `${base}/me`, { cookie })).json).toBe('eve')
+  expect((await ask(app, 'GET', `${base}/me`, { cookie })).json).toMatchObject({ name: 'eve' })
   expect((await ask(app, 'GET', `${base}/me`)).status).toBe(401)
   expect((await ask(app, 'PUT', `${base}/api/session`)).status).toBe(405)
   for (const path of ['/before', '/after', '/second/sibling', '/second/first/sibling']) {
