@@ -13,9 +13,10 @@ const pageOf = (path: string) => ({ name: basename(path), text: readFileSync(joi
 /** `shared` is not a plugin. */
 const plugins = readdirSync(join(root, 'plugins')).filter((plugin) => plugin !== 'shared')
 const completePages = [...plugins.map((plugin) => pageOf(`plugins/${plugin}`)), pageOf('src/node-server')]
-const pages = [...completePages, pageOf('src/emulator')]
-/** `sluice` itself exports the server. */
-const subpathOf = (name: string): string => (name === 'node-server' ? 'sluice' : `sluice/${name}`)
+const gatewayPage = { name: 'gateway', text: readFileSync(join(root, 'src/gateway.md'), 'utf8') }
+const pages = [...completePages, ...['src/emulator', 'src/store', 'plugins/shared'].map(pageOf), gatewayPage]
+/** `sluice` itself exports the server and the gateway. */
+const subpathOf = (name: string): string => (name === 'node-server' || name === 'gateway' ? 'sluice' : `sluice/${name}`)
 
 /** The examples of a page: each is followed by its output. */
 const examplesOf = ({ name, text }: { readonly name: string; readonly text: string }) =>
@@ -29,7 +30,7 @@ const run = async (...command: readonly string[]) => {
   return { status: await child.exited, output, errors }
 }
 
-describe('the README of each plugin, of the emulator and of the server', () => {
+describe('the page of each plugin, and of the other exports', () => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
     for (const { file, code } of pages.flatMap(examplesOf)) writeFileSync(join(folder, file), code)
