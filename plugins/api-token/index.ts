@@ -6,7 +6,7 @@ import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.t
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
-import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
+import { checkElysia, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
@@ -117,6 +117,7 @@ export interface ApiTokenGuardOptions extends ApiTokenOptions {
  * Other requests get 401, whatever `onError` hooks the app has.
  */
 export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMacros> => {
+  checkElysia(Elysia)
   const identify = identifyByToken(options)
   const { stop } = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/api-token', seed: seedOf(options) }).macro({

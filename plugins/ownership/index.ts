@@ -3,7 +3,7 @@ import type { Audit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import { checkIdentify } from '../shared/options.ts'
+import { checkElysia, checkIdentify } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -64,6 +64,7 @@ export interface OwnershipGuardOptions {
 export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & OwnershipGuardOptions,
 ): MacroPlugin<OwnershipMacros<Evidence>> => {
+  checkElysia(Elysia)
   checkIdentify(options.identify)
   const { stop } = createErrorHandler(options)
   const rules = 'rules' in options ? options.rules : createOwnership(options)

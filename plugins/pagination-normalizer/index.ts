@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { hasQueryBody, readQueryBody } from '../shared/body.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { checkSecrets } from '../shared/options.ts'
+import { checkElysia, checkSecrets } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -74,6 +74,7 @@ export type PaginationMacros = {
  * an unknown caller when `identify` is set. Throws TypeError without secrets, or with a short one.
  */
 export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<PaginationMacros> => {
+  checkElysia(Elysia)
   checkSecrets(options.secrets)
   const { stop } = createErrorHandler(options)
   const cursors = createCursors(options.secrets)

@@ -34,3 +34,12 @@ export const checkSecrets = (secrets: readonly string[]): void => {
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(long))
     throw new TypeError(`secrets must be one or more texts of at least ${minSecretLength} characters`)
 }
+
+/**
+ * Throws unless Elysia is version 1. Elysia 2 ignores the hook `resolve` of a macro, so guarded routes would run without their guards, and Bun and
+ * Deno install it in spite of the peer range.
+ */
+export const checkElysia = ({ prototype }: { readonly prototype: object }): void => {
+  if (!('resolve' in prototype))
+    throw new Error('sluice needs Elysia 1: the guards of this plugin do not run on Elysia 2')
+}

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { checkIdentify, checkPath } from '../shared/options.ts'
+import { checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
@@ -130,6 +130,7 @@ export interface TextGenerationOptions {
 export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },
 ): RoutesPlugin<RoutesAt<Prefix, TextRoutes>> => {
+  checkElysia(Elysia)
   const { usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
   const {
     clock = systemClock,

@@ -5,7 +5,7 @@ import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.t
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
 import { noStore, noStoreJson } from '../shared/no-store.ts'
-import { checkPath } from '../shared/options.ts'
+import { checkElysia, checkPath } from '../shared/options.ts'
 import {
   crossOriginMessage,
   isCrossOrigin,
@@ -81,6 +81,7 @@ export type WebSessionMacros = {
 export const webSession = <const Prefix extends string = '/api/session'>(
   options: WebSessionOptions & { readonly prefix?: Prefix },
 ): MacroPlugin<WebSessionMacros, RoutesAt<Prefix, SessionRoutes>> => {
+  checkElysia(Elysia)
   const { store, publicUrl, verify = verifyPassword, clock = systemClock, audit = noAudit } = options
   const prefix = checkPath('prefix', options.prefix ?? '/api/session')
   const sessions = createSessions(options)

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { ownershipOf, pagesSignedBy, textNamed, tokensOf } from './fixture.ts'
+
+test.each([
+  ['apiToken', () => tokensOf('ann').plugin()],
+  ['ownership', () => ownershipOf('ann')()],
+  ['paginationNormalizer', () => pagesSignedBy('one')()],
+  ['textGeneration', () => textNamed('one')],
+])('%s throws on Elysia 2, which would ignore its guard', (_name, create: () => unknown) => {
+  const { resolve } = Elysia.prototype
+  Reflect.deleteProperty(Elysia.prototype, 'resolve')
+  try {
+    expect(create).toThrow('sluice needs Elysia 1')
+  } finally {
+    Elysia.prototype.resolve = resolve
+  }
+  expect(create).not.toThrow()
+})
