@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import { webSession } from 'sluice/web-session'
 import { ownershipOf, pagesSignedBy, textNamed, tokensOf } from './fixture.ts'
 
 test.each([
@@ -7,6 +8,10 @@ test.each([
   ['ownership', () => ownershipOf('ann')()],
   ['paginationNormalizer', () => pagesSignedBy('one')()],
   ['textGeneration', () => textNamed('one')],
+  [
+    'webSession',
+    () => webSession({ store: {} as never, publicUrl: 'http://localhost', secrets: ['sixteen letters!'] }),
+  ],
 ])('%s throws on Elysia 2, which would ignore its guard', (_name, create: () => unknown) => {
   const { resolve } = Elysia.prototype
   Reflect.deleteProperty(Elysia.prototype, 'resolve')
