@@ -9,7 +9,7 @@ import { byAdmin, printAudit } from './admin/audit.ts'
 import { readAdminConfig } from './config.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
-const usage = `usage: admin COMMAND
+const usage = (program: string) => `usage: ${program} COMMAND
   user add NAME [--password PASSWORD]        prints the user's id; without a password there is no web login
   user list
   user disable NAME
@@ -42,6 +42,8 @@ export interface AdminContext {
   readonly clock: Pick<Clock, 'now'>
   /** Whether commands write to the audit trail. Default true. */
   readonly audit?: boolean
+  /** How the user has called the command, for its usage text. Default `admin`. */
+  readonly program?: string
 }
 
 type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
@@ -57,7 +59,7 @@ export const runAdmin = async (args: readonly string[], surroundings: AdminConte
     return 0
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
-    if (error instanceof UsageError) surroundings.err(usage)
+    if (error instanceof UsageError) surroundings.err(usage(surroundings.program ?? 'admin'))
     return error instanceof UsageError ? 2 : 1
   }
 }
@@ -252,8 +254,8 @@ const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<s
   return password
 }
 
-/** `bun run admin`: runs one command on the configured database, and exits with its status. */
-export const adminCommand = async (args: readonly string[]): Promise<void> => {
+/** Runs one command on the configured database, and exits with its status. `program`: see `AdminContext`. */
+export const adminCommand = async (args: readonly string[], program?: string): Promise<void> => {
   const config = readAdminConfig(process.env)
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)
@@ -272,6 +274,7 @@ export const adminCommand = async (args: readonly string[]): Promise<void> => {
     stdin,
     clock: systemClock,
     audit: config.audit.keepMs > 0,
+    program,
   })
   await store.close()
   // A database connection that does not respond would keep the event loop alive.

@@ -22,7 +22,7 @@ if (command === 'start' && args.length === 0) {
 } else if (command === 'admin') {
   // Without the server's modules, which ask Deno for more permissions when they load.
   const { adminCommand } = await import('./admin.ts')
-  await adminCommand(args)
+  await adminCommand(args, 'sluice admin')
 } else if (command === '--help') {
   console.log(usage)
 } else {

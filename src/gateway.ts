@@ -56,7 +56,7 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    */
   readonly requireSameOrigin?: RequireSameOrigin
   /** Keys that sign page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
-  readonly secrets: readonly [string, ...string[]]
+  readonly secrets: readonly string[]
   /** The product word in `prefix` and in the type of errors. One path segment, default `media`. */
   readonly segment?: string
   /** Base path of the routes. Default `/api/{segment}/proxy`. */

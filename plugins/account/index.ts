@@ -30,24 +30,39 @@ export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { UsageReport, UsageRoutes, UsageRow } from './openapi.ts'
 export type { DailyUsage, UsageReportStore } from './usage.ts'
 
+/** The store port of `account`, without that of face verification. */
+export type AccountStore = SessionStore & AttemptStore & ConsoleTokenStore & UsageReportStore
+
+/** Options of face verification that `account` does not set itself. */
+export interface AccountFaceOptions
+  extends Omit<
+    FaceVerificationOptions,
+    'store' | 'identify' | 'publicUrl' | 'requireSameOrigin' | 'errors' | 'clock' | 'log' | 'audit'
+  > {
+  readonly store?: FaceVerificationOptions['store']
+}
+
+/** The store of `account` must keep face verifications too, unless the option `face` has a store of its own or is missing. */
+type StoreFor<Face> = Face extends { readonly store: object } | undefined
+  ? AccountStore
+  : AccountStore & FaceVerificationOptions['store']
+
 /** Options of `account`. Those that are not described here are options of `webSession`. */
 export interface AccountOptions
   extends Pick<
     WebSessionOptions,
     'secrets' | 'publicUrl' | 'cookieName' | 'idleMs' | 'absoluteMs' | 'maxSessions' | 'throttle' | 'verify'
   > {
-  readonly store: SessionStore & AttemptStore & ConsoleTokenStore & UsageReportStore
+  /** Its face verifications are needed when `face` has no store of its own. */
+  readonly store: AccountStore
   /** The client address of a request. Default: the address of the connection's peer, where the server reports it. */
   readonly addressOf?: WebSessionOptions['addressOf']
   /** Base path of the routes `/session`, `/tokens` and `/usage`. Default `/api`. */
   readonly prefix?: string
   /** Valid API tokens that one user may have. Default 100. */
   readonly maxTokens?: number
-  /** Options of `faceVerification`. Undefined: no face verification. */
-  readonly face?: Omit<
-    FaceVerificationOptions,
-    'identify' | 'publicUrl' | 'requireSameOrigin' | 'errors' | 'clock' | 'log' | 'audit'
-  >
+  /** Options of `faceVerification`. Its `store` is by default that of `account`. Undefined: no face verification. */
+  readonly face?: AccountFaceOptions | undefined
   /** The console: its path, and the base paths of the asset library and of text generation. Defaults: those of `consolePages`. */
   readonly console?: { readonly prefix?: string } & Partial<Pick<ConsolePaths, 'library' | 'text'>>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
@@ -69,10 +84,11 @@ export const account = <
   const Prefix extends string = '/api',
   const Face extends { readonly prefix?: string } | undefined = undefined,
 >(
-  options: AccountOptions & { readonly prefix?: Prefix; readonly face?: Face },
+  options: AccountOptions & { readonly prefix?: Prefix; readonly face?: Face; readonly store: StoreFor<Face> },
 ): MacroPlugin<WebSessionMacros, AccountRoutes<Prefix, Face>> => {
   const { store, publicUrl, prefix = '/api', addressOf = createClientAddressOf(), errors, log, audit, clock } = options
   checkPath('prefix', prefix)
+  if (options.face?.prefix !== undefined) checkPath('face.prefix', options.face.prefix)
   const session = {
     ...{ store, publicUrl, secrets: options.secrets, cookieName: options.cookieName, clock },
     ...{ idleMs: options.idleMs, absoluteMs: options.absoluteMs, maxSessions: options.maxSessions },
@@ -97,9 +113,10 @@ export const account = <
       }),
     )
   if (options.face) {
+    const faceOptions = { ...options.face, store: options.face.store ?? options.store }
     const sameOrigin = (request: Request) => requireSameOrigin(request, publicUrl)
     plugin.use(
-      faceVerification({ ...options.face, ...common, clock, identify, publicUrl, requireSameOrigin: sameOrigin }),
+      faceVerification({ ...faceOptions, ...common, clock, identify, publicUrl, requireSameOrigin: sameOrigin }),
     )
   }
   return plugin

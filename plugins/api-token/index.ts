@@ -6,7 +6,7 @@ import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.t
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
-import { checkElysia, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
+import { checkCollaborator, checkElysia, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
@@ -39,6 +39,7 @@ export interface ApiTokenOptions {
 
 /**
  * Creates a function that authenticates callers by `Authorization: Bearer sk-…`. It throws Problem 500 if the store is unavailable.
+ * Throws TypeError without a store.
  *
  * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
  */
@@ -48,6 +49,7 @@ export const identifyByToken = ({
   audit = noAudit,
   ...options
 }: ApiTokenOptions): Identify => {
+  checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   const owners = new RevisionCache<CachedOwner>(revisionClock, { kind: 'token', negativeTtlMs: unknownTokenTtlMs })
   const find = (hash: string) =>
@@ -114,7 +116,7 @@ export interface ApiTokenGuardOptions extends ApiTokenOptions {
 /**
  * An Elysia plugin with the macro `token: true`: the route requires a valid token, and has `identity` in its context.
  *
- * Other requests get 401, whatever `onError` hooks the app has.
+ * Other requests get 401, whatever `onError` hooks the app has. Throws TypeError without a store.
  */
 export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMacros> => {
   checkElysia(Elysia)
@@ -142,12 +144,14 @@ export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMac
  *   `maxTokens`, and 429 after too many new tokens within a day.
  * - DELETE of `/:id` returns `{"success":true}`, and the same 404 for an unknown id and for a token of another user.
  *
- * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxTokens`.
+ * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `store`,
+ * `identify`, `publicUrl` or `maxTokens`.
  */
 export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   options: ConsoleTokensOptions & { readonly prefix?: Prefix },
 ): RoutesPlugin<RoutesAt<Prefix, TokenRoutes>> => {
   const prefix = checkPath('prefix', options.prefix ?? '/api/tokens')
+  checkCollaborator('store', options.store)
   checkIdentify(options.identify)
   checkPublicUrl(options.publicUrl)
   const { list, create, revoke } = createConsoleTokens(options)

@@ -1,4 +1,5 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
+import { checkAbove0 } from '../shared/options.ts'
 import { Problem } from '../shared/problem.ts'
 import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './limiter.ts'
 
@@ -9,7 +10,11 @@ export type { Concurrency, MaxConcurrency } from './limiter.ts'
 export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
   /** Limits of each user. Default: 128 requests, 64 streams, 128 MiB of bodies. */
   readonly user?: Partial<MaxConcurrency>
-  /** Creates the response to a request that the process limits reject, before authentication. Default: the problem's own response. */
+  /**
+   * Creates the response to a request that the process limit on requests rejects, before the app sees it. Default: the problem's own response.
+   *
+   * Every other limit throws inside of the app: there the option `errors` of the plugin, or the `onError` of the host app, creates the response.
+   */
   readonly renderRejection?: (problem: Problem, request: Request) => Response
   /** Whether the process limit on requests does not apply, for example to health checks. Default: it applies to all. */
   readonly exempt?: (request: Request) => boolean
@@ -37,8 +42,10 @@ export interface ConcurrencyLimits {
  *     Bun.serve({ fetch: limits.limited((request) => app.handle(request)) })
  *
  * The plugins of this package report the user, the bytes of bodies, and the end of streams. Above a user's limit they throw Problem 429, above a limit of
- * the process Problem 503, both with `Retry-After`, before they read a body. A route of the host app that streams calls
- * `inFlightOf(request)?.streaming()`, and `streamed()` when the stream has ended.
+ * the process Problem 503, both with `Retry-After`, before they read a body. Routes of the host app report the same: `inFlightOf(request)?.identified(user)`
+ * when the caller is known, and for a stream `streaming()`, and `streamed()` when it has ended.
+ *
+ * Throws TypeError for a limit that is not above 0.
  */
 export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): ConcurrencyLimits => {
   const { user, renderRejection = (problem) => problem.toResponse(), exempt = () => false } = options
@@ -74,8 +81,12 @@ export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): Concu
   }
 }
 
-const withDefaults = (given: Partial<MaxConcurrency> = {}, defaults: MaxConcurrency): MaxConcurrency => ({
-  maxRequests: given.maxRequests ?? defaults.maxRequests,
-  maxStreams: given.maxStreams ?? defaults.maxStreams,
-  maxUnreadBodyBytes: given.maxUnreadBodyBytes ?? defaults.maxUnreadBodyBytes,
-})
+const withDefaults = (given: Partial<MaxConcurrency> = {}, defaults: MaxConcurrency): MaxConcurrency => {
+  const limits = {
+    maxRequests: given.maxRequests ?? defaults.maxRequests,
+    maxStreams: given.maxStreams ?? defaults.maxStreams,
+    maxUnreadBodyBytes: given.maxUnreadBodyBytes ?? defaults.maxUnreadBodyBytes,
+  }
+  checkAbove0(limits)
+  return limits
+}

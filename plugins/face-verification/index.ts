@@ -7,7 +7,7 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { noStore } from '../shared/no-store.ts'
-import { checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
+import { checkAbove0, checkCollaborator, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -91,7 +91,8 @@ const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
  * With some upstreams (`ark`) it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no
  * session.
  *
- * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, and when `taskMs` or `leaseMs` is not above 0.
+ * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, without `upstream` or `store`, and when `taskMs`, `leaseMs` or
+ * `maxBodyBytes` is not above 0.
  */
 export const faceVerification = <const Prefix extends string = '/api/media/face-verifications'>(
   options: FaceVerificationOptions & { readonly prefix?: Prefix },
@@ -99,9 +100,11 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   const { upstream, store, identify, publicUrl } = options
   const { clock = systemClock, log = noLog, audit = noAudit } = options
   const { taskMs = 1_800_000, leaseMs = 45_000, maxOpen = 5, maxBodyBytes = 2 ** 20 } = options
-  if (!(taskMs > 0 && leaseMs > 0)) throw new TypeError('taskMs and leaseMs must be above 0')
+  checkAbove0({ taskMs, leaseMs, maxBodyBytes })
   if (!(maxOpen >= 1)) throw new TypeError('maxOpen must be at least 1')
   const prefix = checkPath('prefix', options.prefix ?? '/api/media/face-verifications')
+  checkCollaborator('upstream', upstream)
+  checkCollaborator('store', store)
   checkIdentify(identify)
   checkPublicUrl(publicUrl)
   const context: FaceContext = {

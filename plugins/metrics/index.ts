@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
-import { checkPath } from '../shared/options.ts'
+import { checkCollaborator, checkPath } from '../shared/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -207,12 +207,14 @@ export interface MetricsOptions {
  * An Elysia plugin that counts all requests of the app that uses it, and serves the metrics in the Prometheus text format.
  *
  * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route responds with 401 without the
- * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix` and for an empty token.
+ * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix`, an empty token,
+ * and without `metrics`.
  */
 export const metrics = <const Prefix extends string = '/metrics'>(
   options: MetricsOptions & { readonly prefix?: Prefix },
 ): RoutesPlugin<RoutesAt<Prefix, MetricsRoutes>> => {
   const { metrics, token, readAll, countRequests = true } = options
+  checkCollaborator('metrics', metrics)
   if (token === '') throw new TypeError('token must not be empty')
   const prefix = checkPath('prefix', options.prefix ?? '/metrics')
   const errors = createErrorHandler(options)

@@ -3,7 +3,7 @@ import type { Audit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import { checkElysia, checkIdentify } from '../shared/options.ts'
+import { checkCollaborator, checkElysia, checkIdentify } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -56,7 +56,7 @@ export interface OwnershipGuardOptions {
  * - `locatesAsset: 'param'` does the same as `ownsAsset`, but always calls `locate`, and adds its evidence to `asset`.
  *
  * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store fails. Pass `rules` to share
- * one result of `createOwnership`. Throws TypeError without `identify`.
+ * one result of `createOwnership`. Throws TypeError without `identify`, and without `store` or `rules`.
  *
  * Elysia ignores a macro's key on a route whose app does not use this plugin, and (1.4.30) after the key of another macro that is switched off: in
  * `{ caller: true, cached: false }` the guard must be first. So keep a test that checks all `app.routes`.
@@ -67,6 +67,7 @@ export const ownership = <Evidence>(
   checkElysia(Elysia)
   checkIdentify(options.identify)
   const { stop } = createErrorHandler(options)
+  if ('rules' in options) checkCollaborator('rules', options.rules)
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({

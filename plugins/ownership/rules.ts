@@ -1,6 +1,7 @@
 import { accessDenied } from '../shared/audit.ts'
 import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
 import { readId } from '../shared/id.ts'
+import { checkCollaborator } from '../shared/options.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
@@ -83,11 +84,13 @@ export interface Ownership<Evidence = unknown> {
 /**
  * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
  *
- * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails.
+ * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. Throws TypeError
+ * without a store.
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
   type Checked = { readonly id: string; readonly evidence: Evidence | undefined }
   const { store, locate } = options
+  checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   store.onRaise?.(() => revisionClock.notifyRaised())
   const groups = new RevisionCache<OwnedGroup>(revisionClock, { kind: 'group' })

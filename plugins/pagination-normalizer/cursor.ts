@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { signingSecret } from '../shared/options.ts'
 import type { Position } from './order.ts'
 import type { ListRequest } from './parameters.ts'
 
@@ -32,9 +33,12 @@ const macBytes = 16
  * A token holds a position, so that inserted or deleted rows do not shift a walk. The offsets are only hints where to look for it. Caller,
  * endpoint, filters and sort order are part of the signed text but not of the token, which shows nothing but values from the caller's own list.
  *
+ * Throws TypeError without secrets.
+ *
  * @param secrets the first signs, all verify
  */
-export const createCursors = (secrets: readonly [string, ...string[]]): Cursors => {
+export const createCursors = (secrets: readonly string[]): Cursors => {
+  const signing = signingSecret(secrets)
   const sign = (secret: string, text: string, binding: string): Buffer =>
     createHmac('sha256', secret).update(`${binding}\n${text}`).digest().subarray(0, macBytes)
 
@@ -42,9 +46,7 @@ export const createCursors = (secrets: readonly [string, ...string[]]): Cursors 
     issue(request, caller, after, offsets = []) {
       const token = (content: readonly unknown[]) => {
         const text = JSON.stringify(content)
-        return Buffer.concat([sign(secrets[0], text, bindingOf(request, caller)), Buffer.from(text)]).toString(
-          'base64url',
-        )
+        return Buffer.concat([sign(signing, text, bindingOf(request, caller)), Buffer.from(text)]).toString('base64url')
       }
       const full = token([after.key, after.id, ...offsets.flat()])
       return full.length <= 1024 ? full : token([after.key, after.id])

@@ -35,7 +35,7 @@ export { WalkCache } from './walk-cache.ts'
 /** Options of `paginationNormalizer`. */
 export interface PaginationOptions {
   /** Keys that sign the page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
-  readonly secrets: readonly [string, ...string[]]
+  readonly secrets: readonly string[]
   /** Maximum length of a JSON body on GET, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   /** When set, the plugin reads a body only for callers that this identifies, whatever other guards the route has. Default: for every caller. */

@@ -43,3 +43,35 @@ export const checkElysia = ({ prototype }: { readonly prototype: object }): void
   if (!('resolve' in prototype))
     throw new Error('sluice needs Elysia 1: the guards of this plugin do not run on Elysia 2')
 }
+
+/** The secret that signs: the first. Throws TypeError without one. */
+export const signingSecret = (secrets: readonly string[]): string => {
+  const [first] = secrets
+  if (first === undefined) throw new TypeError('secrets must not be empty')
+  return first
+}
+
+/** Throws TypeError unless the option is an object, such as a store or a client. */
+export const checkCollaborator = (name: string, value: unknown): void => {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`${name} must be an object`)
+}
+
+/** Throws TypeError unless the option is a text that is not empty, such as a key. */
+export const checkKey = (name: string, value: string): void => {
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a text, and not empty`)
+}
+
+/** Throws TypeError unless the option is an `http` or `https` URL to which a client can append a path: without credentials, query and fragment. */
+export const checkUpstreamUrl = (name: string, value: string): void => {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || /[?#]/.test(value))
+    throw new TypeError(`${name} must be an http or https URL without credentials, query or fragment`)
+}
+
+/** Throws TypeError for a number that is not above 0, such as a limit or a duration. Undefined: the option has its default. */
+export const checkAbove0 = (numbers: Readonly<Record<string, number | undefined>>): void => {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value !== undefined && !(typeof value === 'number' && value > 0))
+      throw new TypeError(`${name} must be a number above 0`)
+  }
+}

@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { responseFrom } from '../shared/byte-source.ts'
 import type { ErrorsOption } from '../shared/error-handler.ts'
 import { responseHeaders } from '../shared/headers.ts'
+import { checkAbove0 } from '../shared/options.ts'
 import type { ContextPlugin } from '../shared/plugin.ts'
 import { type Log, noLog, Problem, problemBody, renderError } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -53,10 +54,11 @@ export type RelayContext = { relay: Relay }
  * An Elysia plugin that adds `relay` to the context: `relay((signal) => fetch(url, { signal }))` returns the upstream's response.
  *
  * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response, during the stream, or while the
- * upstream is silent. Throws RangeError if `heartbeatMs` or `maxSilenceMs` is not above 0.
+ * upstream is silent. Throws TypeError if `heartbeatMs`, `maxSilenceMs` or `maxEventBytes` is not above 0.
  */
 export const sseRelay = (options: SseRelayOptions = {}): ContextPlugin<RelayContext> => {
   checkTimes(options)
+  checkAbove0({ maxEventBytes: options.maxEventBytes })
   const plugin: AnyElysia = new Elysia({ name: 'sluice/sse-relay', seed: seedOf(options) })
   return plugin.derive({ as: 'scoped' }, ({ request }): RelayContext => {
     const relay: Relay = async (startRequest, overrides) => {

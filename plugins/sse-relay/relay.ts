@@ -1,5 +1,6 @@
 import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { checkAbove0 } from '../shared/options.ts'
 import { FrameTransform } from './frame-transform.ts'
 import type { Frame } from './frames.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -39,18 +40,15 @@ export interface RelayOptions {
   readonly clock?: Clock
 }
 
-/** Throws RangeError if a duration is not above 0: a heartbeat without a pause would never stop. */
-export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void => {
-  for (const [name, ms] of Object.entries({ heartbeatMs, maxSilenceMs })) {
-    if (ms !== undefined && !(ms > 0)) throw new RangeError(`${name} must be more than 0`)
-  }
-}
+/** Throws TypeError if a duration is not above 0: a heartbeat without a pause would never stop. */
+export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void =>
+  checkAbove0({ heartbeatMs, maxSilenceMs })
 
 /**
  * Relays frames as a stream of bytes, unchanged unless `onFrame` replaces or drops them.
  *
  * It reads the upstream only when the client reads the stream, and cancels the upstream when the client cancels the stream. It sends only complete
- * frames, except for the rest of an upstream that closes normally. Throws RangeError if a duration is not above 0.
+ * frames, except for the rest of an upstream that closes normally. Throws TypeError if a duration is not above 0.
  */
 export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): ReadableStream<Uint8Array> =>
   streamFrom(relaySource(reader, options))

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import { checkAbove0, checkElysia, checkIdentify, checkPath, checkUpstreamUrl } from '../shared/options.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
@@ -125,7 +125,7 @@ export interface TextGenerationOptions {
 /**
  * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
  *
- * Throws TypeError for a wrong `prefix`, and without `identify` or `upstreams`.
+ * Throws TypeError for a wrong `prefix` or URL of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
  */
 export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },
@@ -143,13 +143,17 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   const prefix = checkPath('prefix', options.prefix ?? '/v1')
   checkIdentify(options.identify)
   if (!Array.isArray(upstreams)) throw new TypeError('upstreams must be a list')
+  for (const [index, upstream] of upstreams.entries()) checkUpstreamUrl(`upstreams[${index}].url`, upstream?.url)
+  const { heartbeatMs, objectTtlMs = 30 * 86_400_000 } = options
+  const maxTokens = defaultMaxTokens ?? undefined
+  checkAbove0({ timeoutMs, heartbeatMs, objectTtlMs, maxBodyBytes, maxResponseBytes, defaultMaxTokens: maxTokens })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const context = {
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
     rejectedAdditions: createRejectedAdditions({ clock }),
     clock,
     timeoutMs,
-    heartbeatMs: options.heartbeatMs,
+    heartbeatMs,
     maxResponseBytes,
     traceCall: options.traceCall,
     log,
@@ -158,7 +162,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   const store = options.objects
   const objects = createObjectOwnership({
     store,
-    ttlMs: options.objectTtlMs ?? 30 * 86_400_000,
+    ttlMs: objectTtlMs,
     allowedFields: options.allowedFields ?? [],
     clock,
     log,
@@ -167,7 +171,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     ? createBackgroundUsageRecorder({ store, record, clock, log })
     : async () => {}
   const protocols = createProtocols({
-    defaultMaxTokens: defaultMaxTokens ?? undefined,
+    defaultMaxTokens: maxTokens,
     clock,
     maxResponseBytes,
   })

@@ -1,6 +1,5 @@
 import { context } from '@opentelemetry/api'
 import { type AnyElysia, Elysia } from 'elysia'
-import type { Awaitable } from '../shared/awaitable.ts'
 import type { RoutesPlugin } from '../shared/plugin.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
 import { createTraceCall } from './call.ts'
@@ -13,8 +12,8 @@ export type { TracingOptions } from './request.ts'
 export interface Tracing {
   /** Wraps a handler with a span for each request. */
   readonly traceRequests: (
-    handle: (request: Request) => Awaitable<Response>,
-  ) => (request: Request) => Awaitable<Response>
+    handle: (request: Request) => Response | Promise<Response>,
+  ) => (request: Request) => Response | Promise<Response>
   /** For the option `traceCall` of `gateway`, `upstream-proxy` and `text-generation`: a span for each call, below the active span. */
   readonly traceCall: TraceCall
 }

@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { checkCollaborator } from '../shared/options.ts'
 import type { ContextPlugin } from '../shared/plugin.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
@@ -87,12 +88,14 @@ export type UpstreamContext = { upstream: Upstream; caller: Caller }
  * A call with `caller` forwards its permitted headers and ends when the client disconnects. The errors of `upstream.send` (see `Upstream`) render
  * themselves as responses.
  *
- * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user.
+ * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user. Throws TypeError for options that
+ * `createUpstream` rejects.
  */
 export const upstreamProxy = (
   options: UpstreamOptions | Upstream,
   { userOf }: { readonly userOf?: UserOf } = {},
 ): ContextPlugin<UpstreamContext> => {
+  checkCollaborator('options', options)
   const upstream = 'send' in options ? options : createUpstream(options)
   const seed = [seedOf(options), userOf && seedOf(userOf)]
   const plugin: AnyElysia = new Elysia({ name: 'sluice/upstream-proxy', seed })

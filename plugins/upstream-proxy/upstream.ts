@@ -4,6 +4,7 @@ import { createCoarseTimers } from '../shared/coarse-timers.ts'
 import { createCredentialSearch } from '../shared/credentials.ts'
 import { fetchOnce } from '../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
+import { checkAbove0, checkCollaborator } from '../shared/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
@@ -84,10 +85,16 @@ interface HeldPermit {
   readonly queueSeconds: number | undefined
 }
 
-/** Creates the client of an asset library. All calls to it go through this client. */
+/**
+ * Creates the client of an asset library. All calls to it go through this client.
+ *
+ * Throws TypeError without a kind, and for a time, size or rate limit that is not above 0.
+ */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog } = options
   const { clock = systemClock, observe, traceCall } = options
+  checkCollaborator('kind', kind)
+  checkAbove0({ timeoutMs, maxResponseBytes })
   const send = options.fetch ?? fetchOnce
   const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, clock, log })
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { signingSecret } from '../shared/options.ts'
 
 export interface CookieOptions {
   readonly name: string
   /** The first secret signs; every secret verifies. */
-  readonly secrets: readonly [string, ...string[]]
+  readonly secrets: readonly string[]
   /** Whether the cookie gets the `Secure` attribute. */
   readonly secure: () => boolean
 }
@@ -21,6 +22,7 @@ export interface Cookies {
 }
 
 export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies => {
+  const signing = signingSecret(secrets)
   const unsign = (signed: string): string | undefined => {
     if (!pattern.test(signed)) return undefined
     const value = signed.slice(0, signed.indexOf('.'))
@@ -46,7 +48,7 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
       signedValues(request)
         .map(unsign)
         .filter((value) => value !== undefined),
-    issue: (value, maxAgeSeconds) => write(sign(value, secrets[0]), maxAgeSeconds),
+    issue: (value, maxAgeSeconds) => write(sign(value, signing), maxAgeSeconds),
     clear: () => write('', 0),
   }
 }

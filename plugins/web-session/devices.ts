@@ -27,11 +27,10 @@ export const createDevices = ({
   publicUrl,
   cookieName = 'session',
 }: Pick<SessionOptions, 'secrets' | 'publicUrl' | 'cookieName'>): Devices => {
-  const [first, ...others] = secrets
   const cookies = createCookies({
     name: `${cookieName}-device`,
     // Derived keys: a signed session value is never a valid device value.
-    secrets: [derive(first), ...others.map(derive)],
+    secrets: secrets.map(derive),
     secure: () => readPublicUrl(publicUrl).protocol === 'https:',
   })
   /** The cookie's entries, each the hash of a name followed by the device id. Newest first. */

@@ -76,7 +76,7 @@ export type WebSessionMacros = {
  * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and OPTIONS also requires
  * the origin of `publicUrl` (else 403). Rejected requests get their response whatever `onError` hooks the app has.
  *
- * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration.
+ * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration, and without a store.
  */
 export const webSession = <const Prefix extends string = '/api/session'>(
   options: WebSessionOptions & { readonly prefix?: Prefix },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import type { Identity } from '../shared/identify.ts'
-import { checkPublicUrl, checkSecrets } from '../shared/options.ts'
+import { checkAbove0, checkCollaborator, checkPublicUrl, checkSecrets } from '../shared/options.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
 import { RevocationWatch } from '../shared/revocation.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -11,7 +11,7 @@ import type { LoginUser, SessionStore } from './store.ts'
 export interface SessionOptions {
   readonly store: SessionStore
   /** Secrets of at least 16 characters for the cookie's signature: the first signs, every one verifies. All processes need the same ones. */
-  readonly secrets: readonly [string, ...string[]]
+  readonly secrets: readonly string[]
   /** The address that browsers use. With https, the cookie is `Secure`. */
   readonly publicUrl: PublicUrl
   /** A session ends after this time without a request, with a tolerance of at most a minute. Milliseconds, default 30 minutes. */
@@ -52,7 +52,8 @@ export const createSessions = (options: SessionOptions): Sessions => {
   const { store, secrets, publicUrl, clock = systemClock, cookieName = 'session' } = options
   const { idleMs = 1_800_000, absoluteMs = 43_200_000, maxSessions = 20 } = options
   if (!(maxSessions >= 1)) throw new TypeError('maxSessions must be at least 1')
-  if (!(idleMs > 0 && absoluteMs > 0)) throw new TypeError('idleMs and absoluteMs must be above 0')
+  checkAbove0({ idleMs, absoluteMs })
+  checkCollaborator('store', store)
   checkSecrets(secrets)
   checkPublicUrl(publicUrl)
   // A token (RFC 9110 section 5.6.2), as RFC 6265 section 4.1.1 requires.

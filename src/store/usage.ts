@@ -36,11 +36,11 @@ export interface Usage {
 /** Which usage to list. */
 export interface UsageFilter {
   /** Id of a user. Default: all users. */
-  readonly user?: string
+  readonly user?: string | undefined
   /** First day, inclusive, `YYYY-MM-DD` in UTC. Default: no bound. */
-  readonly since?: string
+  readonly since?: string | undefined
   /** Last day, inclusive. Default: no bound. */
-  readonly until?: string
+  readonly until?: string | undefined
 }
 
 /**

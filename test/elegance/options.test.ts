@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { gateway } from 'sluice'
 import { account } from 'sluice/account'
-import { consoleTokens } from 'sluice/api-token'
+import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
+import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
-import { ownership } from 'sluice/ownership'
-import { paginationNormalizer } from 'sluice/pagination-normalizer'
+import { createOwnership, ownership } from 'sluice/ownership'
+import { createCursors, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { sseRelay } from 'sluice/sse-relay'
 import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
-import { createUpstream, rest } from 'sluice/upstream-proxy'
+import { ark, createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
 import { identifyBySession, webSession } from 'sluice/web-session'
 import { identify } from './fixture.ts'
 
@@ -19,30 +21,70 @@ const publicUrl = 'https://sluice.example'
 const kind = rest({ url: 'http://upstream.invalid/api/media/proxy', key: 'upstream-key' })
 const upstream = createUpstream({ kind })
 const session = { store, publicUrl, secrets }
+const text = { upstreams: [], identify }
+const credentials = { accessKey: 'access-key', secretKey: 'secret-key', region: 'cn-beijing' }
+const limits = ['maxRequests', 'maxStreams', 'maxUnreadBodyBytes']
 
 /** A factory with correct options, and the names of the options that the test replaces. */
 const factories: Readonly<Record<string, readonly [(options: never) => unknown, object, readonly string[]]>> = {
-  gateway: [gateway, { kind, store, identify, secrets }, ['prefix', 'segment', 'identify', 'secrets']],
-  account: [account, session, ['prefix', 'secrets', 'publicUrl', 'cookieName', 'maxTokens']],
+  gateway: [
+    gateway,
+    { kind, store, identify, secrets },
+    ['prefix', 'segment', 'identify', 'secrets', 'store', 'timeoutMs'],
+  ],
+  account: [account, session, ['prefix', 'secrets', 'publicUrl', 'cookieName', 'maxTokens', 'store']],
   'account with face verification': [
-    (options: object) => account({ ...session, face: { store, upstream, ...options } }),
+    (options: object) => account({ ...session, face: { upstream, ...options } }),
     {},
-    ['prefix', 'maxOpen', 'taskMs'],
+    ['prefix', 'maxOpen', 'taskMs', 'upstream'],
   ],
   'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix']],
-  consoleTokens: [consoleTokens, { store, identify, publicUrl }, ['prefix', 'identify', 'publicUrl', 'maxTokens']],
-  webSession: [webSession, session, ['prefix', 'secrets', 'publicUrl', 'cookieName', 'maxSessions', 'idleMs']],
-  identifyBySession: [identifyBySession, session, ['secrets', 'publicUrl']],
+  apiToken: [apiToken, { store }, ['store']],
+  identifyByToken: [identifyByToken, { store }, ['store']],
+  concurrencyLimits: [concurrencyLimits, {}, limits],
+  'concurrencyLimits for each user': [(user: object) => concurrencyLimits({ user }), {}, limits],
+  consoleTokens: [
+    consoleTokens,
+    { store, identify, publicUrl },
+    ['prefix', 'identify', 'publicUrl', 'maxTokens', 'store'],
+  ],
+  webSession: [webSession, session, ['prefix', 'secrets', 'publicUrl', 'cookieName', 'maxSessions', 'idleMs', 'store']],
+  identifyBySession: [identifyBySession, session, ['secrets', 'publicUrl', 'store']],
   faceVerification: [
     faceVerification,
     { store, upstream, identify, publicUrl },
-    ['prefix', 'identify', 'publicUrl', 'maxOpen', 'taskMs', 'leaseMs'],
+    ['prefix', 'identify', 'publicUrl', 'maxOpen', 'taskMs', 'leaseMs', 'maxBodyBytes', 'store', 'upstream'],
   ],
   consolePages: [consolePages, {}, ['prefix']],
-  metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token']],
-  ownership: [ownership, { store, identify }, ['identify']],
+  metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
+  createOwnership: [createOwnership, { store }, ['store']],
+  ownership: [ownership, { store, identify }, ['identify', 'store']],
+  'ownership with rules': [ownership, { rules: createOwnership({ store }), identify }, ['identify', 'rules']],
   paginationNormalizer: [paginationNormalizer, { secrets }, ['secrets']],
-  textGeneration: [textGeneration, { upstreams: [], identify }, ['prefix', 'identify', 'upstreams']],
+  createCursors: [({ signing }: { signing: string[] }) => createCursors(signing), { signing: secrets }, ['signing']],
+  sseRelay: [sseRelay, {}, ['heartbeatMs', 'maxSilenceMs', 'maxEventBytes']],
+  textGeneration: [
+    textGeneration,
+    text,
+    [
+      ...['prefix', 'identify', 'upstreams', 'timeoutMs', 'heartbeatMs', 'objectTtlMs', 'maxBodyBytes'],
+      ...['maxResponseBytes', 'defaultMaxTokens'],
+    ],
+  ],
+  'an upstream of textGeneration': [
+    (upstream: { url: string }) => textGeneration({ ...text, upstreams: [upstream] }),
+    { url: 'http://upstream.invalid/v1' },
+    ['url'],
+  ],
+  createUpstream: [createUpstream, { kind }, ['kind', 'timeoutMs', 'maxResponseBytes']],
+  'createUpstream with rate limits': [
+    (options: object) => createUpstream({ kind, limits: { perSecond: {}, ...options } }),
+    {},
+    ['perSecond', 'queueMs'],
+  ],
+  upstreamProxy: [upstreamProxy, { kind }, ['kind', 'timeoutMs']],
+  rest: [rest, { url: 'http://upstream.invalid', key: 'upstream-key' }, ['url', 'key']],
+  ark: [ark, { url: 'http://upstream.invalid', ...credentials }, ['url', 'accessKey', 'secretKey']],
 }
 
 /** Values that make no sense. */
@@ -55,10 +97,32 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   cookieName: ['', 'a b', 'a=b', 'a;b'],
   upstreams: [undefined, { url: 'http://upstream.invalid/v1' }],
   token: [''],
+  signing: [[]],
+  url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
+  perSecond: [{ GetAsset: 0 }, { GetAsset: -1 }, { GetAsset: Number.NaN }],
+  queueMs: [-1, Number.NaN],
   ...Object.fromEntries(
-    ['maxTokens', 'maxSessions', 'maxOpen', 'idleMs', 'taskMs', 'leaseMs'].map((name) => [name, [0, -1, Number.NaN]]),
+    ['store', 'upstream', 'kind', 'rules', 'metrics'].map((name) => [name, [undefined, null, 'x']]),
+  ),
+  ...Object.fromEntries(['key', 'accessKey', 'secretKey'].map((name) => [name, [undefined, '', 7]])),
+  ...Object.fromEntries(
+    [
+      ...['maxTokens', 'maxSessions', 'maxOpen', 'idleMs', 'taskMs', 'leaseMs', 'heartbeatMs', 'maxSilenceMs'],
+      ...[
+        'timeoutMs',
+        'objectTtlMs',
+        'defaultMaxTokens',
+        'maxEventBytes',
+        'maxBodyBytes',
+        'maxResponseBytes',
+        ...limits,
+      ],
+    ].map((name) => [name, [0, -1, Number.NaN]]),
   ),
 }
+
+/** What messages call an option that they do not call by its name. */
+const messages: Readonly<Record<string, string>> = { signing: 'secrets', perSecond: 'the rate limit of GetAsset' }
 
 for (const [name, [factory, options, checked]] of Object.entries(factories)) {
   describe(name, () => {
@@ -71,7 +135,10 @@ for (const [name, [factory, options, checked]] of Object.entries(factories)) {
         expect(wrong[option]?.length).toBeGreaterThan(0)
         for (const value of wrong[option] ?? []) {
           const create = () => factory({ ...options, [option]: value } as never)
-          expect(create, `${option}: ${JSON.stringify(value)}`).toThrow(TypeError)
+          const given = `${option}: ${JSON.stringify(value)}`
+          expect(create, given).toThrow(TypeError)
+          // Not an accident such as "undefined is not an object".
+          expect(create, given).toThrow(new RegExp(`(?:^|[.: ])${messages[option] ?? option}\\b.* must `))
         }
       })
     }

@@ -217,7 +217,7 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
 
     test('must be a finite number above 0', () => {
       for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
-        expect(() => rateLimitOf('A', perSecond)).toThrow(RangeError)
+        expect(() => rateLimitOf('A', perSecond)).toThrow(TypeError)
       }
     })
   })

@@ -127,9 +127,9 @@ describe('in any Elysia app', () => {
 
   test('invalid durations throw in the factory', () => {
     for (const ms of [0, -1, Number.NaN]) {
-      expect(() => sseRelay({ heartbeatMs: ms })).toThrow(RangeError)
-      expect(() => sseRelay({ maxSilenceMs: ms })).toThrow(RangeError)
-      expect(() => relayFrames(readFrames(null), { heartbeatMs: ms })).toThrow(RangeError)
+      expect(() => sseRelay({ heartbeatMs: ms })).toThrow(TypeError)
+      expect(() => sseRelay({ maxSilenceMs: ms })).toThrow(TypeError)
+      expect(() => relayFrames(readFrames(null), { heartbeatMs: ms })).toThrow(TypeError)
     }
   })
 })

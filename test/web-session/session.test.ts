@@ -40,8 +40,8 @@ describe('a session', () => {
     clock.now += 501
     expect((await whoIs(cookie)).status).toBe(401)
     for (const idleMs of [0, -1, Number.NaN]) {
-      await expect(openFixture({ idleMs })).rejects.toThrow('idleMs and absoluteMs must be above 0')
-      await expect(openFixture({ absoluteMs: idleMs })).rejects.toThrow('idleMs and absoluteMs must be above 0')
+      await expect(openFixture({ idleMs })).rejects.toThrow('idleMs must be a number above 0')
+      await expect(openFixture({ absoluteMs: idleMs })).rejects.toThrow('absoluteMs must be a number above 0')
     }
   })
 

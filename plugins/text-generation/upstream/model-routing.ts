@@ -15,7 +15,7 @@ export interface Capabilities {
 
 /** A service with the OpenAI protocols. */
 export interface TextUpstream extends Capabilities {
-  /** Its URL, which ends with `/v1`. */
+  /** Base URL, usually with `/v1` at its end, and without a slash there: paths such as `/chat/completions` follow it. */
   readonly url: string
   /** Bearer key. Undefined: the gateway sends none. */
   readonly key?: string

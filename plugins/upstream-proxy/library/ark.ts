@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../shared/clock.ts'
 import type { Json } from '../../shared/json.ts'
 import { toJson } from '../../shared/json.ts'
+import { checkKey, checkUpstreamUrl } from '../../shared/options.ts'
 import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
 import { type ListQuery, type MediaKind, type Operation, pagingOf, type UpstreamRequest } from './operation.ts'
 import { withoutProjectName } from './project-name.ts'
@@ -17,8 +18,11 @@ export interface ArkOptions extends ArkCredentials {
 
 const version = '2024-01-01'
 
-/** A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. */
+/** A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. Throws TypeError for a wrong URL or key. */
 export const ark = (options: ArkOptions): MediaKind => {
+  checkUpstreamUrl('url', options.url)
+  checkKey('accessKey', options.accessKey)
+  checkKey('secretKey', options.secretKey)
   const { origin, host } = new URL(options.url)
   const project = toJson(options.project ?? 'default')
   const { clock = systemClock } = options

@@ -1,4 +1,5 @@
 import type { JsonBody } from '../../shared/body.ts'
+import { checkKey, checkUpstreamUrl } from '../../shared/options.ts'
 import {
   type ListQuery,
   type MediaKind,
@@ -18,8 +19,10 @@ export interface RestOptions {
   readonly key: string
 }
 
-/** A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. */
+/** A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. Throws TypeError for a wrong URL or key. */
 export const rest = ({ url, key }: RestOptions): MediaKind => {
+  checkUpstreamUrl('url', url)
+  checkKey('key', key)
   const base = url.replace(/\/+$/, '')
   const headers = { authorization: `Bearer ${key}` }
   const outgoing = (method: string, path: string, body?: JsonBody, at = base): UpstreamRequest =>

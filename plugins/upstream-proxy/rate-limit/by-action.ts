@@ -35,12 +35,13 @@ export interface RateLimiterDefaults {
 /** Returns the rate limiter of an action; undefined if the action is not limited. */
 export type RateLimiters = (action: string) => RateLimiter | undefined
 
-/** Creates the rate limiters of all limited actions. Throws RangeError for a limit that is not above 0. */
+/** Creates the rate limiters of all limited actions. Throws TypeError for a limit that is not above 0, and for a wrong `queueMs`. */
 export const createRateLimiters = (
   options: RateLimitsOptions | undefined,
   defaults: RateLimiterDefaults,
 ): RateLimiters => {
   const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
+  if (!(queueMs >= 0)) throw new TypeError('limits.queueMs must be a number from 0')
   const { callMs, log, clock } = defaults
   const limiters = new Map(
     Object.entries(perSecond).map(([action, rate]) => [

@@ -12,11 +12,11 @@ export interface RateLimit {
 /**
  * Converts calls per second into slots: 10 is 10 slots of 1 s each, 2.5 is 2 slots of 800 ms, 0.05 is 1 slot of 20 s.
  *
- * Throws RangeError unless `perSecond` is a finite number above 0.
+ * Throws TypeError unless `perSecond` is a finite number above 0.
  */
 export const rateLimitOf = (action: string, perSecond: number): RateLimit => {
   if (!(perSecond > 0) || !Number.isFinite(perSecond))
-    throw new RangeError(`the rate limit of ${action} must be a number above 0`)
+    throw new TypeError(`the rate limit of ${action} must be a number above 0`)
   const count = Math.max(1, Math.floor(perSecond))
   return { action, count, periodMs: Math.ceil((count / perSecond) * 1000) }
 }

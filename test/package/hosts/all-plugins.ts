@@ -1,6 +1,7 @@
 /** A host with all plugins, which exports its app. The types of its context come through the plugins' declarations. */
 import { Elysia } from 'elysia'
 import { assetLibrary, createAudit, createNodeServer, gateway, type NodeServer } from 'sluice'
+import { type AccountStore, account } from 'sluice/account'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -13,17 +14,20 @@ import { Problem } from 'sluice/shared'
 import { errorResponse, sseRelay } from 'sluice/sse-relay'
 import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
+import { createTracing } from 'sluice/tracing'
 import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
 import { webSession } from 'sluice/web-session'
 
 declare const listRules: ListRules
+declare const accountStore: AccountStore
+declare const tracer: Parameters<typeof createTracing>[0]['tracer']
 
 export const emulator = await startEmulator()
 export const store = openStore('sqlite::memory:')
 export const identify = identifyByToken({ store })
 export const upstream = createUpstream({ kind: rest({ url: emulator.rest.url, key: emulator.rest.key }) })
 export const rules = createOwnership({ store, locate: async (asset) => ({ group: asset, evidence: { at: 1 } }) })
-export const secrets = ['s3cret'] as const
+export const secrets = ['s3cret']
 export const library = assetLibrary({ kind: undefined, store, identify, secrets })
 export const audit = createAudit({ store, keepMs: 1, addressOf: () => undefined })
 export const limits = concurrencyLimits()
@@ -57,6 +61,17 @@ export const app = new Elysia()
   .get('/no-macro', ({ group }) => group)
   // @ts-expect-error: the macro takes the name of a path parameter.
   .get('/wrong-parameter', () => '', { ownsGroup: 5 })
+
+/** The account's store keeps the face verifications, unless they have a store of their own. */
+export const people = new Elysia()
+  .use(account({ store, secrets, publicUrl, face: { upstream } }))
+  .use(account({ store, secrets, publicUrl, prefix: '/me', face: { upstream, store } }))
+  .use(account({ store: accountStore, secrets, publicUrl, prefix: '/others' }))
+  .use(account({ store: accountStore, secrets, publicUrl, prefix: '/more', face: { upstream, store } }))
+
+export const tracing = createTracing({ tracer })
+export const { traceRequests, traceCall } = createTracing({ tracer })
+export const traced = traceRequests(app.fetch)
 
 export const server: NodeServer = createNodeServer(limits.limited(app.fetch))
 // An Elysia app is a handler without an adapter.
