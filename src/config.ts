@@ -197,7 +197,8 @@ export const readConfig = (env: Environment): Config | Problems => {
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
     secrets: [
-      ...mediaSecrets(upstream),
+      // A kind of upstream is not created without its credentials. Their absence is already a problem.
+      ...(problems.length > 0 ? [] : mediaSecrets(upstream)),
       textKey,
       metricsToken,
       ...sessionSecrets,
