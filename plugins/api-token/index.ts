@@ -15,7 +15,7 @@ import { seedOf } from '../shared/seed.ts'
 import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
 import { type TokenRoutes, tokenDocs } from './openapi.ts'
 import type { TokenStore } from './store.ts'
-import { bearerToken, hashToken } from './token.ts'
+import { hashToken, tokenOf } from './token.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/error-handler.ts'
@@ -38,8 +38,8 @@ export interface ApiTokenOptions {
 }
 
 /**
- * Creates a function that authenticates callers by `Authorization: Bearer sk-…`. It throws Problem 500 if the store is unavailable.
- * Throws TypeError without a store.
+ * Creates a function that authenticates callers by `Authorization: Bearer sk-…`, or without this header, by `x-api-key: sk-…` or `api-key: sk-…`. It
+ * throws Problem 500 if the store is unavailable. Throws TypeError without a store.
  *
  * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
  */
@@ -72,7 +72,7 @@ export const identifyByToken = ({
   }
   revisionClock.onChange(() => void watch.check())
   return (request) => {
-    const token = bearerToken(request.headers.get('authorization'))
+    const token = tokenOf(request.headers)
     if (token === undefined) return undefined
     const admit = (owner: CachedOwner | undefined): Identity | undefined => {
       if (owner === undefined || isValid(owner)) return owner

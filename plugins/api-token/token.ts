@@ -20,9 +20,21 @@ export const createToken = (): string => {
 export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 /**
- * Returns the token of an `Authorization: Bearer sk-…` header (RFC 6750 section 2.1); undefined if it is missing or malformed.
+ * Returns the token of a request: that of `Authorization: Bearer sk-…`, or without this header, the value of `x-api-key`, as clients of Anthropic send
+ * it, or of `api-key`, as clients of Azure do. Undefined if it is missing or malformed.
+ */
+export const tokenOf = (headers: Headers): string | undefined => {
+  const authorization = headers.get('authorization')
+  if (authorization !== null) return bearerToken(authorization)
+  return tokenPattern.exec(headers.get('x-api-key') ?? headers.get('api-key') ?? '')?.[0]
+}
+
+const tokenPattern = /^sk-[A-Za-z0-9._~+/-]{8,512}=*$/
+
+/**
+ * Returns the token of `Bearer sk-…` (RFC 6750 section 2.1); undefined if it is malformed.
  *
  * The scheme is case-insensitive (RFC 9110 section 11.1).
  */
-export const bearerToken = (authorization: string | null): string | undefined =>
-  /^bearer +(sk-[A-Za-z0-9._~+/-]{8,512}=*) *$/i.exec(authorization ?? '')?.[1]
+export const bearerToken = (authorization: string): string | undefined =>
+  /^bearer +(sk-[A-Za-z0-9._~+/-]{8,512}=*) *$/i.exec(authorization)?.[1]

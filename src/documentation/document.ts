@@ -4,15 +4,18 @@ import type { DocumentedOperation, Specification } from './specification.ts'
 
 const version = '3.2.0'
 
+/** Each scheme is sufficient by itself. */
+const anyToken = ['token', 'tokenInXApiKey', 'tokenInApiKey'] as const
+
 /** The security of the routes with a tag, unless a route says otherwise. */
-const securityByTag: Readonly<Record<string, 'token' | 'session' | 'metricsToken'>> = {
-  'asset library': 'token',
-  'text generation': 'token',
-  'face verification': 'session',
-  'web session': 'session',
-  'API tokens': 'session',
-  usage: 'session',
-  operation: 'metricsToken',
+const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySchemes)[]>> = {
+  'asset library': anyToken,
+  'text generation': anyToken,
+  'face verification': ['session'],
+  'web session': ['session'],
+  'API tokens': ['session'],
+  usage: ['session'],
+  operation: ['metricsToken'],
 }
 
 const tags: Readonly<Record<keyof typeof securityByTag, string>> = {
@@ -27,6 +30,8 @@ const tags: Readonly<Record<keyof typeof securityByTag, string>> = {
 
 const securitySchemes = {
   token: { type: 'http', scheme: 'bearer', description: 'API token, sk-…' },
+  tokenInXApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same API token' },
+  tokenInApiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'The same API token' },
   session: { type: 'apiKey', in: 'cookie', name: 'session', description: 'Cookie of a login' },
   metricsToken: { type: 'http', scheme: 'bearer', description: 'The setting METRICS_TOKEN' },
 }
@@ -39,8 +44,8 @@ export const createDocument = (plugin: AnyElysia): Specification => {
     if (!operation) continue
     // @elysiajs/openapi (1.4.16) overwrites the parameters of a route that has parameters in its path.
     if (hooks.detail?.parameters) operation.parameters = hooks.detail.parameters
-    const scheme = securityByTag[operation.tags?.[0] ?? '']
-    if (scheme) operation.security ??= [{ [scheme]: [] }]
+    const schemes = securityByTag[operation.tags?.[0] ?? '']
+    if (schemes) operation.security ??= schemes.map((scheme) => ({ [scheme]: [] }))
   }
   const used = new Set(Object.values(paths).flatMap((each) => Object.values(each).flatMap(({ tags = [] }) => tags)))
   return {

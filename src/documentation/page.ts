@@ -36,7 +36,7 @@ export const documentationPage = (specification: Specification): string => {
 <header>
 <h1>${text(title)} API</h1>
 <p>${text(description)}</p>
-<p>Send your API token as <code>Authorization: Bearer sk-…</code>, unless a route says otherwise.
+<p>Send your API token as <code>Authorization: Bearer sk-…</code> or <code>x-api-key: sk-…</code>, unless a route says otherwise.
 The same documentation is available <a href="./openapi/json">as OpenAPI</a>.</p>
 </header>
 <nav aria-label="Routes">

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { createToken, hashToken } from 'sluice/api-token'
-import { bearerToken } from '../../plugins/api-token/token.ts'
+import { bearerToken, tokenOf } from '../../plugins/api-token/token.ts'
 
 describe('a new token', () => {
   test('is sk- and 43 base62 digits: more than 160 random bits', () => {
@@ -27,7 +27,6 @@ describe('the token of an Authorization header', () => {
   }
 
   for (const header of [
-    null,
     '',
     'Bearer',
     'Bearer ',
@@ -56,5 +55,31 @@ describe('the token of an Authorization header', () => {
     ]) {
       expect(bearerToken(text)).toBeUndefined()
     }
+  })
+})
+
+describe('the token of a request', () => {
+  const [token, other] = [createToken(), createToken()]
+  const found = (headers: Record<string, string>) => tokenOf(new Headers(headers))
+
+  test('may be in x-api-key or api-key', () => {
+    expect(found({ 'x-api-key': token })).toBe(token)
+    expect(found({ 'api-key': token })).toBe(token)
+    expect(found({ 'x-api-key': token, 'api-key': other })).toBe(token)
+    expect(found({})).toBeUndefined()
+  })
+
+  test('is that of Authorization where this header is present, whatever it has', () => {
+    for (const authorization of ['', 'Bearer', 'Basic x', 'Bearer sk-short', `Basic ${token}`])
+      expect(found({ authorization, 'x-api-key': token, 'api-key': token })).toBeUndefined()
+    expect(found({ authorization: `Bearer ${token}`, 'x-api-key': other })).toBe(token)
+  })
+
+  test('is the whole value of x-api-key', () => {
+    for (const value of [
+      ...['', 'sk-short', `Bearer ${token}`, `${token} x`, `${token},${token}`, `x ${token}`, `${token}\u00e9`],
+      ...[`"${token}"`, `sk-${'x'.repeat(600)}`, `sk-${'='.repeat(100_000)}x`],
+    ])
+      expect(found({ 'x-api-key': value, 'api-key': token })).toBeUndefined()
   })
 })

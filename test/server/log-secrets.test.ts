@@ -24,6 +24,10 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     await ann.ask('GET', `/api/session?leak=${ann.cookie}`)
     const { id, token } = await newToken(ann)
     await send(url, 'GET', `/v1/models?key=${token}`, undefined, { authorization: `Bearer ${token}` })
+    for (const name of ['x-api-key', 'api-key']) {
+      expect((await send(url, 'GET', '/v1/models', undefined, { [name]: token })).status).toBe(200)
+      expect((await send(url, 'GET', '/v1/models', undefined, { [name]: `${token}0` })).status).toBe(401)
+    }
     await ann.ask('DELETE', `/api/tokens/${id}`)
     const started = (await ann.ask('POST', faces, {})).json
     const [session] = fixture.emulator.face.sessions()
