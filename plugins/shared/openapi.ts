@@ -110,6 +110,10 @@ const errors = {
   409: { description: 'The request conflicts with the present state' },
   413: { description: 'The request body is too large' },
   415: { description: 'The content type of the request is not application/json' },
+  426: {
+    description: 'The route is not available over this protocol',
+    headers: { upgrade: { description: 'The protocol to use', schema: Type.String() } },
+  },
   429: { description: 'Too many requests: of this caller, or of all callers to the upstream', headers: retryAfter },
   500: { description: 'Internal error, for example of the database' },
   502: { description: 'The upstream is unavailable, or its response is invalid' },

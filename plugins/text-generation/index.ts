@@ -31,6 +31,7 @@ import { createUpstreamClient, type UpstreamClientOptions } from './upstream/cli
 import type { TextUpstream } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
 import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
+import { upgradeRequired } from './websocket/upgrade.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
@@ -241,6 +242,13 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
       '/responses',
       route((request) => generate(request, protocols.responses, generation)),
       { generates: true, ...textDocs.createResponse },
+    )
+    .get(
+      '/responses',
+      route(async ({ request }) => {
+        throw upgradeRequired(request)
+      }),
+      { generates: true, ...textDocs.connectResponses },
     )
     .get('/responses/:response_id', storedRoute('GetResponse'), { generates: true, ...textDocs.getResponse })
     .delete('/responses/:response_id', storedRoute('DeleteResponse'), { generates: true, ...textDocs.deleteResponse })

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import {
+  errorResponses,
   forwardedErrors,
   jsonBody,
   jsonContent,
@@ -80,6 +81,12 @@ export const textDocs = {
     requestBody: jsonBody(chatCompletionRequest),
   }),
   createResponse: route('createResponse', 'Create a response', response, { requestBody: jsonBody(responsesRequest) }),
+  connectResponses: routeOptions({
+    operationId: 'connectResponses',
+    summary: 'Create responses over WebSocket',
+    tags: ['text generation'],
+    responses: errorResponses(textErrorBody, 401, 426, 429, 502, 503),
+  }),
   getResponse: route('getResponse', 'Get a stored response', response, {
     parameters: [
       responseId,

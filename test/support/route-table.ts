@@ -21,6 +21,7 @@ export const libraryRoutes = [
 export const textRoutes = [
   ['POST', '/chat/completions'],
   ['POST', '/responses'],
+  ['GET', '/responses'],
   ['GET', '/responses/:response_id'],
   ['DELETE', '/responses/:response_id'],
   ['POST', '/responses/:response_id/cancel'],
