@@ -14,12 +14,15 @@ import { TextProblem } from './problem.ts'
 import type { Protocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
-import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
+import { hasNoRoute, type LearntCapabilities, limitationIn } from './upstream/learnt-capabilities.ts'
+import type { Capabilities, ModelRouting } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { shortStringOf } from './validation.ts'
 
 export interface GenerationOptions extends GenerationContext {
-  readonly upstreams: readonly TextUpstream[]
+  readonly routing: ModelRouting
+  /** Limitations of upstreams that their errors have shown. */
+  readonly learnt: LearntCapabilities
   /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
   readonly assets: Pick<Ownership, 'asset'> | undefined
   /** Ids of assets that every user may use. */
@@ -44,6 +47,9 @@ export interface GenerationRequest {
 /**
  * Handles a generation request: reads and validates it, selects the upstream of the model, and returns the response,
  * streaming or not.
+ *
+ * If the upstream rejects the request because of a limitation that is not configured, it has generated nothing, and the
+ * caller has received nothing. The gateway then creates an exchange that respects the limitation, and sends that.
  */
 export const generate = async (
   { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
@@ -55,44 +61,65 @@ export const generate = async (
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
-  const route = routeModel(options.upstreams, shortStringOf(json.get('model')) ?? '')
-  const validated = protocol.validate(json, route)
-  const { model, stream, stores = false, background = false, bridged = false } = validated
-  if (!route) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+  const { routing, learnt, traceCall } = options
+  const name = shortStringOf(json.get('model')) ?? ''
+  const configured = routing.routeOf(name)
+  if (!configured) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+  let route = learnt.apply(configured, name)
+  let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
   const ownAssets = requireOwnAssets(json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
-  if (isLarge) await nextTurn()
-  const pendingCheck = options.objects.check(json, { user, route, bridged })
-  const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
-  if (isLarge) await nextTurn()
-  const exchange = protocol.toExchange(checkedRequest, validated, route)
-  const issued =
-    exchange.action === 'CreateResponse'
-      ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
-      : undefined
-  let accepted = false
-  const call = {
-    user,
-    exchange,
-    route,
-    body,
-    issued,
-    request,
-    arrivedAt,
-    whenRevoked,
-    onAccepted: () => {
-      accepted = true
-    },
-    onEnd: (usage: object | undefined) => {
-      // Usage of a background response is recorded when the response ends.
-      if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
-      options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
-    },
+  /** The limitations that earlier attempts have shown, and the error of the first. */
+  let limitations: Capabilities | undefined
+  let firstError: unknown
+  for (;;) {
+    const { model, stream, stores = false, background = false, bridged = false } = validated
+    if (isLarge) await nextTurn()
+    const pendingCheck = options.objects.check(json, { user, route, bridged })
+    const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
+    if (isLarge) await nextTurn()
+    const exchange = protocol.toExchange(checkedRequest, validated, route)
+    const issued =
+      exchange.action === 'CreateResponse'
+        ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
+        : undefined
+    let accepted = false
+    const call = {
+      user,
+      exchange,
+      route,
+      body,
+      issued,
+      request,
+      arrivedAt,
+      whenRevoked,
+      onAccepted: () => {
+        accepted = true
+      },
+      onEnd: (usage: object | undefined) => {
+        // Usage of a background response is recorded when the response ends.
+        if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
+        options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
+      },
+    }
+    const respond = stream ? respondStreaming : respondNonStreaming
+    try {
+      const response = await (traceCall
+        ? respondTraced(call, options, { traceCall, respond, stream, model })
+        : respond(call, options))
+      if (limitations) learnt.remember(route, model, limitations)
+      return response
+    } catch (error) {
+      const limitation = limitationIn(error, { exchange, model })
+      // The bridge has found no route either: the first error tells what is wrong.
+      if (!limitation) throw limitations?.chatOnly && hasNoRoute(error, model) ? firstError : error
+      firstError ??= error
+      limitations = { ...limitations, ...limitation }
+      route = { ...route, ...limitation }
+      validated = protocol.validate(json, route)
+    }
   }
-  const respond = stream ? respondStreaming : respondNonStreaming
-  const { traceCall } = options
-  return traceCall ? respondTraced(call, options, { traceCall, respond, stream, model }) : respond(call, options)
 }
 
 /**

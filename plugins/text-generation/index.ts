@@ -28,7 +28,8 @@ import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
 import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
-import type { TextUpstream } from './upstream/model-routing.ts'
+import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
+import { createModelRouting, type TextUpstream } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
 import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
 import { upgradeRequired } from './websocket/upgrade.ts'
@@ -176,9 +177,11 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     clock,
     maxResponseBytes,
   })
+  const routing = createModelRouting(upstreams)
   const generation = {
     ...context,
-    upstreams,
+    routing,
+    learnt: createLearntCapabilities({ clock, log }),
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
     objects,
@@ -262,13 +265,13 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     })
     .get(
       '/models',
-      route(({ request, arrivedAt }) => listModels({ upstreams, request, arrivedAt }, context)),
+      route(({ request, arrivedAt }) => listModels({ routing, request, arrivedAt }, context)),
       { generates: true, ...textDocs.listModels },
     )
     .get(
       '/models/:model',
       route(({ request, arrivedAt, params }) =>
-        getModel({ upstreams, request, arrivedAt, id: params.model ?? null }, context),
+        getModel({ routing, request, arrivedAt, id: params.model ?? null }, context),
       ),
       { generates: true, ...textDocs.getModel },
     )

@@ -4,10 +4,10 @@ import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { TextProblem } from './problem.ts'
 import { readResponse } from './upstream/client.ts'
-import { routeModel, type TextUpstream } from './upstream/model-routing.ts'
+import type { ModelRouting, TextUpstream } from './upstream/model-routing.ts'
 
 interface ModelsRequest {
-  readonly upstreams: readonly TextUpstream[]
+  readonly routing: ModelRouting
   readonly request: Request
   readonly arrivedAt: number
 }
@@ -17,7 +17,7 @@ export const getModel = async (
   { id, ...request }: ModelsRequest & { readonly id: string | null },
   context: GenerationContext,
 ): Promise<Response> => {
-  const route = isModelId(id) ? routeModel(request.upstreams, id) : undefined
+  const route = isModelId(id) ? request.routing.routeOf(id) : undefined
   if (!route || id === null) {
     throw new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
   }
@@ -27,18 +27,19 @@ export const getModel = async (
 /**
  * `GET /v1/models`: lists the models of all upstreams, in the order of the upstreams.
  *
- * Of each upstream it lists only the models that `routeModel` sends there. It omits an upstream that fails, unless all
+ * Of each upstream it lists only the models that are routed there. It omits an upstream that fails, unless all
  * fail. With a single upstream it forwards the response as it is.
  */
 export const listModels = async (request: ModelsRequest, context: GenerationContext): Promise<Response> => {
-  const [first, ...others] = request.upstreams
+  const { upstreams } = request.routing
+  const [first, ...others] = upstreams
   const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
   if (first && others.length === 0) return toResponse(await listFrom(first))
-  const results = await Promise.allSettled(request.upstreams.map(listFrom))
+  const results = await Promise.allSettled(upstreams.map(listFrom))
   const failed = results.find((result) => result.status === 'rejected')
   if (failed && !results.some((result) => result.status === 'fulfilled')) throw failed.reason
   const models = results.flatMap((result, index) =>
-    result.status === 'fulfilled' ? servedBy(request.upstreams, index, result.value.bytes) : [],
+    result.status === 'fulfilled' ? servedBy(request.routing, index, result.value.bytes) : [],
   )
   return new Response(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`, {
     headers: { 'content-type': 'application/json' },
@@ -46,10 +47,10 @@ export const listModels = async (request: ModelsRequest, context: GenerationCont
 }
 
 /** The models in an upstream's list that are routed to this upstream. */
-const servedBy = (upstreams: readonly TextUpstream[], index: number, bytes: Uint8Array): readonly Json[] =>
+const servedBy = (routing: ModelRouting, index: number, bytes: Uint8Array): readonly Json[] =>
   (objectIn(bytes).get('data')?.elements() ?? []).filter((model) => {
     const id = model.get('id')?.string()
-    return id !== undefined && routeModel(upstreams, id)?.upstream === upstreams[index]
+    return id !== undefined && routing.routeOf(id)?.upstream === routing.upstreams[index]
   })
 
 /**

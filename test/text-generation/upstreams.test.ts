@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { routeModel } from '../../plugins/text-generation/upstream/model-routing.ts'
+import { createModelRouting } from '../../plugins/text-generation/upstream/model-routing.ts'
 import { chunk, dataOf, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -19,7 +19,7 @@ const completion = {
 
 describe('a call goes to the upstream of its model', () => {
   test('the first that lists the model, otherwise the default', () => {
-    const at = (model: string) => routeModel(upstreams, model)?.upstream.url
+    const at = (model: string) => createModelRouting(upstreams).routeOf(model)?.upstream.url
     expect(['a', 'b', 'c', 'A', '', 'zzz'].map(at)).toEqual([
       'http://one.invalid/v1',
       'http://one.invalid/v1',
@@ -28,8 +28,8 @@ describe('a call goes to the upstream of its model', () => {
       'http://three.invalid/v1',
       'http://three.invalid/v1',
     ])
-    expect(routeModel(upstreams.slice(0, 2), 'zzz')?.upstream.url).toBe('http://one.invalid/v1')
-    expect(routeModel([], 'a')).toBeUndefined()
+    expect(createModelRouting(upstreams.slice(0, 2)).routeOf('zzz')?.upstream.url).toBe('http://one.invalid/v1')
+    expect(createModelRouting([]).routeOf('a')).toBeUndefined()
   })
 
   test('with the key of that upstream only', async () => {

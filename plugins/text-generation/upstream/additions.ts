@@ -1,5 +1,6 @@
 import type { Json, MemberChange } from '../../shared/json.ts'
 import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import { type ErrorDetail, errorDetails } from './error-details.ts'
 
 /** A field that the gateway adds to requests. */
 export type Addition = 'stream' | 'stream_options' | 'max_tokens'
@@ -18,22 +19,13 @@ export interface RejectedAddition {
  * a status other than 400 and 422: only these prove that the upstream has generated nothing.
  */
 export const rejectedAddition = ({ response }: UpstreamRejectedError): RejectedAddition | undefined => {
-  if ((response.status !== 400 && response.status !== 422) || response.bytes.length > maxErrorBytes) return undefined
-  const details = detailsOf(parseIfJson(new TextDecoder().decode(response.bytes)))
+  if (response.status !== 400 && response.status !== 422) return undefined
+  const details = errorDetails(response)
   for (const [addition, isAbout] of matchers) {
     const detail = details.find(isAbout)
     if (detail) return { addition, permanent: addition !== 'max_tokens' || !dependsOnInput.test(detail.message) }
   }
   return undefined
-}
-
-/** Maximum size of an error body that is parsed. */
-const maxErrorBytes = 2 ** 16
-
-interface ErrorDetail {
-  /** Path of the field; empty when the error names none. */
-  readonly field: string
-  readonly message: string
 }
 
 const isNamed =
@@ -68,36 +60,6 @@ const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])
 
 /** Messages about a maximum that is too large because of the length of the input. */
 const dependsOnInput = /\b(?:context|inputs|input (?:tokens|messages)|prompt|messages|your request exceed)/i
-
-/**
- * Collects the fields and messages of an error.
- *
- * It reads the protocol's error (`{"error":{"message","param"}}`), the same members without `error`, a list of strings,
- * and the validation lists of frameworks (`{"detail":[{"loc","msg"}]}`). Some vendors put such JSON into a message, as
- * a string.
- */
-const detailsOf = (value: unknown, outerField = '', depth = 0): readonly ErrorDetail[] => {
-  if (typeof value === 'string') {
-    const parsedText = value.startsWith('{') ? parseIfJson(value) : value
-    return typeof parsedText === 'string'
-      ? [{ field: outerField, message: parsedText }]
-      : detailsOf(parsedText, outerField, depth)
-  }
-  if (typeof value !== 'object' || value === null || depth > 4) return []
-  if (Array.isArray(value)) return value.flatMap((each) => detailsOf(each, outerField, depth + 1))
-  const { error, detail, message, msg, param, loc } = value as Readonly<Record<string, unknown>>
-  const field = Array.isArray(loc) ? loc.filter((step) => step !== 'body').join('.') : String(param ?? '')
-  return [error, detail, message, msg].flatMap((member) => detailsOf(member, field, depth + 1))
-}
-
-/** Parses JSON; returns the text itself if it is not JSON. */
-const parseIfJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 /** Changes that remove the fields about streaming, which both protocols share. */
 export const withoutStreamFields: readonly MemberChange[] = [

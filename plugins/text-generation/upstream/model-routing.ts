@@ -1,6 +1,6 @@
 /**
  * Limitations of an upstream or of one model. Those that the upstream reports in its errors need not be configured: see
- * `callUpstream`.
+ * `callUpstream` and `limitationIn`.
  */
 export interface Capabilities {
   /** Maximum `temperature`, 1 or 2. Default 2. */
@@ -9,7 +9,7 @@ export interface Capabilities {
   readonly streams?: boolean
   /** False: it does not support `stream_options`, so streams have no usage and count as unreported. Default true. */
   readonly reportsUsage?: boolean
-  /** True: it has no `/responses`. The gateway then bridges responses to chat completions. Default false. */
+  /** True: it has no `/responses`. The gateway then bridges responses to chat completions. Default: the gateway finds out. */
   readonly chatOnly?: boolean
 }
 
@@ -31,22 +31,31 @@ export interface ModelRoute extends Capabilities {
   readonly upstream: TextUpstream
 }
 
-/**
- * Finds the upstream of a model.
- *
- * The first upstream that names the model serves it. If none does, the first upstream without a model list serves it,
- * or else the first of all. Undefined when the list is empty.
- */
-export const routeModel = (upstreams: readonly TextUpstream[], model: string): ModelRoute | undefined => {
-  for (const upstream of upstreams) {
-    const named = upstream.models?.find((entry) => idOf(entry) === model)
-    if (named !== undefined) return { ...capabilitiesOf(upstream), ...(typeof named === 'object' && named), upstream }
-  }
-  const upstream = upstreams.find(({ models }) => models === undefined) ?? upstreams[0]
-  return upstream && { ...capabilitiesOf(upstream), upstream }
+/** Finds the upstreams of models. */
+export interface ModelRouting {
+  readonly upstreams: readonly TextUpstream[]
+  /**
+   * The upstream of a model.
+   *
+   * The first upstream that names the model serves it. If none does, the first upstream without a model list serves it,
+   * or else the first of all. Undefined when there is no upstream.
+   */
+  routeOf(model: string): ModelRoute | undefined
 }
 
-const idOf = (entry: string | { readonly id: string }): string => (typeof entry === 'string' ? entry : entry.id)
+/** Creates the routing. The routes are created once, so that a request only looks one up. */
+export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRouting => {
+  const named = new Map<string, ModelRoute>()
+  for (const upstream of upstreams) {
+    for (const entry of upstream.models ?? []) {
+      const { id, ...capabilities } = typeof entry === 'string' ? { id: entry } : entry
+      if (!named.has(id)) named.set(id, { ...capabilitiesOf(upstream), ...capabilities, upstream })
+    }
+  }
+  const upstream = upstreams.find(({ models }) => models === undefined) ?? upstreams[0]
+  const others = upstream && { ...capabilitiesOf(upstream), upstream }
+  return { upstreams, routeOf: (model) => named.get(model) ?? others }
+}
 
 const capabilitiesOf = ({ maxTemperature, streams, reportsUsage, chatOnly }: Capabilities): Capabilities => ({
   maxTemperature,

@@ -1,0 +1,86 @@
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/problem.ts'
+import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import type { Exchange } from '../protocol.ts'
+import { errorDetails } from './error-details.ts'
+import type { Capabilities, ModelRoute } from './model-routing.ts'
+
+/** Cache of limitations that the gateway has found out from the errors of upstreams. */
+export interface LearntCapabilities {
+  /** The route with the limitations that are known of its model. */
+  apply(route: ModelRoute, model: string): ModelRoute
+  /** Call this when a request that respects these limitations has succeeded. */
+  remember(route: ModelRoute, model: string, capabilities: Capabilities): void
+}
+
+export interface LearntCapabilitiesOptions {
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Log
+  /** Milliseconds until the gateway tries again: the upstream may have been updated by then. Default one hour. */
+  readonly ttlMs?: number
+  /** Maximum number of entries; the oldest is removed first. Default 5000. */
+  readonly maxEntries?: number
+}
+
+/** Creates the cache. Its key is the upstream and the model. Each limitation is logged once, when it is remembered. */
+export const createLearntCapabilities = ({
+  clock,
+  log,
+  ttlMs = 3_600_000,
+  maxEntries = 5000,
+}: LearntCapabilitiesOptions): LearntCapabilities => {
+  const entries = new Map<string, { readonly capabilities: Capabilities; readonly until: number }>()
+  const find = (key: string): Capabilities | undefined => {
+    const found = entries.get(key)
+    return found && clock.now() < found.until ? found.capabilities : undefined
+  }
+  return {
+    apply(route, model) {
+      const capabilities = entries.size === 0 ? undefined : find(keyOf(route, model))
+      return capabilities ? { ...route, ...capabilities } : route
+    },
+    remember(route, model, capabilities) {
+      const key = keyOf(route, model)
+      if (key.length > maxKeyLength) return
+      const known = find(key)
+      if (known && Object.keys(capabilities).every((name) => name in known)) return
+      entries.delete(key)
+      const [oldest] = entries.keys()
+      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest)
+      entries.set(key, { capabilities: { ...known, ...capabilities }, until: clock.now() + ttlMs })
+      log.info(
+        { upstream: route.upstream.url, model, ...capabilities },
+        'learnt a limitation of an upstream from its error',
+      )
+    },
+  }
+}
+
+/** Callers choose model names of any length. */
+const maxKeyLength = 1000
+
+const keyOf = ({ upstream }: ModelRoute, model: string): string => `${upstream.url} ${model}`
+
+/**
+ * Finds the limitation that the error of an upstream is about: with it, the same request may succeed, and the upstream
+ * has generated nothing so far. Undefined for every other error, and for a limitation that the request respected.
+ */
+export const limitationIn = (
+  error: unknown,
+  { exchange, model }: { readonly exchange: Exchange; readonly model: string },
+): Capabilities | undefined => {
+  if (exchange.action === 'CreateResponse' && hasNoRoute(error, model)) return { chatOnly: true }
+  return undefined
+}
+
+/** Whether the error says that an upstream has no such route. An upstream responds with the same statuses for an unknown model or object. */
+export const hasNoRoute = (error: unknown, model: string): boolean => {
+  if (!(error instanceof UpstreamRejectedError) || ![404, 405, 501].includes(error.status)) return false
+  return !errorDetails(error.response).some(
+    ({ code, message }) =>
+      otherSubject.test(code) || otherSubject.test(message) || (model.length > 2 && message.includes(model)),
+  )
+}
+
+/** Codes and messages about a model, a deployment of one, or an object with an id. */
+const otherSubject = /model|deployment|\bid\b|\b(?:resp|conv|msg)_|[a-z]_not_found\b|\bno endpoints found\b/i

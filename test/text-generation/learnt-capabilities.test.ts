@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { chunk, dataOf, openApp, streaming, type UpstreamRequest } from './fixture.ts'
+
+const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
+
+/** An upstream without a Responses API, by what servers respond to unknown paths. */
+const chatOnly =
+  (noRoute: () => Response) =>
+  ({ url }: UpstreamRequest) =>
+    url.endsWith('/responses') ? noRoute() : streaming(done)
+
+const json = (status: number, body: unknown) => () => Response.json(body, { status })
+const text = (status: number, body: string) => () => new Response(body, { status })
+
+/** A log that keeps the lines of level info. */
+const openLog = () => {
+  const lines: object[] = []
+  const ignore = () => {}
+  return {
+    lines,
+    log: { debug: ignore, warn: ignore, error: ignore, info: (fields: object) => void lines.push(fields) },
+  }
+}
+
+const pathsOf = (asked: readonly UpstreamRequest[]) => asked.map(({ url }) => new URL(url).pathname)
+
+describe('an upstream that turns out to have no Responses API is bridged', () => {
+  const responses: readonly (readonly [string, () => Response])[] = [
+    ['FastAPI', json(404, { detail: 'Not Found' })],
+    ['llama.cpp', json(404, { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } })],
+    ['Go', text(404, '404 page not found')],
+    ['Express', text(404, '<!DOCTYPE html><pre>Cannot POST /v1/responses</pre>')],
+    ['OpenAI', json(404, { error: { message: 'Invalid URL (POST /v1/responses)', code: null, param: null } })],
+    ['a known path with another method', json(405, { detail: 'Method Not Allowed' })],
+    ['an unfinished implementation', text(501, '')],
+  ]
+  for (const [server, noRoute] of responses) {
+    test(`as ${server} responds`, async () => {
+      const app = openApp(chatOnly(noRoute))
+      const response = await app.post('/responses', { model: 'm', input: 'hi' })
+      expect([response.status, await response.json()]).toMatchObject([
+        200,
+        { object: 'response', status: 'completed', output: [{ content: [{ text: 'x' }] }] },
+      ])
+      expect(app.usage).toHaveLength(1)
+    })
+  }
+
+  test('in a stream too', async () => {
+    const app = openApp(chatOnly(text(404, '')))
+    const data = dataOf(await (await app.post('/responses', { model: 'm', input: 'hi', stream: true })).text())
+    expect(data.at(-1)).toBe('[DONE]')
+    expect(JSON.parse(data.at(-2) ?? '')).toMatchObject({ type: 'response.completed' })
+    expect(pathsOf(app.asked)).toEqual(['/v1/responses', '/v1/chat/completions'])
+  })
+
+  test('for an hour, by model, and logged once', async () => {
+    let now = 0
+    const { log, lines } = openLog()
+    const clock = { now: () => now, at: () => () => {} }
+    const app = openApp(chatOnly(text(404, '')), { log, clock })
+    for (const model of ['m', 'm', 'n']) await app.post('/responses', { model, input: 'hi' })
+    now = 3_600_000
+    await app.post('/responses', { model: 'm', input: 'hi' })
+    const probe = ['/v1/responses', '/v1/chat/completions']
+    expect(pathsOf(app.asked)).toEqual([...probe, '/v1/chat/completions', ...probe, ...probe])
+    expect(lines.filter((line) => 'chatOnly' in line)).toEqual(
+      ['m', 'n', 'm'].map((model) => ({ upstream: 'http://upstream.invalid/v1', model, chatOnly: true })),
+    )
+  })
+
+  test('the bridge names what it cannot translate', async () => {
+    const app = openApp(chatOnly(text(404, '')))
+    const response = await app.post('/responses', { model: 'm', input: 'hi', max_tool_calls: 1 })
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'max_tool_calls' } }])
+    expect(pathsOf(app.asked)).toEqual(['/v1/responses'])
+  })
+})
+
+describe('an error about something else is forwarded', () => {
+  const rejections: readonly (readonly [string, () => Response])[] = [
+    ['a model', json(404, { error: { message: 'The model `m-1` does not exist', code: 'model_not_found' } })],
+    ['the name of a model', json(404, { error: { message: 'm-1: no such thing' } })],
+    ['a deployment', json(404, { error: { code: 'DeploymentNotFound', message: 'It does not exist.' } })],
+    ['an object', json(404, { error: { message: "Response with id 'resp_1' not found." } })],
+    ['a field', json(400, { error: { message: 'Not Found' } })],
+    ['a failure', json(500, { error: { message: 'Not Found' } })],
+  ]
+  for (const [subject, reject] of rejections) {
+    test(subject, async () => {
+      const app = openApp(chatOnly(reject))
+      const response = await app.post('/responses', { model: 'm-1', input: 'hi' })
+      const expected = reject()
+      expect([response.status, await response.text()]).toEqual([expected.status, await expected.text()])
+      expect(pathsOf(app.asked)).toEqual(['/v1/responses'])
+    })
+  }
+
+  test('an upstream that has neither route: its first error', async () => {
+    const app = openApp(({ url }) => json(404, { detail: `nothing at ${new URL(url).pathname}` })())
+    for (const _ of [1, 2]) {
+      const response = await app.post('/responses', { model: 'm', input: 'hi' })
+      expect([response.status, await response.json()]).toEqual([404, { detail: 'nothing at /v1/responses' }])
+    }
+    const probe = ['/v1/responses', '/v1/chat/completions']
+    expect(pathsOf(app.asked)).toEqual([...probe, ...probe])
+  })
+
+  test('chat completions that an upstream does not have', async () => {
+    const app = openApp(text(404, 'Not Found'))
+    const response = await app.post('/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    expect([response.status, await response.text()]).toEqual([404, 'Not Found'])
+    expect(app.asked).toHaveLength(1)
+  })
+})
