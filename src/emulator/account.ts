@@ -8,6 +8,7 @@ import type { Member } from './members.ts'
 import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
+import { createScenarios, type Scenarios } from './text/scenario.ts'
 
 /** The state of the one emulated account. All APIs of the emulator share it. */
 export interface Account {
@@ -15,6 +16,7 @@ export interface Account {
   readonly library: Library
   readonly faces: FaceService
   readonly objects: TextObjects
+  readonly scenarios: Scenarios
   readonly limits: Limits
   readonly sortedGroups: SortCache<Group>
   readonly sortedAssets: SortCache<Asset>
@@ -28,6 +30,7 @@ export const createAccount = (settings: Settings, origin: () => string): Account
     library,
     faces: createFaces(settings, library, origin),
     objects: createObjects(settings),
+    scenarios: createScenarios(),
     limits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSortCache(),
     sortedAssets: createSortCache(),

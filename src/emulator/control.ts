@@ -8,6 +8,7 @@ import { fieldsOf } from './fields.ts'
 import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
 import { type StoredObjects, testObjectKinds } from './text/objects.ts'
+import type { Scenario, Scenarios } from './text/scenario.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const controlPath = '/_emulator/'
@@ -26,6 +27,7 @@ export interface Controls {
  *   and unlimited `times` as `"Infinity"`.
  * - `GET groups`, `GET assets`, `GET assets?group=ID`
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
+ * - `GET|POST|DELETE scenarios`. Post a scenario as `{"when":"…","steps":[…]}`.
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
 export const controlReply = (request: ReceivedRequest, { account, calls, faults }: Controls): Reply => {
@@ -64,6 +66,13 @@ export const controlReply = (request: ReceivedRequest, { account, calls, faults 
     case 'DELETE objects':
       if (id === undefined) account.objects.stored.clear()
       else account.objects.stored.delete(unescaped(id))
+      return ok({})
+    case 'GET scenarios':
+      return ok(account.scenarios.list())
+    case 'POST scenarios':
+      return addScenario(request.body, account.scenarios)
+    case 'DELETE scenarios':
+      account.scenarios.clear()
       return ok({})
     case 'GET face':
       return ok(account.faces.sessions.list())
@@ -105,6 +114,15 @@ const addObject = (body: string, stored: StoredObjects): Reply => {
     return jsonReply(400, JSON.stringify({ error: `kind must be one of ${testObjectKinds.join(', ')}` }))
   const text = (name: string) => (fields.value(name) === undefined ? undefined : String(fields.value(name)))
   return jsonReply(201, JSON.stringify({ id: stored.add({ kind, id: text('id'), name: text('name') }) }))
+}
+
+const addScenario = (body: string, scenarios: Scenarios): Reply => {
+  try {
+    scenarios.add(JSON.parse(body) as Scenario)
+    return jsonReply(201, '{}')
+  } catch (error) {
+    return jsonReply(400, JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
+  }
 }
 
 const addFault = (body: string, faults: Faults): Reply => {

@@ -10,6 +10,7 @@ import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults.ts'
 import type { StoredObjects } from './text/objects.ts'
 import { textPath } from './text/routes.ts'
+import type { Scenarios } from './text/scenario.ts'
 
 export type { AssetAction, EmulatorAction, TextAction } from './action-names.ts'
 export type { Call } from './calls.ts'
@@ -27,6 +28,7 @@ export type { TextModel } from './text/catalogue.ts'
 export type { Script, ScriptChunk, TextFaultKind } from './text/faults.ts'
 export type { StoredObject, StoredObjects, TestObjectKind } from './text/objects.ts'
 export type { TextOptions } from './text/options.ts'
+export type { Scenario, ScenarioCall, ScenarioStep, Scenarios } from './text/scenario.ts'
 export type { TimeFormat } from './times.ts'
 
 /**
@@ -56,6 +58,8 @@ export interface Emulator extends AsyncDisposable {
      * receives the recorded call and returns the script. Adds a fault of kind `script`.
      */
     respondWith(script: Script | ((call: Call) => Script), timing?: FaultTiming): FaultHandle
+    /** the scenarios: what the model answers in a conversation of an agent, step by step */
+    readonly scenarios: Scenarios
     /** the stored objects of the account: responses, conversations, items, files, prompts and others */
     readonly objects: StoredObjects
   }
@@ -104,6 +108,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
       url: `${origin}${textPath}`,
       key: settings.text.key,
       objects: account.objects.stored,
+      scenarios: account.scenarios,
       respondWith: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
     },
     face: {

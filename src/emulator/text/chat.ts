@@ -64,7 +64,7 @@ interface Delta {
 
 function* deltasOf(generation: Generation, idAt: (call: number) => string): Iterable<Delta> {
   const { reasoning, text, isRefusal, calls, finish } = generation
-  const content = calls.length > 0 || isRefusal ? null : ''
+  const content = isSilent(generation) || isRefusal ? null : ''
   yield { delta: { role: 'assistant', content, refusal: null }, isToken: false }
   for (const token of reasoning) yield { delta: { reasoning_content: token }, isToken: true }
   for (const token of text) yield { delta: isRefusal ? { refusal: token } : { content: token }, isToken: true, token }
@@ -85,14 +85,15 @@ function* callDeltas(
   for (const token of input) yield { call: { [kind]: { [field]: token } }, isToken: true }
 }
 
-const messageOf = (
-  { reasoning, text: tokens, isRefusal, calls }: Generation,
-  idAt: (call: number) => string,
-): object => {
+/** Whether it has tool calls and no text. */
+const isSilent = ({ text, calls }: Generation): boolean => calls.length > 0 && text.length === 0
+
+const messageOf = (generation: Generation, idAt: (call: number) => string): object => {
+  const { reasoning, text: tokens, isRefusal, calls } = generation
   const text = tokens.join('')
   return {
     role: 'assistant',
-    ...{ content: calls.length > 0 || isRefusal ? null : text, refusal: isRefusal ? text : null },
+    ...{ content: isSilent(generation) || isRefusal ? null : text, refusal: isRefusal ? text : null },
     ...(reasoning.length > 0 ? { reasoning_content: reasoning.join('') } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => callOf(call, idAt(index))) } : {}),
   }

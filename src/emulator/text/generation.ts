@@ -1,5 +1,6 @@
 import { lastText, type Prompt, type Tool } from './prompt.ts'
 import { sampleOf } from './sample.ts'
+import type { Scene } from './scenario.ts'
 import { source } from './source.ts'
 import { tokensOf } from './tokens.ts'
 
@@ -20,6 +21,8 @@ export interface Generation {
   /** whether the text is a refusal */
   readonly isRefusal: boolean
   readonly calls: readonly ToolCall[]
+  /** whether it made a web search first */
+  readonly searches: boolean
   readonly finish: 'stop' | 'length' | 'tool_calls'
 }
 
@@ -31,9 +34,12 @@ export interface Generation {
  * - anything else: several sentences that quote the message, or JSON if the request sets a response format
  *
  * The text also quotes tool results that follow the message, and data of the account: earlier messages, items, file names.
+ * A scene of a scenario replaces all of that.
  */
-export const generate = (prompt: Prompt): Generation[] =>
-  Array.from({ length: prompt.count }, (_, index) => generateOne(prompt, index))
+export const generate = (prompt: Prompt, scene?: Scene): Generation[] =>
+  Array.from({ length: prompt.count }, (_, index) =>
+    scene === undefined ? generateOne(prompt, index) : performed(scene, prompt),
+  )
 
 /** Counts the tokens of generated outputs. */
 export const tokensIn = (generations: readonly Generation[]): { readonly all: number; readonly reasoning: number } => {
@@ -47,20 +53,36 @@ const generateOne = (prompt: Prompt, index: number): Generation => {
   const message = lastText(prompt, 'user')
   const take = createBudget(prompt.maxTokens)
   const reasoning = take(prompt.reasons ? tokensOf(reasoningOn(message)) : [])
-  const calls = callsFor(prompt, message).map((tool) => {
-    const tokens = tokensOf(tool.kind === 'custom' ? `input for ${tool.name}: ${message}` : argumentsFor(tool))
-    const input = take(tokens)
-    return { tool, input, complete: input.length === tokens.length }
-  })
+  const calls = callsFor(prompt, message).map((tool) =>
+    callOf(tool, tool.kind === 'custom' ? `input for ${tool.name}: ${message}` : argumentsFor(tool), take),
+  )
   if (calls.length > 0) {
     const finish = take.over() ? 'length' : 'tool_calls'
-    return { reasoning, text: [], isRefusal: false, calls, finish }
+    return { reasoning, text: [], isRefusal: false, calls, searches: false, finish }
   }
   const isRefusal = /\brefuse to answer\b/i.test(message)
   const whole = isRefusal ? 'I am sorry, but I cannot help with that. 抱歉。' : textFor(prompt, message, index)
   const text = take(tokensOf(stopped(whole, prompt.stops)))
-  return { reasoning, text, isRefusal, calls: [], finish: take.over() ? 'length' : 'stop' }
+  return { reasoning, text, isRefusal, calls: [], searches: prompt.searches, finish: take.over() ? 'length' : 'stop' }
 }
+
+const performed = ({ reason, say, calls: wanted }: Scene, { maxTokens, reasons, turns, stops }: Prompt): Generation => {
+  const take = createBudget(maxTokens)
+  const thought = reason ?? (reasons ? reasoningOn(lastText({ turns }, 'user')) : '')
+  const reasoning = take(tokensOf(thought))
+  const text = take(tokensOf(stopped(say, stops)))
+  const calls = wanted.map(({ tool, text }) => callOf(tool, text, take))
+  const finish = calls.length > 0 ? 'tool_calls' : 'stop'
+  return { reasoning, text, isRefusal: false, calls, searches: false, finish: take.over() ? 'length' : finish }
+}
+
+const callOf = (tool: Tool, text: string, take: Budget): ToolCall => {
+  const tokens = tokensOf(text)
+  const input = take(tokens)
+  return { tool, input, complete: input.length === tokens.length }
+}
+
+type Budget = ReturnType<typeof createBudget>
 
 const createBudget = (tokens: number) => {
   let left = tokens

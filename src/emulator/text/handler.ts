@@ -17,9 +17,9 @@ export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' 
 }
 
 /** Creates the function that responds to text generation requests. */
-export const createTextHandler = ({ settings, objects }: Account) => {
-  const perform = createService(settings, objects)
-  const { key, msPerDelta, sleep } = settings.text
+export const createTextHandler = (account: Account) => {
+  const perform = createService(account)
+  const { key, msPerDelta, sleep } = account.settings.text
   return ({ request, call, number, appliedFaults, ...stage }: TextCall): Promise<void> => {
     const work = perform(request, { number, at: call.at }, overridesOf(appliedFaults))
     const onStatus = (status: number) => {

@@ -1,20 +1,29 @@
 import { raise } from '../raise.ts'
 import type { CallContext } from './call-context.ts'
-import { contentOf } from './content.ts'
+import { type Content, contentOf } from './content.ts'
 import { type Item, inputIdOf, openCallsIn } from './items.ts'
 import { badRequest, missingField, OpenAIError, wrongType, wrongValue } from './openai-error.ts'
 import type { PromptMessage } from './prompt.ts'
 import type { Reader } from './reader.ts'
+import { toolsIn } from './tools.ts'
 
 /** Looks up an item of the account by id. */
 export type FindItem = (id: string) => Item | undefined
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
-const calls: Readonly<Record<string, string>> = { function_call: 'arguments', custom_tool_call: 'input' }
-const outputs: readonly string[] = ['function_call_output', 'custom_tool_call_output']
+/** The field of each type of tool call that has its text. */
+const calls: Readonly<Record<string, string>> = {
+  ...{ function_call: 'arguments', custom_tool_call: 'input' },
+  ...{ local_shell_call: 'action', tool_search_call: 'arguments' },
+}
+/** The field of each type of tool output that has its text. */
+const outputs: Readonly<Record<string, string>> = {
+  ...{ function_call_output: 'output', custom_tool_call_output: 'output', local_shell_call_output: 'output' },
+  tool_search_output: 'tools',
+}
 /** Items that a model returns and accepts as input, but that have no text for the prompt. */
 const withoutText: readonly string[] = ['reasoning', 'web_search_call']
-const types = ['message', ...Object.keys(calls), ...outputs, ...withoutText, 'item_reference']
+const types = ['message', ...Object.keys(calls), ...Object.keys(outputs), ...withoutText, 'item_reference']
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
 export const inputOf = (
@@ -63,14 +72,29 @@ const itemOf = (item: Reader, find: FindItem, callContext: CallContext, index: n
   const json = { ...messageFrame(callContext, index), ...item.raw, type, id }
   if (type === 'message') return { id, json, turn: messageOf(item) }
   if (withoutText.includes(type)) return { id, json }
-  if (outputs.includes(type)) {
-    const turn = { role: 'tool' as const, ...contentOf(item, 'output', false, 'responses') }
-    return { id, json, turn, outputOf: item.required('call_id') }
+  const output = outputs[type]
+  if (output !== undefined) {
+    const outputOf = item.required('call_id')
+    return { id, json, turn: { role: 'tool', ...outputIn(item, output) }, outputOf, ...loadedBy(item, type) }
   }
   const field = calls[type] ?? raise(wrongValue(item.path('type'), type, types))
-  const text = `${item.required('name')}${item.required(field)}`
+  const text = callTextIn(item, type, field)
   return { id, json, turn: { role: 'assistant', text, attachments: 0 }, callId: item.required('call_id') }
 }
+
+const callTextIn = (item: Reader, type: string, field: string): string => {
+  if (type === 'function_call' || type === 'custom_tool_call') return item.required('name') + item.required(field)
+  return JSON.stringify((item.object(field) ?? raise(missingField(item.path(field)))).raw)
+}
+
+const outputIn = (item: Reader, field: string): Content =>
+  field === 'output'
+    ? contentOf(item, field, false, 'responses')
+    : { text: JSON.stringify(item.objects(field).map(({ raw }) => raw.name)), attachments: 0 }
+
+/** The tools that a tool search has found: the model can call them from then on. */
+const loadedBy = (item: Reader, type: string): Pick<Item, 'tools'> =>
+  type === 'tool_search_output' ? { tools: toolsIn(item.objects('tools'), 'flat') } : {}
 
 /** Whether an item is only an id to options up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
 const isReference = (item: Reader, type: string): boolean => {

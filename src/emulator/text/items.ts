@@ -1,5 +1,5 @@
 import { type CallContext, textIdOf } from './call-context.ts'
-import type { PromptMessage } from './prompt.ts'
+import type { PromptMessage, Tool } from './prompt.ts'
 import type { Json } from './reader.ts'
 
 /** One item of the account, such as a message, a tool call or its output. */
@@ -13,11 +13,15 @@ export interface Item {
   readonly callId?: string
   /** for the output of a tool call: the id of that call */
   readonly outputOf?: string
+  /** for the output of a tool search: the tools that it has loaded */
+  readonly tools?: readonly Tool[]
 }
 
 const prefixes: Readonly<Record<string, string>> = {
   ...{ message: 'msg_', reasoning: 'rs_', web_search_call: 'ws_', function_call: 'fc_', custom_tool_call: 'ctc_' },
   ...{ function_call_output: 'fco_', custom_tool_call_output: 'ctco_' },
+  ...{ local_shell_call: 'lsh_', local_shell_call_output: 'lsho_' },
+  ...{ tool_search_call: 'tsc_', tool_search_output: 'tso_' },
 }
 
 /** The id of the nth item of an input. */
@@ -35,9 +39,10 @@ export const turnsOf = (items: readonly Item[]): PromptMessage[] => items.flatMa
 
 /** Converts an output item of a response, for requests that continue the response. */
 export const outputItem = (json: Json): Item => {
-  const { id, call_id, content } = json
+  const { id, call_id, content, action } = json
   const [part] = Array.isArray(content) ? content : []
-  const text = part?.text ?? part?.refusal ?? json.arguments ?? json.input
+  const value = part?.text ?? part?.refusal ?? json.arguments ?? json.input ?? action
+  const text = typeof value === 'object' ? JSON.stringify(value) : value
   return {
     ...{ id: String(id), json },
     ...(typeof text === 'string' ? { turn: { role: 'assistant', text, attachments: 0 } } : {}),

@@ -1,5 +1,6 @@
 import { type CallContext, textIdOf } from './call-context.ts'
-import type { Generation, ToolCall } from './generation.ts'
+import { callItem } from './call-items.ts'
+import type { Generation } from './generation.ts'
 import { lastText } from './prompt.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { source } from './source.ts'
@@ -25,20 +26,15 @@ export interface OutputItem {
 
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
 export const outputOf = (request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] => {
-  const { reasoning, text, calls, finish } = generation
-  const search = request.prompt.searches && calls.length === 0
-  const message = calls.length === 0 && (text.length > 0 || finish === 'stop')
+  const { reasoning, text, calls, searches, finish } = generation
+  const message = text.length > 0 || (calls.length === 0 && finish === 'stop')
   return [
     ...(reasoning.length > 0 ? [reasoningItem(request, reasoning, callContext)] : []),
-    ...(search ? [searchItem(request, callContext)] : []),
+    ...(searches ? [searchItem(request, callContext)] : []),
     ...(message ? [messageItem(request, generation, callContext)] : []),
     ...calls.map((call, index) => callItem(call, index, callContext)),
   ]
 }
-
-/** The `call_id` of the nth tool call of a response. */
-export const callIdOf = (callContext: CallContext, index: number): string =>
-  textIdOf('call_', callContext, String(index))
 
 const reasoningItem = (
   { include }: ResponsesRequest,
@@ -111,25 +107,6 @@ const messageItem = ({ prompt }: ResponsesRequest, generation: Generation, callC
       if (isRefusal) yield { type: 'response.refusal.done', fields: { ...at, refusal: text } }
       else yield { type: 'response.output_text.done', fields: { ...at, text, logprobs: logprobsOf(tokens) } }
       yield { type: 'response.content_part.done', fields: { ...at, part } }
-    },
-  }
-}
-
-const callItem = ({ tool, input, complete }: ToolCall, index: number, callContext: CallContext): OutputItem => {
-  const { kind, name } = tool
-  const [prefix, type, field, event] =
-    kind === 'function'
-      ? (['fc_', 'function_call', 'arguments', 'function_call_arguments'] as const)
-      : (['ctc_', 'custom_tool_call', 'input', 'custom_tool_call_input'] as const)
-  const id = textIdOf(prefix, callContext, String(index))
-  const base = { id, type, call_id: callIdOf(callContext, index), name }
-  const text = input.join('')
-  return {
-    ...{ id, added: { ...base, status: 'in_progress', [field]: '' } },
-    done: { ...base, status: complete ? 'completed' : 'incomplete', [field]: text },
-    *events() {
-      for (const delta of input) yield { type: `response.${event}.delta`, fields: { delta }, isToken: true }
-      yield { type: `response.${event}.done`, fields: { [field]: text, ...(kind === 'function' ? { name } : {}) } }
     },
   }
 }

@@ -11,11 +11,16 @@ export interface PromptMessage {
 
 /** A tool of the request. */
 export interface Tool {
-  readonly kind: 'function' | 'custom'
+  readonly kind: ToolKind
   readonly name: string
-  /** JSON Schema of the arguments, for functions only */
+  /** name of the namespace that it belongs to */
+  readonly namespace?: string
+  /** JSON Schema of the arguments; empty for custom tools */
   readonly schema: Json
 }
+
+/** A kind of tool that the caller runs. Chat completions have only the first two. */
+export type ToolKind = 'function' | 'custom' | 'local_shell' | 'tool_search'
 
 /** The input of text generation, independent of the API. */
 export interface Prompt {

@@ -50,7 +50,7 @@ export const readResponses = (
   if (background && !stores) {
     throw badRequest('background', 'invalid_value', "Background mode requires 'store' to be true.")
   }
-  const tools = toolsOf(request, 'flat')
+  const tools = [...toolsOf(request, 'flat'), ...[...earlier, ...input].flatMap((item) => item.tools ?? [])]
   const include = includeOf(request)
   const choice = toolChoiceOf(request, tools, 'flat')
   const top = request.integer('top_logprobs', 0, 20)

@@ -14,6 +14,7 @@ import type { Json } from './reader.ts'
 import { responseEvents, responseOf } from './responses.ts'
 import { readResponses } from './responses-request.ts'
 import { authorize, bodyOf } from './routes.ts'
+import { type Scenarios, sceneOf } from './scenario.ts'
 import { jsonSteps, type Steps, streamSteps } from './steps.ts'
 import { storedOf } from './stored.ts'
 import { createdInBackground, responseCalls } from './stored-calls.ts'
@@ -31,8 +32,15 @@ export interface GenerationOverrides {
 /** Handles requests to the text APIs. */
 export type Service = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides) => Steps
 
+/** What the service reads and changes. */
+export interface ServiceState {
+  readonly settings: Settings
+  readonly objects: TextObjects
+  readonly scenarios: Scenarios
+}
+
 /** Creates the service of an account. */
-export const createService = (settings: Settings, objects: TextObjects): Service => {
+export const createService = ({ settings, objects, scenarios }: ServiceState): Service => {
   const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
   const quota = createQuota(text, clock)
@@ -54,7 +62,7 @@ export const createService = (settings: Settings, objects: TextObjects): Service
 
   const chat = (body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps => {
     const validated = readChat(body, catalogue, objects)
-    const generations = generate(validated.prompt)
+    const generations = generate(validated.prompt, sceneOf(validated.prompt, scenarios.list()))
     const usage = usageOf(validated.prompt, generations)
     quota.spend(usage.input + usage.output)
     const generated = { request: validated, generations, usage, callContext, usageOnEveryChunk }
@@ -65,7 +73,7 @@ export const createService = (settings: Settings, objects: TextObjects): Service
 
   const responses = (body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps => {
     const validated = readResponses(body, catalogue, objects, callContext)
-    const [generation] = generate(validated.prompt)
+    const [generation] = generate(validated.prompt, sceneOf(validated.prompt, scenarios.list()))
     if (generation === undefined) throw new Error('nothing was generated')
     const usage = usageOf(validated.prompt, [generation])
     quota.spend(usage.input + usage.output)
