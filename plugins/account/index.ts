@@ -82,7 +82,7 @@ export interface AccountOptions
  */
 export const account = <
   const Prefix extends string = '/api',
-  const Face extends { readonly prefix?: string } | undefined = undefined,
+  const Face extends AccountFaceOptions | undefined = undefined,
 >(
   options: AccountOptions & { readonly prefix?: Prefix; readonly face?: Face; readonly store: StoreFor<Face> },
 ): MacroPlugin<WebSessionMacros, AccountRoutes<Prefix, Face>> => {

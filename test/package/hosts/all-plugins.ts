@@ -68,6 +68,8 @@ export const people = new Elysia()
   .use(account({ store, secrets, publicUrl, prefix: '/me', face: { upstream, store } }))
   .use(account({ store: accountStore, secrets, publicUrl, prefix: '/others' }))
   .use(account({ store: accountStore, secrets, publicUrl, prefix: '/more', face: { upstream, store } }))
+  // @ts-expect-error: the store keeps no face verifications.
+  .use(account({ store: accountStore, secrets, publicUrl, prefix: '/without', face: { upstream } }))
 
 export const tracing = createTracing({ tracer })
 export const { traceRequests, traceCall } = createTracing({ tracer })
