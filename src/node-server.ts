@@ -207,8 +207,6 @@ const handleRequest = (
   })
   /** Waits until the caller has read the buffered bytes. They count as bytes in flight until then. */
   const waitForReader = async (event: SendEvent) => {
-    // The event has passed: the caller disconnected before this wait.
-    if (serverResponse.destroyed || serverResponse.closed) return
     const inFlight = request && inFlightOf(request)
     inFlight?.sending(serverResponse.writableLength)
     const { responseStallMs: stallMs, responseMs: totalMs } = timeouts

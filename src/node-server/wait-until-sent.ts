@@ -15,6 +15,8 @@ export type SendEvent = 'drain' | 'close'
 /** Waits for an event of a response. Resolves also when the caller has disconnected. */
 export const waitForEvent = (serverResponse: ServerResponse, event: SendEvent): Promise<void> =>
   new Promise((resolve) => {
+    // Deno (2.9.6) buffers what is written to such a response, and no event follows.
+    if (serverResponse.destroyed) return resolve()
     const done = () => {
       serverResponse.off(event, done)
       serverResponse.off('close', done)

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { waitForEvent } from '../../src/node-server/wait-until-sent.ts'
 import { host, json, startTestServer } from './raw-connection.ts'
 
 const unhandled: unknown[] = []
@@ -174,4 +177,11 @@ describe('a failed response is aborted and never looks complete', () => {
     await new Promise<void>((resolve) => setTimeout(resolve, 20))
     expect(unhandled).toEqual([])
   })
+})
+
+test('waiting for a response ends at once if the caller has disconnected before, when no event follows', async () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  response.destroy()
+  await new Promise<void>((resolve) => void setImmediate(resolve))
+  for (const event of ['drain', 'close'] as const) await waitForEvent(response, event)
 })
