@@ -146,7 +146,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
   const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
 
-  const config: Config = {
+  const config: Omit<Config, 'secrets'> = {
     http: {
       host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
       port: read('PORT', 'must be an integer from 0 to 65535', integer(0, 65_535)) ?? 3_000,
@@ -196,18 +196,21 @@ export const readConfig = (env: Environment): Config | Problems => {
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
-    secrets: [
-      // A kind of upstream is not created without its credentials. Their absence is already a problem.
-      ...(problems.length > 0 ? [] : mediaSecrets(upstream)),
-      textKey,
-      metricsToken,
-      ...sessionSecrets,
-      databaseKindOf(storeUrl)?.passwordOf(storeUrl),
-      ...collectorHeaders,
-    ].filter((secret) => secret !== undefined),
   }
-  return problems.length > 0 ? { problems } : config
+  if (problems.length > 0) return { problems }
+  const secrets = [
+    ...mediaSecrets(upstream),
+    textKey,
+    metricsToken,
+    ...sessionSecrets,
+    databaseKindOf(storeUrl)?.passwordOf(storeUrl),
+    ...collectorHeaders,
+  ]
+  return { ...config, secrets: secrets.filter((secret) => secret !== undefined) }
 }
+
+/** Reads one variable from the environment of this process. On Deno, each variable needs a permission. */
+export const environmentVariable = (name: string): string | undefined => process.env[name]
 
 /** Reads the configuration from the environment of this process. */
 export const configFromEnvironment = (): Config | Problems => readConfig(process.env)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToken, hashToken } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
-import { readConfig } from './config.ts'
+import { environmentVariable, readConfig } from './config.ts'
 import { documentedLimits, startEmulator } from './emulator/index.ts'
 import { serve, stopOnSignal } from './server.ts'
 import { openStore } from './store/index.ts'
@@ -25,7 +25,7 @@ await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), l
 await store.close()
 
 const config = readConfig({
-  PORT: process.env.PORT,
+  PORT: environmentVariable('PORT'),
   DATABASE_URL: url,
   MEDIA_UPSTREAM_KIND: 'ark',
   MEDIA_UPSTREAM_URL: emulator.ark.url,
