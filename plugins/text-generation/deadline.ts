@@ -82,10 +82,18 @@ export class Deadline implements Disposable, EventListenerObject {
 /**
  * Time limit of a non-streaming request, in milliseconds.
  *
- * It is the gateway's limit, or 90 % of the client's own timeout if that is less. The OpenAI client libraries send it
- * as `x-stainless-timeout`, in seconds. The client then receives a partial response instead of none.
+ * It is the gateway's limit, or 90 % of the client's own timeout if that is less. The client then receives a partial
+ * response instead of none. The client libraries of OpenAI and Anthropic send their timeout in seconds: those for
+ * JavaScript as `x-stainless-timeout`, those for Python as `x-stainless-read-timeout`, their maximum wait for the next
+ * byte. A non-streaming response has no byte before its end.
  */
 export const timeoutOf = (headers: Headers, limitMs: number): number => {
-  const clientMs = Number(headers.get('x-stainless-timeout') ?? Number.NaN) * 1000
-  return clientMs > 0 ? Math.min(limitMs, clientMs * 0.9) : limitMs
+  let ms = limitMs
+  for (const name of timeoutHeaders) {
+    const clientMs = Number(headers.get(name) ?? Number.NaN) * 900
+    if (clientMs > 0 && clientMs < ms) ms = clientMs
+  }
+  return ms
 }
+
+const timeoutHeaders = ['x-stainless-timeout', 'x-stainless-read-timeout'] as const

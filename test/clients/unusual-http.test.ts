@@ -72,10 +72,10 @@ describe('unusual HTTP', () => {
     expect(fixture.generatingCalls()).toHaveLength(1)
   })
 
-  test('an invalid X-Stainless-Timeout is ignored', async () => {
+  test.each(['x-stainless-timeout', 'x-stainless-read-timeout'])('an invalid %s is ignored', async (name) => {
     await using fixture = await openFixture()
-    for (const seconds of ['0', '-1', 'soon', 'Infinity', 'NaN', '']) {
-      const { status, headers } = await post(fixture, '/chat/completions', body, { 'x-stainless-timeout': seconds })
+    for (const seconds of ['0', '-1', 'soon', 'None', 'Infinity', 'NaN', '']) {
+      const { status, headers } = await post(fixture, '/chat/completions', body, { [name]: seconds })
       expect(status).toBe(200)
       expect(headers.has('x-upstream-partialresponse')).toBe(false)
     }

@@ -138,6 +138,44 @@ describe('usage is always requested, and sent only to callers who request it', (
     ])
   })
 
+  const [text, more, finish] = whole as [object, object, object]
+  const counts = (completion_tokens: number) => ({
+    prompt_tokens: 3,
+    completion_tokens,
+    total_tokens: 3 + completion_tokens,
+  })
+  test.each([
+    ['on the chunk with the finish reason', [text, more, { ...finish, usage: counts(2) }]],
+    ['on every chunk, as a running total', [text, more, finish].map((each, nth) => ({ ...each, usage: counts(nth) }))],
+    [
+      'before the choices',
+      [
+        { usage: counts(0), ...text },
+        { usage: counts(1), ...more },
+        { usage: counts(2), ...finish },
+      ],
+    ],
+    [
+      'on every chunk and on one without choices',
+      [...whole.map((each) => ({ ...each, usage: counts(1) })), usageChunk],
+    ],
+    ['on a chunk that has no member `choices`', [...whole, { id: 'chatcmpl-1', usage: counts(2) }]],
+  ] as const)('usage %s is removed, recorded once, and sent to who requests it', async (_, sent) => {
+    const { data, app } = await ask([...sent, '[DONE]'], 'close', plain)
+    const kept = sent.filter((each) => each !== usageChunk).map(({ usage: _, ...rest }: { usage?: object }) => rest)
+    expect(data).toEqual([...kept.map((each) => JSON.stringify(each)), '[DONE]'])
+    expect(app.usage.map(({ tokens }) => tokens)).toEqual([{ input: 3, cachedInput: 0, output: 2, reasoning: 0 }])
+    expect((await ask([...sent, '[DONE]'])).data).toEqual([...sent.map((each) => JSON.stringify(each)), '[DONE]'])
+  })
+
+  test('of a chunk with usage, every other byte stays', async () => {
+    const odd = `{ "id":"c",\t"usage" : {"prompt_tokens":3} ,"choices":[{"index":0,"delta":{"content":"\\u0061 \\"usage\\":{}"},"finish_reason":"stop"}],"n":1e400 }`
+    const app = openApp(() => streamingText(`id: 7\ndata: ${odd}\r\n\ndata: [DONE]\n\n`))
+    const sent = await (await app.post('/chat/completions', plain)).text()
+    expect(sent).toContain('{"content":"\\u0061 \\"usage\\":{}"},"finish_reason":"stop"}],"n":1e400 }')
+    expect(sent).not.toContain('prompt_tokens')
+  })
+
   test('with a request both are sent', async () => {
     const { data } = await ask([...withNull, usageChunk, '[DONE]'])
     expect(data).toEqual([...[...withNull, usageChunk].map((each) => JSON.stringify(each)), '[DONE]'])

@@ -29,6 +29,20 @@ describe('a changed request keeps every other byte', () => {
     }
   })
 
+  test('a maximum of -1 counts as absent, and is removed', () => {
+    for (const [text, changed] of [
+      ['{ "max_tokens" : -1 ,"a":1.0}', '{ "max_tokens" : 4096 ,"a":1.0}'],
+      ['{"max_completion_tokens":-1,"a":1.0}', '{"a":1.0,"max_tokens":4096}'],
+      ['{"max_tokens":-1,"max_completion_tokens":-1}', '{"max_tokens":4096}'],
+      ['{"max_tokens":-1,"max_completion_tokens":7}', '{"max_completion_tokens":7}'],
+      ['{"max_tokens":7,"max_completion_tokens":-1}', '{"max_tokens":7}'],
+    ] as const)
+      expect([text, JSON.parse(rewrite(maximum, text))]).toEqual([text, JSON.parse(changed)])
+    const without = (request: Json) => withAdditions(request, new Set(['stream', 'max_tokens']), 4096)
+    expect(rewrite(without, '{"max_tokens":-1,"a":1.0}')).toBe('{"a":1.0}')
+    expect(rewrite((request) => withAdditions(request, new Set(['stream'])), '{"max_tokens":-1}')).toBe('{}')
+  })
+
   test('without a default nothing is added', () => {
     const request = readJson('{}')
     expect(withAdditions(request, new Set(['stream']))).toBe(request)

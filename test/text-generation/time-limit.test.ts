@@ -158,6 +158,17 @@ describe('a non-streaming call that reaches the timeout', () => {
   test('ends slightly before the client’s own timeout', async () => {
     await cutOff([chunk({ content: 'x' })], { ms: 9_000, headers: { 'x-stainless-timeout': '10' } })
     await cutOff([chunk({ content: 'x' })], { headers: { 'x-stainless-timeout': '600' } })
+    await cutOff([chunk({ content: 'x' })], { ms: 9_000, headers: { 'x-stainless-read-timeout': '10.0' } })
+    await cutOff([chunk({ content: 'x' })], { headers: { 'x-stainless-read-timeout': '600' } })
+    for (const [total, read] of [
+      ['10', '20.5'],
+      ['20', '10'],
+      ['10', 'None'],
+      ['0', '10'],
+    ] as const) {
+      const headers = { 'x-stainless-timeout': total, 'x-stainless-read-timeout': read }
+      await cutOff([chunk({ content: 'x' })], { ms: 9_000, headers })
+    }
   })
 })
 

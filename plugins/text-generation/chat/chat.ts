@@ -151,11 +151,14 @@ interface Chunk {
   readonly usage?: unknown
 }
 
-/** Removes what `include_usage` adds: the last chunk, which has no choices, and `"usage":null` in all others. */
+/**
+ * Removes what `include_usage` adds: the last chunk, which has no choices, and `usage` in all others. There it is null,
+ * but some upstreams put the usage into the chunk with the finish reason, or into every chunk.
+ */
 const withoutUsage = (frame: Frame, { choices, usage }: Chunk): Uint8Array | null | undefined => {
   if (usage === undefined) return undefined
-  if (usage === null) return withData(frame, (json) => json.without((key) => key === 'usage'))
-  return Array.isArray(choices) && choices.length === 0 ? null : undefined
+  if (Array.isArray(choices) && choices.length === 0 && usage !== null) return null
+  return withData(frame, (json) => json.without((key) => key === 'usage'))
 }
 
 /** An event that OpenAI's client raises as an error. */

@@ -45,7 +45,8 @@ export const checkChatRequest = (
   if (elements.length === 0) rejectField(messages.param, 'must be a non-empty array')
   for (const message of elements) checkMessage(message)
   const stream = readBoolean(fieldOf(request, 'stream'))
-  checkInteger(fieldOf(request, 'max_tokens'), 1)
+  const maxTokens = fieldOf(request, 'max_tokens')
+  if (!isNoMaximum(maxTokens.json)) checkInteger(maxTokens, 1)
   // The upstream checks its value. The gateway reads whether the request sets a maximum, so it may occur only once.
   fieldOf(request, 'max_completion_tokens')
   checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
@@ -123,11 +124,12 @@ const jsonTrue = toJson(true)
  * The request with the gateway's additions, in one edit.
  *
  * It always requests a stream that reports usage, whatever the caller requested. `maxTokens` is added unless the request
- * sets `max_tokens` or `max_completion_tokens`. Additions in `without` are left out; without `stream`, all fields about
- * streaming are removed.
+ * sets `max_tokens` or `max_completion_tokens`; a maximum of -1 is removed. Additions in `without` are left out; without
+ * `stream`, all fields about streaming are removed.
  */
 export const withAdditions = (request: Json, without: ReadonlySet<Addition>, maxTokens?: number): Json => {
   const changes: MemberChange[] = []
+  for (const key of maxTokensFields) if (isNoMaximum(request.get(key))) changes.push([key, undefined])
   if (maxTokens !== undefined && !without.has('max_tokens') && !maxTokensFields.some((key) => isSet(request, key)))
     changes.push(['max_tokens', toJson(maxTokens)])
   if (without.has('stream')) return request.edit([...changes, ...withoutStreamFields])
@@ -138,7 +140,13 @@ export const withAdditions = (request: Json, without: ReadonlySet<Addition>, max
 
 const maxTokensFields = ['max_tokens', 'max_completion_tokens']
 
-const isSet = (request: Json, key: string): boolean => !(request.get(key)?.is('null') ?? true)
+const isSet = (request: Json, key: string): boolean => {
+  const value = request.get(key)
+  return value !== undefined && !value.is('null') && !isNoMaximum(value)
+}
+
+/** Whether a maximum is -1. Clients of local servers send it for no maximum; other upstreams reject it. */
+const isNoMaximum = (json: Json | undefined): boolean => json?.byteLength === 2 && json.raw === '-1'
 
 /** The stream options with `include_usage`. Other options stay. */
 const withUsage = (options: Json | undefined): Json =>
