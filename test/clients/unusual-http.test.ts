@@ -47,7 +47,12 @@ describe('unusual HTTP', () => {
 
   test('other methods are 405, and a response to HEAD has no body', async () => {
     await using fixture = await openFixture()
-    for (const line of ['OPTIONS /v1/responses', 'PUT /v1/responses', 'HEAD /v1/responses', 'DELETE /v1/models/x']) {
+    for (const line of [
+      'OPTIONS /v1/responses',
+      'PUT /v1/responses',
+      'HEAD /v1/chat/completions',
+      'DELETE /v1/models/x',
+    ]) {
       const { socket, closed } = open(fixture)
       socket.write(request(fixture, '', 'Connection: close\r\n', `${line} HTTP/1.1`))
       const received = await closed
