@@ -38,6 +38,13 @@ export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
+export type {
+  ConversationBounds,
+  StoredConversation,
+  StoredItem,
+  StoredResponse,
+  StoredResponseStore,
+} from './objects/response-store.ts'
 export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'

@@ -4,6 +4,7 @@ import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.t
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Revision } from '../../plugins/shared/revision-cache.ts'
+import type { StoredResponseStore } from '../../plugins/text-generation/objects/response-store.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
@@ -19,6 +20,7 @@ import { createRateLimitStore } from './rate-limits.ts'
 import { notifyOnRaise, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { createSessionStore } from './sessions.ts'
+import { createStoredResponseStore } from './stored-responses.ts'
 import { createTextObjectStore } from './text-objects.ts'
 import { createTokenStore, type TokenRecords } from './tokens.ts'
 import { createUsageStore, type UsageRecords } from './usage.ts'
@@ -61,6 +63,7 @@ export interface Store
     ClaimStore,
     TokenStore,
     TextObjectStore,
+    StoredResponseStore,
     Omit<SessionStore, 'userByName'>,
     AttemptStore,
     VerificationStore,
@@ -101,6 +104,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...openClaims(database),
     ...usageRecords,
     ...createTextObjectStore(database),
+    ...createStoredResponseStore(database),
     ...createAuditStore(database),
     ...createSessionStore(database),
     ...createAttemptStore(database),

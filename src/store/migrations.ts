@@ -188,6 +188,35 @@ export const migrations: readonly (readonly Statement[])[] = [
   [sql`create index tokens_by_age on tokens (user_id, created_at)`, sql`drop index tokens_of_user`],
   // Ids of usage batches that have been written: a batch that is retried after an unknown outcome counts once.
   [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
+  [
+    // The users may be users of a host app, so `user_id` is no foreign key; nor is `previous_id`, because the oldest responses are removed first.
+    sql`
+      create table stored_responses (
+        id text primary key,
+        user_id text not null,
+        previous_id text,
+        response text not null,
+        item_bytes bigint not null,
+        bytes bigint not null,
+        total_bytes bigint not null,
+        created_at bigint not null,
+        expires_at bigint not null
+      )`,
+    sql`create index stored_responses_of_user on stored_responses (user_id, total_bytes)`,
+    sql`create index stored_responses_by_end on stored_responses (expires_at)`,
+    sql`
+      create table stored_items (
+        response_id text not null references stored_responses (id) on delete cascade,
+        position bigint not null,
+        id text not null,
+        user_id text not null,
+        is_output integer not null check (is_output in (0, 1)),
+        json text not null,
+        created_at bigint not null,
+        primary key (response_id, position)
+      )`,
+    sql`create index stored_items_of_user on stored_items (user_id, id, created_at)`,
+  ],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

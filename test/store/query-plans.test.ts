@@ -56,8 +56,8 @@ const scans = {
       database
         .prepare(`explain query plan ${text}`)
         .all()
-        // A row of constants, and the recursive query `numbers`, are not tables.
-        .map(({ detail }) => /^SCAN (?!CONSTANT ROW|numbers)(\w+)(?: USING.* INDEX (\w+))?/.exec(String(detail)))
+        // A row of constants, and the recursive queries `numbers` and `turns`, are not tables.
+        .map(({ detail }) => /^SCAN (?!CONSTANT ROW|numbers|turns)(\w+)(?: USING.* INDEX (\w+))?/.exec(String(detail)))
         .flatMap((scan) => (scan ? [`${file}: ${scan[2] ?? scan[1]}`] : [])),
     )
     database.close()

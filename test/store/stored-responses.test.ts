@@ -1,0 +1,165 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { StoredResponse } from '../../plugins/text-generation/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const at = 1_000_000
+const large = 2 ** 26
+const bounds = { maxTurns: 4_096, maxBytes: large }
+
+eachDatabase('stored responses', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  /** A turn with an input and an output item of the same id in every turn. */
+  const turn = (user: string, more: Partial<StoredResponse> = {}): StoredResponse => {
+    const id = more.id ?? `resp_${randomUUID()}`
+    return {
+      ...{ id, user, response: `{"id":"${id}","output":[]}`, createdAt: at, expiresAt: at + 1000 },
+      items: [
+        { id: 'msg_in', isOutput: false, json: `{"in":"${id}"}` },
+        { id: 'msg_out', isOutput: true, json: `{"out":"${id}"}` },
+      ],
+      ...more,
+    }
+  }
+  const save = async (response: StoredResponse, maxBytes = large) => {
+    expect(await store.storeResponse(response, maxBytes)).toBe(true)
+    return response
+  }
+  const newUser = () => randomUUID()
+  const found = (user: string, { id }: { readonly id: string }, now = at) => other.findStoredResponse(user, id, now)
+
+  test('are found with their output by their user only', async () => {
+    const [ann, bob] = [newUser(), newUser()]
+    const one = await save(turn(ann))
+    expect(await found(ann, one)).toEqual({ response: one.response, output: [`{"out":"${one.id}"}`] })
+    expect(await found(bob, one)).toBeUndefined()
+    expect(await found(ann, { id: one.id.toUpperCase() })).toBeUndefined()
+    expect(await other.findStoredConversation(bob, one.id, at, bounds)).toBeUndefined()
+    expect(await other.findStoredItem(bob, 'msg_out', at)).toBeUndefined()
+    expect(await other.removeStoredResponse(bob, one.id)).toBe(false)
+    expect(await found(ann, one)).toBeDefined()
+    expect(await other.removeStoredResponse(ann, one.id)).toBe(true)
+    expect(await store.removeStoredResponse(ann, one.id)).toBe(false)
+    expect(await found(ann, one)).toBeUndefined()
+    expect(await store.findStoredItem(ann, 'msg_out', at)).toBeUndefined()
+  })
+
+  test('continue each other, also two the same one, and none continues that of another user', async () => {
+    const [ann, bob] = [newUser(), newUser()]
+    const first = await save(turn(ann))
+    const [left, right] = await Promise.all([
+      save(turn(ann, { previous: first.id, createdAt: at + 1 })),
+      save(turn(ann, { previous: first.id, createdAt: at + 1, items: [] })),
+    ])
+    const last = await save(turn(ann, { previous: left.id, createdAt: at + 2 }))
+    expect(await other.findStoredConversation(ann, last.id, at, bounds)).toEqual({
+      items: [...first.items, ...left.items, ...last.items],
+      ownItems: 2,
+    })
+    expect(await other.findStoredConversation(ann, right.id, at, bounds)).toEqual({ items: first.items, ownItems: 0 })
+    const foreign = await save(turn(bob, { previous: first.id }))
+    expect(await other.findStoredConversation(bob, foreign.id, at, bounds)).toEqual({
+      ...{ items: foreign.items, ownItems: 2, cut: 'removed' },
+    })
+  })
+
+  test('whose earlier turns were removed or are too long say so', async () => {
+    const ann = newUser()
+    const first = await save(turn(ann))
+    const second = await save(turn(ann, { previous: first.id }))
+    const third = await save(turn(ann, { previous: second.id }))
+    const itemBytes = third.items.reduce((sum, { json }) => sum + json.length, 0)
+    for (const tight of [{ maxTurns: 2 }, { maxBytes: 3 * itemBytes - 1 }]) {
+      const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...tight })
+      expect(read).toEqual({ items: [...second.items, ...third.items], ownItems: 2, cut: 'too long' })
+    }
+    for (const enough of [{ maxTurns: 3 }, { maxBytes: 3 * itemBytes }]) {
+      const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...enough })
+      expect(read?.cut).toBeUndefined()
+    }
+    await store.removeStoredResponse(ann, first.id)
+    expect(await store.findStoredConversation(ann, third.id, at, bounds)).toMatchObject({ cut: 'removed' })
+  })
+
+  test('of 1,000 turns are read in order', async () => {
+    const ann = newUser()
+    let previous: string | undefined
+    const ids: string[] = []
+    for (let nth = 0; nth < 1000; nth++) {
+      const { id } = await save(turn(ann, { previous }))
+      ids.push(id)
+      previous = id
+    }
+    const read = await store.findStoredConversation(ann, previous ?? '', at, bounds)
+    expect(read?.cut).toBeUndefined()
+    expect(read?.items.filter(({ isOutput }) => isOutput).map(({ json }) => JSON.parse(json).out)).toEqual(ids)
+  }, 60_000)
+
+  test('give the latest item of an id', async () => {
+    const ann = newUser()
+    await save(turn(ann))
+    const second = await save(turn(ann, { createdAt: at + 1 }))
+    expect(await other.findStoredItem(ann, 'msg_out', at)).toBe(`{"out":"${second.id}"}`)
+    expect(await other.findStoredItem(ann, 'msg_in', at)).toBe(`{"in":"${second.id}"}`)
+    expect(await other.findStoredItem(ann, 'msg', at)).toBeUndefined()
+  })
+
+  test('do not exist after their time, and are swept in batches', async () => {
+    const ann = newUser()
+    const first = at - 900_000
+    const old = await save(turn(ann, { expiresAt: first }))
+    const more = await Promise.all(Array.from({ length: 4 }, () => save(turn(ann, { expiresAt: first }))))
+    const next = await save(turn(ann, { expiresAt: first + 1, previous: old.id, items: [] }))
+    expect(await found(ann, old, first - 1)).toBeDefined()
+    expect(await found(ann, old, first)).toBeUndefined()
+    expect(await store.findStoredItem(ann, 'msg_out', first - 1)).toBeDefined()
+    expect(await store.findStoredItem(ann, 'msg_out', first)).toBeUndefined()
+    expect(await store.findStoredConversation(ann, old.id, first, bounds)).toBeUndefined()
+    expect(await store.findStoredConversation(ann, next.id, first, bounds)).toMatchObject({ cut: 'removed' })
+    expect(await store.sweepStoredResponses(first, more.length)).toBe(4)
+    expect(await store.sweepStoredResponses(first, 4)).toBe(1)
+    expect(await store.sweepStoredResponses(first, 4)).toBe(0)
+    expect(await found(ann, next, first)).toBeDefined()
+  })
+
+  test('have a maximum size for each user, also with concurrent calls: the oldest are removed', async () => {
+    const [ann, bob] = [newUser(), newUser()]
+    const sized = (user: string, more: Partial<StoredResponse> = {}) =>
+      turn(user, { ...more, items: [{ id: 'msg_in', isOutput: false, json: JSON.stringify('x'.repeat(9_000)) }] })
+    const kept = async (user: string, all: readonly StoredResponse[]) =>
+      (await Promise.all(all.map((each) => found(user, each)))).map((each) => each !== undefined)
+    const bobs = await save(sized(bob), 40_000)
+    const anns: StoredResponse[] = []
+    for (let nth = 0; nth < 6; nth++) anns.push(await save(sized(ann), 40_000))
+    expect(await kept(ann, anns)).toEqual([false, false, true, true, true, true])
+    expect(await kept(bob, [bobs])).toEqual([true])
+    const many = Array.from({ length: 20 }, () => sized(ann))
+    await Promise.all(many.map((each, nth) => [store, other][nth % 2]?.storeResponse(each, 40_000)))
+    expect((await kept(ann, [...anns, ...many])).filter(Boolean)).toHaveLength(4)
+  })
+
+  test('that are too large for the maximum are not stored, and remove nothing', async () => {
+    const ann = newUser()
+    const small = await save(turn(ann), 2_000)
+    const big = turn(ann, { response: JSON.stringify('x'.repeat(2_000)) })
+    expect(await store.storeResponse(big, 2_000)).toBe(false)
+    expect([await found(ann, small), await found(ann, big)]).toEqual([expect.anything(), undefined])
+  })
+
+  test('are stored completely or not at all', async () => {
+    const ann = newUser()
+    const one = await save(turn(ann))
+    await expect(store.storeResponse({ ...turn(ann), id: one.id }, large)).rejects.toThrow()
+    const odd = turn(ann, { items: [...one.items, { id: 'a\0', isOutput: true, json: '{}' }] })
+    await expect(store.storeResponse(odd, large)).rejects.toThrow(TypeError)
+    expect(await found(ann, odd)).toBeUndefined()
+    expect(await store.findStoredItem(ann, 'msg_in', at)).toBe(`{"in":"${one.id}"}`)
+  })
+})
