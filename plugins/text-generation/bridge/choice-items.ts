@@ -1,7 +1,13 @@
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
 import type { Citation, Logprob } from './events.ts'
-import { type ItemBuilder, MessageBuilder, ReasoningBuilder, type ResponseOutput } from './item-builders.ts'
+import {
+  type ItemBuilder,
+  MessageBuilder,
+  ReasoningBuilder,
+  type ResponseOutput,
+  ToolCallBuilder,
+} from './item-builders.ts'
 import { createToolCallItems } from './tool-call-items.ts'
 
 /** Translates the one choice of a chat stream to the items of a response. */
@@ -19,7 +25,10 @@ export interface ChoiceItems {
  * when a message or a tool call begins; later reasoning is another item. Items are closed in the order of the output.
  */
 export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
-  const calls = createToolCallItems(output)
+  const calls = createToolCallItems({
+    beginItem: (call) => new ToolCallBuilder(output, call),
+    newCallId: () => output.newId('call_'),
+  })
   let reasoning: ReasoningBuilder | undefined
   let message: MessageBuilder | undefined
   /** The item of the latest delta: it is the one that a limit cuts. */

@@ -12,6 +12,7 @@ import type {
   RefusalPart,
   TextPart,
 } from './events.ts'
+import type { CallBuilder, ToolCallStart } from './tool-call-items.ts'
 
 /** The output of a response: its items in the order in which they began. */
 export interface ResponseOutput {
@@ -165,16 +166,8 @@ export class ReasoningBuilder implements ItemBuilder {
   }
 }
 
-/** What must be known of a tool call before its item can begin. */
-interface ToolCallStart {
-  readonly kind: 'function' | 'custom'
-  readonly name: string
-  /** The id that the call's output refers to. */
-  readonly callId: string
-}
-
 /** Builds the item of a call of one of the caller's tools. */
-export class ToolCallBuilder implements ItemBuilder {
+export class ToolCallBuilder implements ItemBuilder, CallBuilder {
   readonly #emit: ResponseOutput['emit']
   readonly #call: ToolCallStart
   readonly #id: string

@@ -1,61 +1,86 @@
 import { StreamError } from '../assembly.ts'
 import { type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
-import { type ItemBuilder, type ResponseOutput, ToolCallBuilder } from './item-builders.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
 const maxCalls = 128
 
+/** What must be known of a tool call before its item can begin. */
+export interface ToolCallStart {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  /** The id that the call's output refers to. */
+  readonly callId: string
+}
+
+/** Builds the item of a tool call. */
+export interface CallBuilder {
+  /** Appends to the arguments, or to a custom tool's input. */
+  append(delta: string): void
+  /** False if the arguments are certainly incomplete. */
+  readonly looksComplete: boolean
+}
+
 /** A tool call, as far as the stream has sent it. */
-interface PartialCall {
+interface PartialCall<Builder> {
   index: number | undefined
   id: string
   name: string
   kind: 'function' | 'custom'
   /** Arguments that came before the item could begin. */
   buffered: string
-  builder: ToolCallBuilder | undefined
+  builder: Builder | undefined
 }
 
 /** Translates the tool calls of a chat stream. It keeps them apart also where an upstream sends no index, or one index for all. */
-export interface ToolCallItems {
+export interface ToolCallItems<Builder extends CallBuilder> {
   /** Takes an element of `tool_calls`. Returns its item; undefined while that has not begun. */
-  push(delta: unknown): ItemBuilder | undefined
+  push(delta: unknown): Builder | undefined
   /** Takes the deprecated `function_call`, of which a choice has one. */
-  pushFunctionCall(delta: ChunkObject): ItemBuilder | undefined
+  pushFunctionCall(delta: ChunkObject): Builder | undefined
   /** Begins the items that have not begun. */
   end(): void
 }
 
-export const createToolCallItems = (output: ResponseOutput): ToolCallItems => {
-  const calls: PartialCall[] = []
+export interface ToolCallItemsOptions<Builder extends CallBuilder> {
+  /** Begins the item of a call. */
+  readonly beginItem: (call: ToolCallStart) => Builder
+  /** Makes an id for a call that has none of its own. */
+  readonly newCallId: () => string
+}
+
+export const createToolCallItems = <Builder extends CallBuilder>({
+  beginItem,
+  newCallId,
+}: ToolCallItemsOptions<Builder>): ToolCallItems<Builder> => {
+  const calls: PartialCall<Builder>[] = []
   const usedIds = new Set<string>()
 
   /** The call of a delta without index: the call with its id, which may come late, else the last call. */
-  const findWithoutIndex = (id: string): PartialCall | undefined => {
+  const findWithoutIndex = (id: string): PartialCall<Builder> | undefined => {
     const last = calls.at(-1)
     return id === '' ? last : (calls.find((call) => call.id === id) ?? (last?.id === '' ? last : undefined))
   }
 
-  const findOrCreate = (delta: ChunkObject): PartialCall => {
+  const findOrCreate = (delta: ChunkObject): PartialCall<Builder> => {
     const index = typeof delta.index === 'number' ? delta.index : undefined
     const id = textOf(delta.id)
     const known = index === undefined ? findWithoutIndex(id) : calls.findLast((call) => call.index === index)
     if (known && !beginsAnother(known, id, delta)) return known
     if (calls.length >= maxCalls) throw new StreamError(`the response has more than ${maxCalls} tool calls`)
-    const call: PartialCall = { index, id: '', name: '', kind: 'function', buffered: '', builder: undefined }
+    const call: PartialCall<Builder> = { index, id: '', name: '', kind: 'function', buffered: '', builder: undefined }
     calls.push(call)
     return call
   }
 
-  const begin = (call: PartialCall): ToolCallBuilder => {
+  const begin = (call: PartialCall<Builder>): Builder => {
     // The outputs of two calls with one id could not be distinguished.
-    const callId = call.id !== '' && !usedIds.has(call.id) ? call.id : output.newId('call_')
+    const callId = call.id !== '' && !usedIds.has(call.id) ? call.id : newCallId()
     usedIds.add(callId)
-    call.builder = new ToolCallBuilder(output, { kind: call.kind, name: call.name, callId })
+    call.builder = beginItem({ kind: call.kind, name: call.name, callId })
     return call.builder
   }
 
-  const add = (call: PartialCall, delta: ChunkObject): ItemBuilder | undefined => {
+  const add = (call: PartialCall<Builder>, delta: ChunkObject): Builder | undefined => {
     const custom = isChunkObject(delta.custom) ? delta.custom : undefined
     const body = custom ?? (isChunkObject(delta.function) ? delta.function : {})
     const text = textOf(custom ? custom.input : body.arguments)
@@ -96,7 +121,7 @@ export const createToolCallItems = (output: ResponseOutput): ToolCallItems => {
  * or none. There a name after complete arguments begins another call, if the delta has another id, or neither an id nor
  * an index.
  */
-const beginsAnother = (call: PartialCall, id: string, delta: ChunkObject): boolean => {
+const beginsAnother = (call: PartialCall<CallBuilder>, id: string, delta: ChunkObject): boolean => {
   const name = isChunkObject(delta.function) ? textOf(delta.function.name) : ''
   if (name === '' || call.builder?.looksComplete !== true) return false
   return id === '' ? typeof delta.index !== 'number' : id !== call.id
