@@ -9,7 +9,7 @@ import { startServer } from './server.ts'
 import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults.ts'
 import type { StoredObjects } from './text/objects.ts'
-import { textPath } from './text/routes.ts'
+import { chatOnlyPath, textPath } from './text/routes.ts'
 import type { Scenarios } from './text/scenario.ts'
 
 export type { AssetAction, EmulatorAction, TextAction } from './action-names.ts'
@@ -53,6 +53,8 @@ export interface Emulator extends AsyncDisposable {
   readonly text: {
     readonly url: string
     readonly key: string
+    /** the same models at a server that knows chat completions only: its base URL. It has the same key */
+    readonly chatOnlyUrl: string
     /**
      * Responds to the next call that generates (or to those that `timing` selects) with exactly these bytes. A function
      * receives the recorded call and returns the script. Adds a fault of kind `script`.
@@ -107,6 +109,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     text: {
       url: `${origin}${textPath}`,
       key: settings.text.key,
+      chatOnlyUrl: `${origin}${chatOnlyPath}`,
       objects: account.objects.stored,
       scenarios: account.scenarios,
       respondWith: (script, timing) => faults.add({ ...timing, kind: 'script', script }),

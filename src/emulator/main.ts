@@ -44,6 +44,10 @@ MEDIA_UPSTREAM_PROJECT=${ark.project}
 
 # settings for text generation, in addition to either
 TEXT_UPSTREAM_URL=${text.url}
+TEXT_UPSTREAM_KEY=${text.key}
+
+# or a server that knows chat completions only
+TEXT_UPSTREAM_URL=${text.chatOnlyUrl}
 TEXT_UPSTREAM_KEY=${text.key}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stop().then(() => process.exit(0)))

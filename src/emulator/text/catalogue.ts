@@ -15,6 +15,10 @@ export interface TextModel {
   readonly streams?: boolean
   /** whether it supports `stream_options`; default true */
   readonly streamOptions?: boolean
+  /** chat completions: the field of the maximum of output tokens; default `either` */
+  readonly maxTokensField?: 'either' | 'max_tokens' | 'max_completion_tokens'
+  /** chat completions: the field of reasoning; default `reasoning_content` */
+  readonly reasoningField?: 'reasoning_content' | 'reasoning'
   /** maximum `temperature`; default 1 */
   readonly maxTemperature?: number
   /** maximum number of output tokens; default 32768 */
@@ -35,8 +39,11 @@ export const defaultModels: readonly TextModel[] = [
   { id: 'emulated-chat-only', responses: false },
   { id: 'emulated-no-stream', streams: false },
   { id: 'emulated-no-stream-options', streamOptions: false },
+  { id: 'emulated-max-tokens', maxTokensField: 'max_tokens' },
+  { id: 'emulated-max-completion-tokens', maxTokensField: 'max_completion_tokens' },
   { id: 'emulated-2k', maxTokens: 2048 },
   { id: 'emulated-reasoner', reasoning: 'always' },
+  { id: 'emulated-reasoning-field', reasoning: 'always', reasoningField: 'reasoning' },
   { id: 'emulated-small', maxTokens: 64, contextTokens: 1024 },
   { id: 'emulated/odd name:v1' },
 ]
@@ -73,7 +80,7 @@ export const modelObject = ({ id, created, ownedBy }: Model): object => ({
 
 const withDefaults = (model: TextModel): Model => ({
   ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
-  ...{ streams: true, streamOptions: true },
+  ...{ streams: true, streamOptions: true, maxTokensField: 'either', reasoningField: 'reasoning_content' },
   ...{ maxTemperature: 1, maxTokens: 32_768, contextTokens: 131_072, reasoning: 'never' },
   ...model,
 })

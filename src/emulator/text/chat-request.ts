@@ -1,5 +1,5 @@
 import { raise } from '../raise.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { Catalogue, Model } from './catalogue.ts'
 import { contentOf } from './content.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
 import type { TextObjects } from './objects.ts'
@@ -34,7 +34,7 @@ export const readChat = (body: Json, catalogue: Catalogue, objects: TextObjects)
     ...{ model, turns, referenced, tools, choice: toolChoiceOf(request, tools, 'nested') },
     parallel: request.boolean('parallel_tool_calls') ?? true,
     schema: schemaIn(request.object('response_format'), 'nested'),
-    maxTokens: maxTokensOf(request, model.maxTokens),
+    maxTokens: maxTokensOf(request, model),
     stops: stopsOf(request),
     count: request.integer('n', 1, 128) ?? 1,
     ...readSampling(request, model),
@@ -103,12 +103,16 @@ const roleOf = (role: (typeof roles)[number]): PromptMessage['role'] => {
   return role === 'function' ? 'tool' : role
 }
 
-const maxTokensOf = (request: Reader, max: number): number => {
+const maxTokensOf = (request: Reader, { maxTokens: max, maxTokensField }: Model): number => {
   if (request.has('max_tokens') && request.has('max_completion_tokens')) {
     const errorMessage = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
     throw badRequest('max_tokens', 'invalid_parameter_combination', errorMessage)
   }
   const field = request.has('max_tokens') ? 'max_tokens' : 'max_completion_tokens'
+  if (maxTokensField !== 'either' && field !== maxTokensField && request.has(field)) {
+    const errorMessage = `Unsupported parameter: '${field}' is not supported with this model. Use '${maxTokensField}' instead.`
+    throw badRequest(field, 'unsupported_parameter', errorMessage)
+  }
   const given = request.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? Math.min(4096, max)
   if (given <= max) return given
   const errorMessage =

@@ -1,4 +1,5 @@
 import { type CallContext, fingerprintOf, secondsOf, textIdOf } from './call-context.ts'
+import type { Model } from './catalogue.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { Generation, ToolCall } from './generation.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
@@ -18,7 +19,7 @@ export interface GeneratedChat {
 /** The chat completion object. */
 export const completionOf = ({ request, generations, usage, callContext }: GeneratedChat): object => {
   const choices = generations.map((generation, index) => ({
-    ...{ index, message: messageOf(generation, idsFor(callContext, index)) },
+    ...{ index, message: messageOf(generation, idsFor(callContext, index), request.prompt.model) },
     ...{
       logprobs: logprobsOf(generation, generation.text, request.prompt.topLogprobs),
       finish_reason: generation.finish,
@@ -39,7 +40,9 @@ export function* chunksOf({ request, generations, usage, callContext, usageOnEve
     ...(request.includeUsage && !usageOnEveryChunk ? { usage: null } : {}),
     ...(request.obfuscates ? { obfuscation: 'x'.repeat(1 + (output % 7)) } : {}),
   })
-  const streams = generations.map((generation, index) => deltasOf(generation, idsFor(callContext, index)))
+  const streams = generations.map((generation, index) =>
+    deltasOf(generation, idsFor(callContext, index), request.prompt.model),
+  )
   for (const { index, item } of interleaved(streams)) {
     const generation = generations[index]
     const logprobs =
@@ -62,11 +65,11 @@ interface Delta {
   readonly finish?: string
 }
 
-function* deltasOf(generation: Generation, idAt: (call: number) => string): Iterable<Delta> {
+function* deltasOf(generation: Generation, idAt: (call: number) => string, { reasoningField }: Model): Iterable<Delta> {
   const { reasoning, text, isRefusal, calls, finish } = generation
   const content = isSilent(generation) || isRefusal ? null : ''
   yield { delta: { role: 'assistant', content, refusal: null }, isToken: false }
-  for (const token of reasoning) yield { delta: { reasoning_content: token }, isToken: true }
+  for (const token of reasoning) yield { delta: { [reasoningField]: token }, isToken: true }
   for (const token of text) yield { delta: isRefusal ? { refusal: token } : { content: token }, isToken: true, token }
   const streams = calls.map((call, index) => callDeltas(call, idAt(index)))
   for (const { index, item } of interleaved(streams)) {
@@ -88,13 +91,13 @@ function* callDeltas(
 /** Whether it has tool calls and no text. */
 const isSilent = ({ text, calls }: Generation): boolean => calls.length > 0 && text.length === 0
 
-const messageOf = (generation: Generation, idAt: (call: number) => string): object => {
+const messageOf = (generation: Generation, idAt: (call: number) => string, { reasoningField }: Model): object => {
   const { reasoning, text: tokens, isRefusal, calls } = generation
   const text = tokens.join('')
   return {
     role: 'assistant',
     ...{ content: isSilent(generation) || isRefusal ? null : text, refusal: isRefusal ? text : null },
-    ...(reasoning.length > 0 ? { reasoning_content: reasoning.join('') } : {}),
+    ...(reasoning.length > 0 ? { [reasoningField]: reasoning.join('') } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => callOf(call, idAt(index))) } : {}),
   }
 }

@@ -13,6 +13,8 @@ export interface OpenAIErrorDetails {
   /** default `invalid_request_error` */
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** the body of a server that does not write errors as OpenAI does */
+  readonly body?: object
 }
 
 /** An error response of the text APIs: `{"error":{"message","type","param","code"}}`. */
@@ -28,8 +30,8 @@ export class OpenAIError extends Error {
   }
 
   get body(): object {
-    const { type = 'invalid_request_error', param = null, code = null } = this.details
-    return { error: { message: this.message, type, param, code } }
+    const { type = 'invalid_request_error', param = null, code = null, body } = this.details
+    return body ?? { error: { message: this.message, type, param, code } }
   }
 }
 

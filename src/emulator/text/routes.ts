@@ -7,13 +7,20 @@ import { isJson, type Json } from './reader.ts'
 /** Base path of text generation. */
 export const textPath = '/v1'
 
+/** Base path of text generation as servers have it that know chat completions only. */
+export const chatOnlyPath = '/chat-only/v1'
+
 /** Whether a request target belongs to text generation. */
-export const isText = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target)
+export const isText = (target: string): boolean => /^(?:\/chat-only)?\/v1(?:[/?]|$)/.test(target)
+
+const isChatOnly = (target: string): boolean => target.startsWith(chatOnlyPath)
 
 interface Route {
   readonly action: TextAction
   /** id in the path, percent-decoded; empty when the path has none */
   readonly id: string
+  /** whether it came to the server that knows chat completions only */
+  readonly chatOnly: boolean
 }
 
 /** The actions of a path by HTTP method. */
@@ -27,8 +34,17 @@ interface Resource {
   readonly id: string
 }
 
+/** The actions of a server that knows chat completions only. Such servers often have no route for one model. */
+const chatOnlyActions: readonly TextAction[] = ['ListModels', 'CreateChatCompletion']
+
 /** The resource of a request target; undefined when no path matches. */
 const resourceOf = (target: string): Resource | undefined => {
+  const resource = fullResourceOf(target.replace(/^\/chat-only(?=\/)/, ''))
+  const actions = Object.values(resource?.methods ?? {})
+  return isChatOnly(target) && !actions.some((action) => chatOnlyActions.includes(action)) ? undefined : resource
+}
+
+const fullResourceOf = (target: string): Resource | undefined => {
   const model = splitTarget(target)[0].match(/^\/v1\/models\/([^/]+)$/)?.[1]
   // ids of models can contain slashes (percent-encoded)
   if (model !== undefined) return { methods: { GET: 'GetModel' }, id: unescaped(model) }
@@ -70,15 +86,19 @@ export const authorize = (request: ReceivedRequest, key: string): Route => {
   if (given.replace(/^Bearer +/i, '') !== key) {
     throw new OpenAIError(401, 'Incorrect API key provided.', { code: 'invalid_api_key' })
   }
+  const chatOnly = isChatOnly(target)
   const resource = resourceOf(target)
   if (resource === undefined) {
+    // what web frameworks answer by themselves
+    if (chatOnly) throw new OpenAIError(404, 'Not Found', { body: { detail: 'Not Found' } })
     throw new OpenAIError(404, `Invalid URL (${method} ${splitTarget(target)[0]})`, { code: 'unknown_url' })
   }
   const { methods, id } = resource
   const action = methods[method]
-  if (action !== undefined) return { action, id }
+  if (action !== undefined) return { action, id, chatOnly }
   throw new OpenAIError(405, `Not allowed to ${method} on ${splitTarget(target)[0]}.`, {
     ...{ code: 'method_not_supported', headers: { allow: Object.keys(methods).join(', ') } },
+    ...(chatOnly ? { body: { detail: 'Method Not Allowed' } } : {}),
   })
 }
 

@@ -4,6 +4,7 @@ import type { Settings } from '../settings.ts'
 import { type CallContext, textIdOf } from './call-context.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
+import { checkChatOnly } from './chat-only.ts'
 import { readChat } from './chat-request.ts'
 import { conversationCalls, createConversation } from './conversations.ts'
 import { generate } from './generation.ts'
@@ -47,7 +48,7 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
   const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
   const perform = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps => {
-    const { action, id } = authorize(request, text.key)
+    const { action, id, chatOnly } = authorize(request, text.key)
     if (action === 'ListModels') return jsonSteps(200, { object: 'list', data: catalogue.list.map(modelObject) })
     if (action === 'GetModel') return jsonSteps(200, modelObject(catalogue.find(id)))
     const objectCall = objectCalls[action]
@@ -57,6 +58,7 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
     quota.take(String(body.model))
     const protocol = action === 'CreateResponse' ? 'responses' : 'chat'
     if (text.rejectUnknownFields) checkKnown(body, protocol)
+    if (chatOnly) checkChatOnly(body)
     return (protocol === 'chat' ? chat : responses)(body, callContext, overrides)
   }
 
