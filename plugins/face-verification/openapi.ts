@@ -46,7 +46,7 @@ const route = (
     tags: ['face verification'],
     responses: {
       ...operation.responses,
-      ...forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503),
+      ...forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503),
     },
   })
 

@@ -20,7 +20,7 @@ export interface VerificationState {
 }
 
 type FaceRoute<Success, Parts extends { body?: unknown; params?: unknown }> = Route<
-  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 502 | 503>,
+  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
   Parts
 >
 

@@ -1,3 +1,4 @@
+import { decodeContent } from './content-coding.ts'
 import { inFlightOf } from './in-flight.ts'
 import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns, readJsonUtf8 } from './json.ts'
 import { Problem } from './problem.ts'
@@ -24,8 +25,17 @@ export const attachBody = (request: Delivered, body: AttachedBody): void => {
   request[delivered] = body
 }
 
-/** Reads the body of a request, or the body that `attachBody` has attached. Resolves with undefined if it exceeds `maxBytes`. */
+/**
+ * Reads the body of a request, or the body that `attachBody` has attached, and decodes its `Content-Encoding`. Resolves with undefined if it exceeds
+ * `maxBytes`, as received or when decoded. Rejects with Problem 415 and 400 as `decodeContent` does.
+ */
 export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const coding = request.headers.get('content-encoding')
+  if (coding === null || coding === '' || coding === 'identity') return readReceived(request, maxBytes)
+  return decodeContent(coding, () => readReceived(request, maxBytes), maxBytes, inFlightOf(request))
+}
+
+const readReceived = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const body = request[delivered]
   const inFlight = inFlightOf(request)
   // The server does not decode a Content-Encoding, so the body has the length in Content-Length.
@@ -74,7 +84,7 @@ export class JsonBody {
  * Reads a body that must be a JSON object.
  *
  * Throws Problem 413 above `maxBytes`. Throws Problem 400 if the body is not a JSON object, is nested deeper than 64 levels, or has more than
- * 100,000 values. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
+ * 100,000 values. Throws Problem 415 and 400 for its `Content-Encoding`, as `decodeContent` does. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
  */
 export const readJsonBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)

@@ -109,7 +109,9 @@ const errors = {
   408: { description: 'The request body did not arrive in time' },
   409: { description: 'The request conflicts with the present state' },
   413: { description: 'The request body is too large' },
-  415: { description: 'The content type of the request is not application/json' },
+  415: {
+    description: 'The content type of the request is not application/json, or its content encoding is not accepted',
+  },
   426: {
     description: 'The route is not available over this protocol',
     headers: { upgrade: { description: 'The protocol to use', schema: Type.String() } },

@@ -65,7 +65,7 @@ const route = (
     ...more,
     responses: {
       200: success,
-      ...forwardedErrors(textErrorBody, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503),
+      ...forwardedErrors(textErrorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503),
     },
   })
 

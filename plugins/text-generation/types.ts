@@ -165,7 +165,7 @@ type TextRoute<
   Responses<
     Success,
     TextErrorBody | UpstreamErrorBody,
-    400 | 401 | 403 | 404 | 408 | 409 | 413 | 429 | 500 | 502 | 503
+    400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 429 | 500 | 502 | 503
   >,
   Parts
 >

@@ -107,7 +107,7 @@ const result = <Value>(description: string, schema: SchemaOf<Value>): ResponseDe
 /** The upstream decides the status of a success. Its response may have no body. */
 const changed = { '2XX': jsonResponse("The upstream's response, unchanged. It may have no body", Type.Object({})) }
 
-const errors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503)
+const errors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503)
 
 const route = (
   operationId: string,

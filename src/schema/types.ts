@@ -106,7 +106,7 @@ export interface AssetListQuery extends ListQuery<'CreateTime' | 'UpdateTime' | 
 }
 
 type LibraryRoute<Success, Parts extends { body?: unknown; query?: unknown; params?: unknown }> = Route<
-  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 429 | 500 | 502 | 503>,
+  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
   Parts
 >
 

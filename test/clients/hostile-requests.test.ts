@@ -28,8 +28,8 @@ describe('hostile requests', () => {
     'an array': { body: '[]' },
     'half an object': { body: `{"model":"${model}",` },
     'an object nested 500,000 deep': { body: `{"model":"${model}",${rest},"x":${'['.repeat(5e5)}${']'.repeat(5e5)}}` },
-    'a body in gzip': {
-      body: Bun.gzipSync(`{"model":"${model}",${rest}}`),
+    'a body that is not in gzip, as it claims': {
+      body: `{"model":"${model}",${rest}}`,
       headers: { 'content-encoding': 'gzip' },
     },
   }
