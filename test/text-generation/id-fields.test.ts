@@ -311,6 +311,7 @@ describe('other ids pass', () => {
     content({ type: 'output_text', text: 'x', annotations: [{ type: 'file_citation', file_id: 'f' }] }),
     { prompt: 'text', container: { type: 'auto' }, valid: 'x', grid: 1, identity: 'x' },
     tool({ type: 'mcp', connector_id: 'connector_gmail', authorization: 'own' }),
+    { client_metadata: { session_id: 's', turn_id: 't', 'x-codex-installation-id': 'i' } },
   ]
   for (const request of rows) {
     test(JSON.stringify(request), () => {

@@ -113,7 +113,8 @@ export const meaningOf = (parent: string, key: string): FieldMeaning | undefined
  */
 const freeForm: ReadonlySet<string> = new Set(
   [
-    ...['metadata', 'headers', 'env', 'attributes', 'logit_bias', 'arguments'],
+    // Codex describes its session in `client_metadata`.
+    ...['metadata', 'client_metadata', 'headers', 'env', 'attributes', 'logit_bias', 'arguments'],
     ...['tools', 'function', 'functions'].flatMap((tool) => [
       `${tool}.parameters`,
       `${tool}.input_schema`,
