@@ -1,17 +1,16 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import type { Ownership } from '../ownership/index.ts'
-import { type Audit, noAudit } from '../shared/audit.ts'
-import { type RunUntil, signalOf } from '../shared/background.ts'
-import { type Clock, systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
+import { noAudit } from '../shared/audit.ts'
+import { signalOf } from '../shared/background.ts'
+import { systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { type Identify, requireIdentity } from '../shared/identify.ts'
+import { requireIdentity } from '../shared/identify.ts'
 import { checkAbove0, checkElysia, checkIdentify, checkPath, checkUpstreamUrl } from '../shared/options.ts'
-import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
+import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
-import { type Log, noLog } from '../shared/problem.ts'
+import { noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { type Fetch, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { type GenerationRequest, generate } from './generate.ts'
 import { getModel, listModels } from './models.ts'
 import {
@@ -21,17 +20,17 @@ import {
   reconcileBackground,
 } from './objects/background.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
-import type { TextObjectStore } from './objects/store.ts'
 import { retrieve, type StoredAction, storedResponseRoute } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
+import type { TextGenerationOptions } from './options.ts'
 import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
-import { createUpstreamClient, type UpstreamClientOptions } from './upstream/client.ts'
+import { createUpstreamClient } from './upstream/client.ts'
 import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
-import { createModelRouting, type TextUpstream } from './upstream/model-routing.ts'
+import { createModelRouting } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
-import { createUsageRecorder, type UsageEntry, type UsageStore } from './usage.ts'
+import { createUsageRecorder } from './usage.ts'
 import { upgradeRequired } from './websocket/upgrade.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
@@ -46,90 +45,12 @@ export type {
   StoredResponseStore,
 } from './objects/response-store.ts'
 export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
+export type { TextGenerationOptions } from './options.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
 export type * from './types.ts'
 export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
 export { readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
-
-export interface TextGenerationOptions {
-  /** The upstreams, in order of precedence; see `TextUpstream`. Empty: every route responds 502, after authentication. */
-  readonly upstreams: readonly TextUpstream[]
-  /** Identifies the caller: `identifyByToken`, or a function of the host app. */
-  readonly identify: Identify
-  /**
-   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of
-   * POST and DELETE routes. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
-   */
-  readonly requireSameOrigin?: RequireSameOrigin
-  /** Base path of the routes. Default `/v1`, which OpenAI clients have in their base address. */
-  readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `textProblemBody`, which OpenAI clients read. */
-  readonly errors?: ErrorsOption
-  /** Stores the usage of every call, in the background. Default: usage is not stored. */
-  readonly usage?: UsageStore
-  /**
-   * Receives the usage of every call, for metrics. `accepted`: the upstream has accepted the request. If false, the model
-   * name may be invalid.
-   */
-  readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly accepted: boolean }) => void
-  /**
-   * Stores the owners of responses, conversations and items. Default: they have no owners, so none can be continued,
-   * retrieved or referenced.
-   */
-  readonly objects?: TextObjectStore
-  /** Milliseconds for which upstreams keep such objects. Default 30 days. */
-  readonly objectTtlMs?: number
-  /**
-   * Id fields that every caller may use, for example `file_id`, `prompt`, `container`, `item_reference`.
-   *
-   * Default none: the gateway does not know the owners of files, prompts and containers. A field in this list lets
-   * every caller use all such objects of the account.
-   */
-  readonly allowedFields?: readonly string[]
-  /**
-   * Until this signal aborts (`true`: always), the gateway polls background responses, records their usage, and removes expired objects.
-   * Undefined: usage is recorded when the owner retrieves the finished response.
-   */
-  readonly reconcile?: RunUntil
-  /**
-   * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
-   * `presetAssets`.
-   */
-  readonly assets?: Pick<Ownership, 'asset'> | undefined
-  /** Ids of the vendor's public assets, which every caller may use. Default: none. */
-  readonly presetAssets?: readonly string[]
-  /**
-   * Time limit of a non-streaming request, in milliseconds from its arrival. Then the caller receives a partial
-   * response. Default 200,000.
-   */
-  readonly timeoutMs?: number
-  /** `max_tokens` of chat requests that have no maximum. Default 4,096; null: the gateway adds none. */
-  readonly defaultMaxTokens?: number | null
-  /**
-   * Milliseconds of silence in a stream after which the gateway sends a comment, so that load balancers keep the
-   * connection open. Default: never.
-   */
-  readonly heartbeatMs?: number
-  /** Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB. */
-  readonly maxBodyBytes?: number
-  /** Maximum size of a response that the gateway buffers or builds from a stream, in bytes. Default 64 MiB. */
-  readonly maxResponseBytes?: number
-  /** Request headers to forward, in addition to language and request id. */
-  readonly forwardHeaders?: readonly string[]
-  /**
-   * Default: the global `fetch`, in the way in which each runtime sends a generation only once. A `fetch` of your own gets
-   * `keepalive: false` for every method but GET.
-   */
-  readonly fetch?: Fetch
-  readonly clock?: Clock
-  readonly log?: Log
-  /** Receives denied accesses, and cancellations and deletions of stored responses. Default: no audit. */
-  readonly audit?: Audit
-  readonly observe?: UpstreamClientOptions['observe']
-  /** Traces every call to an upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
-  readonly traceCall?: UpstreamClientOptions['traceCall']
-}
 
 /**
  * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
