@@ -6,6 +6,7 @@ import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
+import { printUsage } from './admin/usage.ts'
 import { readAdminConfig } from './config.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
@@ -23,7 +24,8 @@ const usage = (program: string) => `usage: ${program} COMMAND
                                              gives an existing upstream group to a user
   group pending                              lists group creations and renames whose outcome is unknown
   group release ID                           deletes one of them
-  usage [NAME] [--since DATE] [--until DATE] lists the calls and tokens of text generation
+  usage [NAME] [--since DATE] [--until DATE] [--json | --csv]
+                                             lists the calls, tokens and cost of text generation
                                              by user, token, model and day (UTC)
   audit [--user NAME] [--action A] [--since ISO] [--until ISO]
                                              prints who did what, when and from where, as one JSON object per line
@@ -47,7 +49,9 @@ export interface AdminContext {
 }
 
 type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
-type Flags = Readonly<Partial<Record<Flag, string>>>
+/** Flags without a value. */
+type Switch = 'json' | 'csv'
+type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>
 type Command = (positionals: readonly string[], flags: Flags, on: AdminContext) => Promise<void>
 
 /** Migrates the store, runs one command, and returns the exit status: 0, 1 when the command failed, 2 for wrong usage. Never rejects. */
@@ -69,7 +73,7 @@ const parseCommand = (args: readonly string[]): { command: Command; positionals:
   for (const [name, entry] of Object.entries(commands)) {
     const named = name.split(' ')
     if (!named.every((word, index) => word === args[index])) continue
-    const { positionals, flags } = parseFlags(args.slice(named.length), entry.flags)
+    const { positionals, flags } = parseFlags(args.slice(named.length), entry)
     if (positionals.length < entry.positionals[0] || positionals.length > entry.positionals[1])
       throw new UsageError('wrong number of arguments')
     return { command: entry.run, positionals, flags }
@@ -79,9 +83,12 @@ const parseCommand = (args: readonly string[]): { command: Command; positionals:
 
 const parseFlags = (
   args: readonly string[],
-  known: readonly string[],
+  { flags: known, switches = [] }: Pick<CommandEntry, 'flags' | 'switches'>,
 ): { positionals: readonly string[]; flags: Flags } => {
-  const options = Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }]))
+  const options = {
+    ...Object.fromEntries(known.map((flag) => [flag, { type: 'string' as const }])),
+    ...Object.fromEntries(switches.map((name) => [name, { type: 'boolean' as const }])),
+  }
   try {
     const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
     return { positionals, flags: values as Flags }
@@ -207,20 +214,17 @@ const listUsage: Command = async ([name], flags, { store, out }) => {
   const until = flags.until === undefined ? undefined : date(flags.until, '--until')
   if (since !== undefined && until !== undefined && since > until) throw new UsageError('--since is after --until')
   const user = name === undefined ? undefined : (await requireUser(store, name)).id
-  for (const used of await store.listUsage({ user, since, until })) {
-    const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model } = used
-    const start = tokenStart === undefined ? token : `${tokenStart}…`
-    const calls = [`calls ${used.calls}`, `unreported ${used.unreported}`]
-    const input = [`input ${used.inputTokens}`, `cached ${used.cachedTokens}`]
-    const output = [`output ${used.outputTokens}`, `reasoning ${used.reasoningTokens}`]
-    out(columns(day, userName, tokenLabel, start, model, ...calls, ...input, ...output))
-  }
+  if (flags.json && flags.csv) throw new UsageError('--json and --csv exclude each other')
+  const format = flags.json ? 'json' : flags.csv ? 'csv' : 'columns'
+  printUsage(await store.listUsage({ user, since, until }), format, out)
 }
 
 interface CommandEntry {
   /** Minimum and maximum number of positional arguments. */
   readonly positionals: readonly [number, number]
-  readonly flags: readonly (keyof Flags)[]
+  readonly flags: readonly Flag[]
+  /** Default: none. */
+  readonly switches?: readonly Switch[]
   readonly run: Command
 }
 
@@ -236,7 +240,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adoptGroup },
   'group pending': { positionals: [0, 0], flags: [], run: listPending },
   'group release': { positionals: [1, 1], flags: [], run: releaseClaim },
-  usage: { positionals: [0, 1], flags: ['since', 'until'], run: listUsage },
+  usage: { positionals: [0, 1], flags: ['since', 'until'], switches: ['json', 'csv'], run: listUsage },
   audit: { positionals: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
 }
 

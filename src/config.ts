@@ -1,3 +1,5 @@
+import { isPrices, type Prices } from '../plugins/text-generation/prices.ts'
+import { jsonOrFile } from './config/json-or-file.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import {
   address,
@@ -86,6 +88,8 @@ export interface Config {
     readonly allowedFields: readonly string[]
     /** Ids of the vendor's preset assets, which every caller may use. */
     readonly presetAssets: readonly string[]
+    /** Prices by model. Undefined: no model has a price. */
+    readonly prices?: Prices
   }
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
@@ -191,6 +195,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       objectTtlMs: (read('TEXT_OBJECT_DAYS', daysForm, integer(1, 36_500)) ?? 30) * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
       presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
+      prices: read('TEXT_PRICES', pricesForm, priceTable),
     },
     sessionSecrets,
     metricsToken,
@@ -230,6 +235,13 @@ const readDatabaseUrl = (read: Read): string =>
 const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, integer(0, 36_500)) ?? 90) * dayMs
 
 const defaultDatabase = 'sqlite:data/sluice.db'
+/** A price table as JSON, or `@PATH`. */
+const priceTable = (text: string): Prices | undefined => {
+  const prices = jsonOrFile(text)
+  return isPrices(prices) ? prices : undefined
+}
+const pricesForm =
+  'must be JSON or @FILE: an object of models, each with input, cachedInput, output, request, numbers from 0 to 1000'
 const bytesForm = 'must be an integer from 1 to 2147483647'
 const bytes = integer(1, 2_147_483_647)
 const daysForm = 'must be an integer of days, up to 36500'

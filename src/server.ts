@@ -131,6 +131,7 @@ const openApp = async (
       defaultMaxTokens: config.text.defaultMaxTokens ?? null,
       heartbeatMs: config.text.heartbeatMs,
       presetAssets: config.text.presetAssets,
+      prices: config.text.prices,
       maxBodyBytes: config.http.maxBodyBytes,
     },
     people: {

@@ -28,6 +28,8 @@ export interface UsageRow {
   readonly output_tokens: number
   /** Part of `output_tokens`. */
   readonly reasoning_tokens: number
+  /** In the currency of the operator's price table. Null: no call had a price. */
+  readonly cost: number | null
 }
 
 /** The response of the usage route: newest day first. */
@@ -70,6 +72,9 @@ const usageReport: SchemaOf<UsageReport> = Type.Object(
           cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
           output_tokens: count,
           reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
+          cost: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+            description: "In the currency of the operator's price table. Null: no call had a price",
+          }),
         },
         { title: 'UsageRow' },
       ),

@@ -22,6 +22,8 @@ export interface DailyUsage {
   readonly outputTokens: number
   /** Part of `outputTokens`. */
   readonly reasoningTokens: number
+  /** Cost in billionths of the currency unit. Undefined: no call had a price. */
+  readonly cost?: number
 }
 
 /** The store port of the usage route. */
@@ -56,6 +58,7 @@ const toJson = (row: DailyUsage) => ({
   cached_tokens: row.cachedTokens,
   output_tokens: row.outputTokens,
   reasoning_tokens: row.reasoningTokens,
+  cost: row.cost === undefined ? null : row.cost / 1_000_000_000,
 })
 
 const readDay = (query: URLSearchParams, name: string): string | undefined => {

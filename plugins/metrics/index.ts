@@ -23,8 +23,8 @@ export interface Metrics {
   upstream(call: { action: string; status: number; seconds: number }): void
   /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
-  /** Counts a call of text generation: whether the upstream accepted it, and its tokens if the upstream reported them. */
-  text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined }): void
+  /** Counts a call of text generation: whether the upstream accepted it, its tokens if the upstream reported them, and its cost in billionths. */
+  text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined; cost?: number | undefined }): void
 }
 
 /** Token counts of one call. `cachedInput` is part of `input`, and `reasoning` is part of `output`. */
@@ -107,6 +107,16 @@ export const createMetrics = (): Metrics => {
       }
     },
   })
+  new Counter({
+    name: 'sluice_text_cost_total',
+    help: 'Cost of text generation in the currency of the price table. Models without a price are left out.',
+    labelNames: ['model'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [model, { cost }] of texts) if (cost !== undefined) this.inc({ model }, cost / 1_000_000_000)
+    },
+  })
   new Gauge({
     name: 'sluice_processes',
     help: 'Processes that serve requests.',
@@ -149,14 +159,14 @@ export const createMetrics = (): Metrics => {
         })
       }
     },
-    text({ model: name, accepted, tokens }) {
+    text({ model: name, accepted, tokens, cost }) {
       const model = modelLabel(name, accepted)
       let counts = texts.get(model)
       if (!counts) {
         counts = new TextCounts()
         texts.set(model, counts)
       }
-      counts.add(tokens)
+      counts.add(tokens, cost)
     },
   }
 }

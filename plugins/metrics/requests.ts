@@ -23,13 +23,16 @@ export class StatusCounts {
   }
 }
 
-/** Counts of calls and tokens of one model. */
+/** Counts of calls and tokens of one model, and their cost. */
 export class TextCounts {
   reported = 0
   unreported = 0
   readonly tokens = { input: 0, cached_input: 0, output: 0, reasoning: 0 }
+  /** In billionths of the currency unit. Undefined: no call had a price. */
+  cost: number | undefined
 
-  add(tokens: TextTokens | undefined): void {
+  add(tokens: TextTokens | undefined, cost: number | undefined): void {
+    if (cost !== undefined) this.cost = (this.cost ?? 0) + cost
     if (!tokens) {
       this.unreported++
       return

@@ -23,6 +23,7 @@ import { createObjectOwnership } from './objects/ownership.ts'
 import { retrieve, type StoredAction, storedResponseRoute } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
 import type { TextGenerationOptions } from './options.ts'
+import { createCostOf } from './prices.ts'
 import { textProblemBody } from './problem.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
@@ -46,11 +47,12 @@ export type {
 } from './objects/response-store.ts'
 export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
 export type { TextGenerationOptions } from './options.ts'
+export type { ModelPrice, Prices } from './prices.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
 export type * from './types.ts'
 export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
-export { readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
+export { type ObserveUsage, readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
 /**
  * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
@@ -88,7 +90,8 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     traceCall: options.traceCall,
     log,
   }
-  const record = createUsageRecorder({ usage, observe: observeUsage, log })
+  const costOf = options.prices && createCostOf(options.prices)
+  const record = createUsageRecorder({ usage, observe: observeUsage, costOf, log })
   const store = options.objects
   const objects = createObjectOwnership({
     store,

@@ -8,9 +8,10 @@ import type { RequireSameOrigin } from '../shared/origin.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
 import type { TextObjectStore } from './objects/store.ts'
+import type { Prices } from './prices.ts'
 import type { UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
-import type { UsageEntry, UsageStore } from './usage.ts'
+import type { ObserveUsage, UsageStore } from './usage.ts'
 
 /** Options of `textGeneration`. */
 export interface TextGenerationOptions {
@@ -33,7 +34,9 @@ export interface TextGenerationOptions {
    * Receives the usage of every call, for metrics. `accepted`: the upstream has accepted the request. If false, the model
    * name may be invalid.
    */
-  readonly observeUsage?: (entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly accepted: boolean }) => void
+  readonly observeUsage?: ObserveUsage
+  /** Prices by model. Usage then has the cost of each call. Default: no model has a price. */
+  readonly prices?: Prices | undefined
   /**
    * Stores the owners of responses, conversations and items. Default: they have no owners, so none can be continued,
    * retrieved or referenced.

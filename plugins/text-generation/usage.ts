@@ -1,5 +1,6 @@
 import { numberOf } from '../shared/lossless-json.ts'
 import type { Log } from '../shared/problem.ts'
+import type { CostOf } from './prices.ts'
 
 /** Token counts of one call, as the upstream reported them: integers from 0. */
 export interface Tokens {
@@ -27,6 +28,8 @@ export interface UsageEntry {
    * it). Nothing is estimated.
    */
   readonly tokens: Tokens | undefined
+  /** Cost in billionths of the currency unit. Undefined: the model has no price, or the upstream did not accept the call. */
+  readonly cost?: number | undefined
 }
 
 /** Store port: records the usage of calls. */
@@ -42,22 +45,30 @@ export interface UsageStore {
  * Records the usage of a call, and reports it to metrics. `accepted`: the upstream accepted the request, so the model
  * exists. Never throws.
  */
-export type RecordUsage = (entry: UsageEntry, accepted?: boolean) => void
+export type RecordUsage = (entry: Omit<UsageEntry, 'cost'>, accepted?: boolean) => void
+
+/** Receives the usage of a call, for metrics. */
+export type ObserveUsage = (
+  call: Pick<UsageEntry, 'model' | 'tokens' | 'cost'> & { readonly accepted: boolean },
+) => void
 
 export interface UsageRecorderOptions {
   readonly usage: UsageStore | undefined
-  readonly observe: ((entry: Pick<UsageEntry, 'model' | 'tokens'> & { readonly accepted: boolean }) => void) | undefined
+  readonly observe: ObserveUsage | undefined
+  /** Undefined: no model has a price. */
+  readonly costOf: CostOf | undefined
   readonly log: Log
 }
 
 export const createUsageRecorder =
-  ({ usage, observe, log }: UsageRecorderOptions): RecordUsage =>
-  (entry, accepted = true) => {
-    const { model, tokens } = entry
+  ({ usage, observe, costOf, log }: UsageRecorderOptions): RecordUsage =>
+  (call, accepted = true) => {
+    const { model, tokens } = call
+    const cost = accepted ? costOf?.(call) : undefined
     const failed = (err: unknown) => log.warn({ err, model }, 'usage could not be recorded')
-    observe?.({ model, tokens, accepted })
+    observe?.({ model, tokens, cost, accepted })
     try {
-      const recorded = usage?.recordUsage(entry)
+      const recorded = usage?.recordUsage({ ...call, cost })
       if (recorded instanceof Promise) recorded.catch(failed)
     } catch (err) {
       failed(err)

@@ -217,6 +217,8 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
     sql`create index stored_items_of_user on stored_items (user_id, id, created_at)`,
   ],
+  // Billionths of the currency unit. Null: no call had a price.
+  [sql`alter table text_usage add column cost bigint`],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

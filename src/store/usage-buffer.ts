@@ -17,6 +17,8 @@ export interface UsageSum {
   cachedInput: number
   output: number
   reasoning: number
+  /** In billionths of the currency unit. Undefined: no call had a price. */
+  cost?: number
 }
 
 /** Sums that one transaction adds to those in the database. */
@@ -71,7 +73,7 @@ export class UsageBuffer {
   }
 
   /** Counts a call. Its texts must be storable. Throws TypeError for token counts that are not safe integers. */
-  add({ user, token = '', model, at, tokens = noTokens }: UsageEntry): void {
+  add({ user, token = '', model, at, tokens = noTokens, cost }: UsageEntry): void {
     const day = this.#dayOf(at)
     // NUL as the separator: storable text does not contain it.
     const key = `${user}\0${token}\0${day}\0${model}`
@@ -85,6 +87,7 @@ export class UsageBuffer {
     sum.cachedInput = cachedInput
     sum.output = output
     sum.reasoning = reasoning
+    if (cost !== undefined) sum.cost = (sum.cost ?? 0) + cost
     this.#cancelTimer ??= this.#clock.at(this.#clock.now() + batchMs, this.#flushSoon)
   }
 

@@ -31,6 +31,8 @@ export interface Usage {
   readonly outputTokens: number
   /** Part of `outputTokens`. */
   readonly reasoningTokens: number
+  /** Cost in billionths of the currency unit, at the prices of the time of each call. Undefined: no call had a price. */
+  readonly cost?: number
 }
 
 /** Which usage to list. */
@@ -114,7 +116,7 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
                 tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
                 text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
                 text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens"
+                text_usage.reasoning_tokens as "reasoningTokens", text_usage.cost
               from text_usage
               left join users on users.id = text_usage.user_id
               left join tokens on tokens.id = text_usage.token_id
@@ -125,7 +127,7 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
                 tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
                 text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
                 text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens"
+                text_usage.reasoning_tokens as "reasoningTokens", text_usage.cost
               from text_usage
               left join users on users.id = text_usage.user_id
               left join tokens on tokens.id = text_usage.token_id
@@ -165,7 +167,7 @@ const rowKeyOf = ({ user, token, day, model }: UsageSum): string => [user, token
 // Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, "Parsing Ambiguity").
 const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => sql`
   insert into text_usage (
-    user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens
+    user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost
   )
   select ${user}, ${token}, ${day},
     case
@@ -187,7 +189,7 @@ const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
       then ${model}
       else 'other'
     end,
-    ${sum.calls}, ${sum.unreported}, ${sum.input}, ${sum.cachedInput}, ${sum.output}, ${sum.reasoning}
+    ${sum.calls}, ${sum.unreported}, ${sum.input}, ${sum.cachedInput}, ${sum.output}, ${sum.reasoning}, ${sum.cost}
   where true
   on conflict (user_id, token_id, day, model) do update
   set calls = text_usage.calls + excluded.calls,
@@ -195,7 +197,8 @@ const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
     input_tokens = text_usage.input_tokens + excluded.input_tokens,
     cached_tokens = text_usage.cached_tokens + excluded.cached_tokens,
     output_tokens = text_usage.output_tokens + excluded.output_tokens,
-    reasoning_tokens = text_usage.reasoning_tokens + excluded.reasoning_tokens`
+    reasoning_tokens = text_usage.reasoning_tokens + excluded.reasoning_tokens,
+    cost = coalesce(text_usage.cost + excluded.cost, text_usage.cost, excluded.cost)`
 
 /** Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a very long name. */
 export const modelName = (model: string): string => {

@@ -23,9 +23,14 @@ eachDatabase('admin usage', (database) => {
     return { status, out, err }
   }
 
-  const recordUsage = (user: string, day: number, more: { token?: string; model?: string; reported?: boolean } = {}) =>
+  const recordUsage = (
+    user: string,
+    day: number,
+    more: { token?: string; model?: string; reported?: boolean; cost?: number } = {},
+  ) =>
     store.recordUsage({
       ...{ user, token: more.token, model: more.model ?? 'm-1', at: Date.UTC(2026, 8, day, 23, 59) },
+      cost: more.cost,
       tokens: more.reported === false ? undefined : { input: 1_000, cachedInput: 400, output: 50, reasoning: 30 },
     })
 
@@ -62,6 +67,52 @@ eachDatabase('admin usage', (database) => {
     expect(all.out).toHaveLength(1)
   })
 
+  test('the cost is the sum of the calls with a price, and absent where none has one', async () => {
+    const name = randomUUID()
+    const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    await recordUsage(user, 1, { cost: 10_500_000_000 })
+    await store.flushUsage()
+    await recordUsage(user, 1, { cost: 1 })
+    await recordUsage(user, 2)
+    await store.flushUsage()
+    await recordUsage(user, 2)
+    await recordUsage(user, 3)
+    await store.flushUsage()
+    await recordUsage(user, 3, { cost: 200 })
+    const costs = (await run('usage', name)).out.map((line) => line.split('\t').slice(11))
+    expect(costs).toEqual([['cost 10.500000001'], [], ['cost 0.0000002']])
+  })
+
+  test('--json prints an object per line', async () => {
+    const name = randomUUID()
+    const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    await recordUsage(user, 1, { cost: 250_000_000, model: 'a\u202eb' })
+    await recordUsage(user, 2, { reported: false })
+    const { out } = await run('usage', name, '--json')
+    expect(out[0]).toContain('a\\u202eb')
+    const of = { user: name, user_id: user, calls: 1 }
+    const counts = { input_tokens: 1_000, cached_tokens: 400, output_tokens: 50, reasoning_tokens: 30 }
+    const none = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
+    expect(out.map((line) => JSON.parse(line))).toEqual([
+      { day: '2026-09-01', ...of, model: 'a\u202eb', unreported: 0, ...counts, cost: 0.25 },
+      { day: '2026-09-02', ...of, model: 'm-1', unreported: 1, ...none },
+    ])
+  })
+
+  test('--csv prints a header and quoted values, of which none is a formula', async () => {
+    const name = `=ann${randomUUID()}`
+    const user = (await store.addUser({ name, createdAt: 1 })) ?? ''
+    const made = { user, start: 'sk-abcdef', createdAt: 1 }
+    const token = await store.addToken({ ...made, hash: randomUUID(), label: 'my "old", laptop' })
+    await recordUsage(user, 1, { token, cost: 250_000_000 })
+    await recordUsage(user, 2, { model: '-1+1' })
+    expect((await run('usage', name, '--csv')).out).toEqual([
+      'day,user,user_id,token,token_label,token_start,model,calls,unreported,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost',
+      `2026-09-01,'${name},${user},${token},"my ""old"", laptop",sk-abcdef,m-1,1,0,1000,400,50,30,0.25`,
+      `2026-09-02,'${name},${user},,,,'-1+1,1,0,1000,400,50,30,`,
+    ])
+  })
+
   test('an unknown user is an error', async () => {
     expect(await run('usage', 'nobody')).toEqual({ status: 1, out: [], err: ['there is no user named nobody'] })
   })
@@ -79,6 +130,9 @@ eachDatabase('admin usage', (database) => {
     ['usage', '--since', '2026-09-02', '--until', '2026-09-01'],
     ['usage', '--since'],
     ['usage', '--label', 'x'],
+    ['usage', '--json', '--csv'],
+    ['usage', '--json=yes'],
+    ['audit', '--json'],
     ['usage', 'ann', 'bob'],
     ['usage list'],
     ['user list', 'x'],

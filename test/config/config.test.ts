@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { arkLimits } from '../../plugins/upstream-proxy/index.ts'
 import type { Environment } from '../../src/config/reader.ts'
 import { type Config, readAdminConfig, readConfig } from '../../src/config.ts'
@@ -79,6 +82,7 @@ describe('config', () => {
         TEXT_OBJECT_DAYS: '7',
         TEXT_ALLOWED_FIELDS: 'file_id, vector_store_ids,file_id',
         TEXT_PRESET_ASSETS: 'asset-preset-1,asset-preset-2',
+        TEXT_PRICES: '{"m":{"input":3,"output":15},"*":{"request":0.01}}',
         MAX_BODY_BYTES: '1024',
         MAX_SMALL_BODY_BYTES: '512',
         TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32',
@@ -137,6 +141,7 @@ describe('config', () => {
         objectTtlMs: 7 * 86_400_000,
         allowedFields: ['file_id', 'vector_store_ids'],
         presetAssets: ['asset-preset-1', 'asset-preset-2'],
+        prices: { m: { input: 3, output: 15 }, '*': { request: 0.01 } },
       },
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
@@ -153,6 +158,17 @@ describe('config', () => {
         'Bearer one-one',
       ],
     })
+  })
+
+  test('prices may be in a file of at most 1 MiB', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'))
+    const path = join(folder, 'prices.json')
+    const env = { TEXT_PRICES: `@${path}` }
+    await Bun.write(path, '{"m":{"input":3}}')
+    expect(valid(env).text.prices).toEqual({ m: { input: 3 } })
+    await Bun.write(path, `${' '.repeat(1_048_575)}{}`)
+    expect(problemsOf(env)).toEqual([expect.stringMatching(/^TEXT_PRICES must be/)])
+    await rm(folder, { recursive: true })
   })
 
   const ark = {
@@ -255,6 +271,10 @@ describe('config', () => {
     ['TEXT_OBJECT_DAYS', ['0', 'x']],
     ['TEXT_ALLOWED_FIELDS', ['file id', 'a/b']],
     ['TEXT_PRESET_ASSETS', ['asset://x', 'a b']],
+    [
+      'TEXT_PRICES',
+      ['free', '[]', '{"m":3}', '{"m":{"price":1}}', '{"m":{"input":-1}}', '@/no/such/file', `@${import.meta.path}`],
+    ],
     ['DRAIN_SECONDS', ['-1', '90000', 'x']],
     ['METRICS_TOKEN', ['a b', 'é']],
     ['LOG_LEVEL', ['loud', 'INFO']],

@@ -26,6 +26,19 @@ test('tokens are counted by model and kind, and calls by whether usage was repor
   ])
 })
 
+test('costs are summed by model, and models without a price have none', async () => {
+  const metrics = createMetrics()
+  metrics.text({ model: 'a', accepted: true, tokens, cost: 1_500_000_000 })
+  metrics.text({ model: 'a', accepted: true, tokens: undefined, cost: 250_000_000 })
+  metrics.text({ model: 'a', accepted: true, tokens })
+  metrics.text({ model: 'b', accepted: true, tokens, cost: 0 })
+  metrics.text({ model: 'c', accepted: true, tokens })
+  expect((await lines(metrics)).filter((line) => line.includes('cost'))).toEqual([
+    'sluice_text_cost_total{model="a"} 1.75',
+    'sluice_text_cost_total{model="b"} 0',
+  ])
+})
+
 test('after 200 models all others share one label, and the first 200 keep theirs', async () => {
   const metrics = createMetrics()
   for (let nth = 0; nth < 300; nth++) metrics.text({ model: `m-${nth}`, accepted: true, tokens })

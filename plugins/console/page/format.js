@@ -4,6 +4,7 @@ const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
 const number = new Intl.NumberFormat(locale)
+const cost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
 
 /**
  * Parses a time of the API; without a time zone it is UTC. Undefined when it is not a time.
@@ -30,6 +31,11 @@ export const formatDay = (text) => {
 }
 /** @param {number} value */
 export const formatNumber = (value) => number.format(value)
+/**
+ * An amount in the operator's currency, which the console does not know.
+ * @param {number} value
+ */
+export const formatCost = (value) => cost.format(value)
 
 /**
  * Minutes and seconds, as `29:05`.

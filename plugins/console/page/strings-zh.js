@@ -202,6 +202,7 @@ export const chinese = {
       cached_tokens: '缓存',
       output_tokens: '输出',
       reasoning_tokens: '思考',
+      cost: '费用',
     },
     cached: (tokens) => `缓存 ${tokens}`,
     reasoning: (tokens) => `思考 ${tokens}`,

@@ -213,6 +213,7 @@ const english = {
       cached_tokens: 'Cached',
       output_tokens: 'Output',
       reasoning_tokens: 'Reasoning',
+      cost: 'Cost',
     },
     cached: (/** @type {string} */ tokens) => `${tokens} cached`,
     reasoning: (/** @type {string} */ tokens) => `${tokens} reasoning`,

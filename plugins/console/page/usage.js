@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { formatDay, formatNumber } from './format.js'
+import { formatCost, formatDay, formatNumber } from './format.js'
 import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { paths } from './paths.js'
@@ -17,6 +17,7 @@ import { t } from './strings.js'
  * @property {number} cached_tokens
  * @property {number} output_tokens
  * @property {number} reasoning_tokens
+ * @property {number | null} cost in the operator's currency; null: no price
  */
 /** @typedef {'day' | 'token' | 'model'} Dimension */
 /** @typedef {Omit<Row, 'day' | 'token' | 'model'>} Sum */
@@ -29,8 +30,19 @@ const views = [
   { name: 'model', dimensions: ['model'] },
 ]
 
-/** @type {readonly (keyof Sum)[]} */
-const figures = ['calls', 'input_tokens', 'output_tokens']
+/** @typedef {'calls' | 'input_tokens' | 'output_tokens' | 'cost'} Figure */
+
+/**
+ * The figures to show. Costs only where some model has a price.
+ * @param {Sum} total
+ * @returns {readonly Figure[]}
+ */
+const figuresOf = ({ cost }) => [
+  'calls',
+  'input_tokens',
+  'output_tokens',
+  ...(cost === null ? [] : /** @type {const} */ (['cost'])),
+]
 
 export const Usage = () => {
   const api = useApi()
@@ -58,7 +70,7 @@ export const Usage = () => {
         ? html`<${Empty} icon="usage" title=${t.usage.empty}><p>${t.usage.emptyHint}</p><//>`
         : html`
             <dl class="figures">
-              ${figures.map((name) => html`<div key=${name}><dt>${t.usage.columns[name]}</dt><dd>${formatNumber(total[name])}</dd></div>`)}
+              ${figuresOf(total).map((name) => html`<div key=${name}><dt>${t.usage.columns[name]}</dt><dd>${format(total, name)}</dd></div>`)}
             </dl>
             <div class="tabs" role="group" aria-label=${t.usage.group}>
               ${views.map(({ name }) => html`<button key=${name} type="button" aria-pressed=${name === view} onClick=${() => setView(name)}>${t.usage.views[name]}</button>`)}
@@ -78,7 +90,7 @@ const Table = ({ rows, dimensions, total }) => html`
       <thead>
         <tr>
           ${dimensions.map((dimension) => html`<th key=${dimension} scope="col">${t.usage.columns[dimension]}</th>`)}
-          ${figures.map((name) => html`<th key=${name} scope="col" class="figure">${t.usage.columns[name]}</th>`)}
+          ${figuresOf(total).map((name) => html`<th key=${name} scope="col" class="figure">${t.usage.columns[name]}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -86,7 +98,7 @@ const Table = ({ rows, dimensions, total }) => html`
           (row) => html`
             <tr key=${keyOf(row, dimensions)}>
               ${dimensions.map((dimension, at) => (at === 0 ? html`<th key=${dimension} scope="row">${cell(row, dimension)}</th>` : html`<td key=${dimension}>${cell(row, dimension)}</td>`))}
-              ${numbers(row)}
+              ${numbers(row, total)}
             </tr>
           `,
         )}
@@ -94,18 +106,28 @@ const Table = ({ rows, dimensions, total }) => html`
       <tfoot>
         <tr>
           <th scope="row" colspan=${dimensions.length}>${t.usage.total}</th>
-          ${numbers(total)}
+          ${numbers(total, total)}
         </tr>
       </tfoot>
     </table>
   </div>
 `
 
-/** @param {Sum} row */
-const numbers = (row) => html`
+/**
+ * @param {Sum} row
+ * @param {Figure} name
+ */
+const format = (row, name) => (name === 'cost' ? formatCost(row.cost ?? 0) : formatNumber(row[name]))
+
+/**
+ * @param {Sum} row
+ * @param {Sum} total
+ */
+const numbers = (row, total) => html`
   <td class="figure">${formatNumber(row.calls)}</td>
   <td class="figure">${formatNumber(row.input_tokens)}${row.cached_tokens > 0 && html`<small>${t.usage.cached(formatNumber(row.cached_tokens))}</small>`}</td>
   <td class="figure">${formatNumber(row.output_tokens)}${row.reasoning_tokens > 0 && html`<small>${t.usage.reasoning(formatNumber(row.reasoning_tokens))}</small>`}</td>
+  ${total.cost !== null && html`<td class="figure">${row.cost !== null && formatCost(row.cost)}</td>`}
 `
 
 /**
@@ -146,9 +168,12 @@ export const grouped = (rows, dimensions) =>
  * @returns {Sum}
  */
 export const sum = (rows) => {
-  const total = { calls: 0, unreported: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
+  const counts = { calls: 0, unreported: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
+  /** @type {number | null} */
+  let cost = null
   for (const row of rows) {
-    for (const name of /** @type {(keyof Sum)[]} */ (Object.keys(total))) total[name] += row[name]
+    for (const name of /** @type {(keyof typeof counts)[]} */ (Object.keys(counts))) counts[name] += row[name]
+    if (row.cost !== null) cost = (cost ?? 0) + row.cost
   }
-  return total
+  return { ...counts, cost }
 }
