@@ -18,6 +18,8 @@ export const assetActions = [
 /** The actions of text generation. */
 export const textActions = [
   'CreateChatCompletion',
+  'CreateCompletion',
+  'CreateEmbedding',
   'ListModels',
   'GetModel',
   'CreateResponse',

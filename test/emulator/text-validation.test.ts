@@ -227,7 +227,7 @@ describe('keys, paths and content types', () => {
       const response = await fetch(emulator.text.url + path, { method, headers })
       return [response.status, response.headers.get('allow'), JSON.parse(await response.text()).error.code]
     }
-    expect(await got('/embeddings', 'POST')).toEqual([404, null, 'unknown_url'])
+    expect(await got('/moderations', 'POST')).toEqual([404, null, 'unknown_url'])
     expect(await got('')).toEqual([404, null, 'unknown_url'])
     expect(await got('/models/a/b')).toEqual([404, null, 'unknown_url'])
     expect(await got('/chat/completions')).toEqual([405, 'POST', 'method_not_supported'])

@@ -11,6 +11,10 @@ export interface TextModel {
   readonly chat?: boolean
   /** whether `/v1/responses` supports it; default true */
   readonly responses?: boolean
+  /** whether `/v1/completions` supports it; default false */
+  readonly completions?: boolean
+  /** whether `/v1/embeddings` supports it; default false */
+  readonly embeddings?: boolean
   /** whether it supports streaming; default true */
   readonly streams?: boolean
   /** whether it supports `stream_options`; default true */
@@ -46,6 +50,8 @@ export const defaultModels: readonly TextModel[] = [
   { id: 'emulated-reasoning-field', reasoning: 'always', reasoningField: 'reasoning' },
   { id: 'emulated-small', maxTokens: 64, contextTokens: 1024 },
   { id: 'emulated/odd name:v1' },
+  { id: 'emulated-instruct', chat: false, responses: false, completions: true },
+  { id: 'emulated-embedding', chat: false, responses: false, embeddings: true, contextTokens: 8192 },
 ]
 
 /** The model catalogue. */
@@ -80,6 +86,7 @@ export const modelObject = ({ id, created, ownedBy }: Model): object => ({
 
 const withDefaults = (model: TextModel): Model => ({
   ...{ ownedBy: 'emulated', created: 1_767_225_600, chat: true, responses: true },
+  ...{ completions: false, embeddings: false },
   ...{ streams: true, streamOptions: true, maxTokensField: 'either', reasoningField: 'reasoning_content' },
   ...{ maxTemperature: 1, maxTokens: 32_768, contextTokens: 131_072, reasoning: 'never' },
   ...model,

@@ -8,6 +8,7 @@ import type { Prompt, PromptMessage } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { referencedNames } from './references.ts'
 import { schemaIn } from './response-format.ts'
+import { stopsOf } from './stops.ts'
 import { toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated chat completion request. */
@@ -119,15 +120,6 @@ const maxTokensOf = (request: Reader, { maxTokens: max, maxTokensField }: Model)
     `max_tokens is too large: ${given}. This model supports at most ${max} completion tokens, ` +
     `whereas you provided ${given}.`
   throw badRequest(field, 'invalid_value', errorMessage)
-}
-
-const stopsOf = (request: Reader): string[] => {
-  const given = request.raw.stop ?? []
-  const stops = Array.isArray(given) ? given : [given]
-  if (stops.length > 4 || !stops.every((stop): stop is string => typeof stop === 'string')) {
-    throw badRequest('stop', 'invalid_type', "Invalid 'stop': expected a string or an array of at most 4 strings.")
-  }
-  return stops.filter((stop) => stop !== '')
 }
 
 const topLogprobsOf = (request: Reader): number | undefined => {

@@ -10,7 +10,7 @@ export const withDefaultScope = (faults: Faults): Faults => ({
 
 const withDefaultAction = (fault: Fault): Fault => {
   if (Object.hasOwn(textFaultFields, fault.kind)) {
-    return { ...fault, api: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Response)$/ }
+    return { ...fault, api: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Completion|Response)$/ }
   }
   return listFaults.includes(fault.kind) ? { ...fault, action: fault.action ?? /^List(?!Models$|InputItems$)/ } : fault
 }

@@ -7,13 +7,31 @@ import { costOf } from './tokens.ts'
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
+/** The APIs of text generation, as fields of a model. */
+export type TextApi = 'chat' | 'responses' | 'completions' | 'embeddings'
+
 /** The model of a request. Throws 400 when it is missing, 404 when it does not exist or does not support this API. */
-export const readModel = (request: Reader, catalogue: Catalogue, protocol: 'chat' | 'responses'): Model => {
+export const readModel = (request: Reader, catalogue: Catalogue, api: TextApi): Model => {
   const model = catalogue.find(request.required('model') || raise(missingField('model')))
-  if (model[protocol]) return model
-  const api = protocol === 'chat' ? 'Chat Completions' : 'Responses'
-  const errorMessage = `The model \`${model.id}\` is not supported with the ${api} API.`
-  throw new OpenAIError(404, errorMessage, { param: 'model', code: 'unsupported_api' })
+  if (model[api]) return model
+  throw unsupported[api](model)
+}
+
+const unsupportedIn = (api: string) => (model: Model) =>
+  new OpenAIError(404, `The model \`${model.id}\` is not supported with the ${api} API.`, {
+    ...{ param: 'model', code: 'unsupported_api' },
+  })
+
+const unsupported: Readonly<Record<TextApi, (model: Model) => OpenAIError>> = {
+  chat: unsupportedIn('Chat Completions'),
+  responses: unsupportedIn('Responses'),
+  completions: () =>
+    new OpenAIError(
+      404,
+      'This is a chat model and not supported in the v1/completions endpoint. Did you mean to use v1/chat/completions?',
+      { param: 'model' },
+    ),
+  embeddings: () => new OpenAIError(403, 'You are not allowed to generate embeddings from this model'),
 }
 
 /** Whether the model generates reasoning. Throws 400 when the model does not support an effort. */

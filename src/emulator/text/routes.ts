@@ -35,7 +35,12 @@ interface Resource {
 }
 
 /** The actions of a server that knows chat completions only. Such servers often have no route for one model. */
-const chatOnlyActions: readonly TextAction[] = ['ListModels', 'CreateChatCompletion']
+const chatOnlyActions: readonly TextAction[] = [
+  'ListModels',
+  'CreateChatCompletion',
+  'CreateCompletion',
+  'CreateEmbedding',
+]
 
 /** The resource of a request target; undefined when no path matches. */
 const resourceOf = (target: string): Resource | undefined => {
@@ -54,6 +59,10 @@ const fullResourceOf = (target: string): Resource | undefined => {
       return { methods: { GET: 'ListModels' }, id }
     case 'chat/{id}':
       return id === 'completions' ? { methods: { POST: 'CreateChatCompletion' }, id: '' } : undefined
+    case 'completions':
+      return { methods: { POST: 'CreateCompletion' }, id }
+    case 'embeddings':
+      return { methods: { POST: 'CreateEmbedding' }, id }
     case 'responses':
       return { methods: { POST: 'CreateResponse' }, id }
     case 'responses/{id}':

@@ -6,7 +6,9 @@ import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
 import { checkChatOnly } from './chat-only.ts'
 import { readChat } from './chat-request.ts'
+import { createCompletion } from './completions.ts'
 import { conversationCalls, createConversation } from './conversations.ts'
+import { createEmbeddings } from './embeddings.ts'
 import { generate } from './generation.ts'
 import type { TextObjects } from './objects.ts'
 import { OpenAIError } from './openai-error.ts'
@@ -56,10 +58,31 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
     const body = bodyOf(request)
     if (action === 'CreateConversation') return createConversation(body, objects, callContext)
     quota.take(String(body.model))
-    const protocol = action === 'CreateResponse' ? 'responses' : 'chat'
-    if (text.rejectUnknownFields) checkKnown(body, protocol)
-    if (chatOnly) checkChatOnly(body)
-    return (protocol === 'chat' ? chat : responses)(body, callContext, overrides)
+    switch (action) {
+      case 'CreateEmbedding':
+        return embeddings(body)
+      case 'CreateCompletion':
+        return completion(body, callContext, overrides)
+      case 'CreateResponse':
+        if (text.rejectUnknownFields) checkKnown(body, 'responses')
+        return responses(body, callContext, overrides)
+      default:
+        if (text.rejectUnknownFields) checkKnown(body, 'chat')
+        if (chatOnly) checkChatOnly(body)
+        return chat(body, callContext, overrides)
+    }
+  }
+
+  const embeddings = (body: Json): Steps => {
+    const { steps, tokens } = createEmbeddings(body, catalogue)
+    quota.spend(tokens)
+    return steps
+  }
+
+  const completion = (body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps => {
+    const made = createCompletion(body, catalogue, callContext)
+    quota.spend(made.usage.input + made.usage.output)
+    return (streams ?? made.streams) ? streamSteps(made.events()) : nonStreaming(made.body(), made.usage.output)
   }
 
   const chat = (body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps => {
