@@ -27,6 +27,8 @@ export const textActions = [
   'DeleteResponse',
   'CancelResponse',
   'ListInputItems',
+  'CompactResponse',
+  'CountInputTokens',
   'CreateConversation',
   'GetConversation',
   'DeleteConversation',

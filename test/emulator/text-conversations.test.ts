@@ -84,7 +84,7 @@ describe('items of the account', () => {
   test('an unknown or unstored item is 404, and so is reasoning without its encrypted content', async () => {
     const withReasoning = { reasoning: { effort: 'low' } }
     const { output } = await create('hi', { ...withReasoning, store: false, include: ['reasoning.encrypted_content'] })
-    const [reasoning] = output
+    const [reasoning, message] = output
     for (const item of [
       { type: 'item_reference', id: 'msg_nothing' },
       { type: 'item_reference', id: reasoning?.id },
@@ -95,7 +95,7 @@ describe('items of the account', () => {
         ...[404, 'input', `404 Item with id '${item.id}' not found.`],
       ])
     }
-    expect((await create([reasoning, { role: 'user', content: 'x' }])).status).toBe('completed')
+    expect((await create([reasoning, message, { role: 'user', content: 'x' }])).status).toBe('completed')
     const kept = await create('hi', withReasoning)
     expect((await create([{ type: 'reasoning', id: kept.output[0]?.id, summary: [] }])).status).toBe('completed')
   })

@@ -32,7 +32,7 @@ export const createCompletion = (body: Json, catalogue: Catalogue, callContext: 
   const generated = prompts.map((prompt) => generate(prompt))
   const usages = prompts.map((prompt, index) => usageOf(prompt, generated[index] ?? []))
   const sum = (field: keyof Usage) => usages.reduce((total, usage) => total + usage[field], 0)
-  const usage = { input: sum('input'), output: sum('output'), reasoning: 0 }
+  const usage = { input: sum('input'), output: sum('output'), reasoning: 0, cached: 0, written: 0 }
   const common = {
     ...{ id: textIdOf('cmpl-', callContext), object: 'text_completion', created: secondsOf(callContext) },
     ...{ model: model.id, system_fingerprint: fingerprintOf(model.id, undefined) },

@@ -10,7 +10,7 @@ import type { ObjectCalls } from './stored-calls.ts'
 /** CreateConversation: stores a conversation with optional items. */
 export const createConversation = (body: Json, objects: TextObjects, callContext: CallContext): Steps => {
   const request = readerOf(body)
-  const items = request.has('items') ? itemsIn(request, 'items', objects.item, callContext) : []
+  const items = request.has('items') ? itemsIn(request, 'items', objects, callContext) : []
   const metadata = request.object('metadata')?.raw ?? {}
   const made = objects.addConversation({ id: textIdOf('conv_', callContext), at: callContext.at, metadata, items })
   return jsonSteps(200, conversationObject(made))

@@ -41,6 +41,11 @@ export const generate = (prompt: Prompt, scene?: Scene): Generation[] =>
     scene === undefined ? generateOne(prompt, index) : performed(scene, prompt),
   )
 
+/** An output that is only a text. */
+export const textGeneration = (text: string): Generation => ({
+  ...{ reasoning: [], text: tokensOf(text), isRefusal: false, calls: [], searches: false, finish: 'stop' },
+})
+
 /** Counts the tokens of generated outputs. */
 export const tokensIn = (generations: readonly Generation[]): { readonly all: number; readonly reasoning: number } => {
   const reasoning = generations.reduce((sum, one) => sum + one.reasoning.length, 0)

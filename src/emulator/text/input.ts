@@ -3,12 +3,17 @@ import type { CallContext } from './call-context.ts'
 import { type Content, contentOf } from './content.ts'
 import { type Item, inputIdOf, openCallsIn } from './items.ts'
 import { badRequest, missingField, OpenAIError, wrongType, wrongValue } from './openai-error.ts'
-import type { PromptMessage } from './prompt.ts'
-import type { Reader } from './reader.ts'
+import type { PromptMessage, Tool } from './prompt.ts'
+import type { Json, Reader } from './reader.ts'
+import type { Sealing } from './sealing.ts'
 import { toolsIn } from './tools.ts'
 
-/** Looks up an item of the account by id. */
-export type FindItem = (id: string) => Item | undefined
+/** What the account knows of the items of an input. */
+export interface KnownItems {
+  /** an item of the account by its id */
+  item(id: string): Item | undefined
+  readonly sealing: Sealing
+}
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
 /** The field of each type of tool call that has its text. */
@@ -22,17 +27,22 @@ const outputs: Readonly<Record<string, string>> = {
   tool_search_output: 'tools',
 }
 /** Items that a model returns and accepts as input, but that have no text for the prompt. */
-const withoutText: readonly string[] = ['reasoning', 'web_search_call']
-const types = ['message', ...Object.keys(calls), ...Object.keys(outputs), ...withoutText, 'item_reference']
+const withoutText: readonly string[] = [
+  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
+  ...['configuration_update', 'compaction_trigger'],
+]
+const others = ['reasoning', 'compaction', 'additional_tools', 'item_reference']
+const types = ['message', ...Object.keys(calls), ...Object.keys(outputs), ...withoutText, ...others]
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
 export const inputOf = (
   request: Reader,
   earlier: readonly Item[],
-  find: FindItem,
+  known: KnownItems,
   callContext: CallContext,
 ): Item[] => {
-  const items = itemsIn(request, 'input', find, callContext)
+  const items = itemsIn(request, 'input', known, callContext)
+  checkReasoning(items)
   const open = new Set(openCallsIn(earlier))
   for (const { callId, outputOf } of items) {
     if (callId !== undefined) open.add(callId)
@@ -49,8 +59,21 @@ export const inputOf = (
   throw badRequest('input', 'invalid_value', `No tool output found for function call ${missing}.`)
 }
 
+/** Throws 400 when reasoning does not precede what the model generated after it. */
+const checkReasoning = (items: readonly Item[]): void => {
+  const isReasoning = ({ json }: Item) => json.type === 'reasoning'
+  const lone = items.find((item, index) => {
+    const next = items.slice(index).find((one) => !isReasoning(one))
+    const role = next?.json.role
+    return isReasoning(item) && item.json.encrypted_content && (next === undefined || role === 'user')
+  })
+  if (lone === undefined) return
+  const errorMessage = `Item '${lone.id}' of type 'reasoning' was provided without its required following item.`
+  throw new OpenAIError(400, errorMessage, { param: 'input' })
+}
+
 /** Reads a field that is a string or an array of items. */
-export const itemsIn = (request: Reader, name: string, find: FindItem, callContext: CallContext): Item[] => {
+export const itemsIn = (request: Reader, name: string, known: KnownItems, callContext: CallContext): Item[] => {
   const given = request.raw[name]
   if (given === undefined || given === null) throw missingField(name)
   if (typeof given === 'string') {
@@ -59,19 +82,22 @@ export const itemsIn = (request: Reader, name: string, find: FindItem, callConte
     return [{ id: json.id, json, turn: { role: 'user', text: given, attachments: 0 } }]
   }
   if (!Array.isArray(given)) throw wrongType(name, 'one of a string or array of objects', given)
-  return request.objects(name).map((item, index) => itemOf(item, find, callContext, index))
+  return request.objects(name).map((item, index) => itemOf(item, known, callContext, index))
 }
 
-const itemOf = (item: Reader, find: FindItem, callContext: CallContext, index: number): Item => {
+const itemOf = (item: Reader, known: KnownItems, callContext: CallContext, index: number): Item => {
   const type = item.text('type') ?? 'message'
   if (isReference(item, type)) {
     const id = item.required('id')
-    return find(id) ?? raise(new OpenAIError(404, `Item with id '${id}' not found.`, { param: 'input' }))
+    return known.item(id) ?? raise(new OpenAIError(404, `Item with id '${id}' not found.`, { param: 'input' }))
   }
   const id = item.text('id') ?? inputIdOf(type, callContext, index)
   const json = { ...messageFrame(callContext, index), ...item.raw, type, id }
   if (type === 'message') return { id, json, turn: messageOf(item) }
   if (withoutText.includes(type)) return { id, json }
+  if (type === 'reasoning') return { id, json: checkSealed(item, json, known) }
+  if (type === 'compaction') return { id, json, turn: summaryIn(item, known) }
+  if (type === 'additional_tools') return { id, json, tools: additionalTools(item) }
   const output = outputs[type]
   if (output !== undefined) {
     const outputOf = item.required('call_id')
@@ -80,6 +106,22 @@ const itemOf = (item: Reader, find: FindItem, callContext: CallContext, index: n
   const field = calls[type] ?? raise(wrongValue(item.path('type'), type, types))
   const text = callTextIn(item, type, field)
   return { id, json, turn: { role: 'assistant', text, attachments: 0 }, callId: item.required('call_id') }
+}
+
+const checkSealed = (item: Reader, json: Json, { sealing }: KnownItems): Json => {
+  const sealed = item.text('encrypted_content')
+  if (sealed !== undefined) sealing.open(sealed, item.text('id'))
+  return json
+}
+
+const summaryIn = (item: Reader, { sealing }: KnownItems): PromptMessage => {
+  const { text } = sealing.open(item.required('encrypted_content'), item.text('id'))
+  return { role: 'system', text, attachments: 0 }
+}
+
+const additionalTools = (item: Reader): Tool[] => {
+  if (item.oneOf('role', ['developer'] as const) === undefined) throw missingField(item.path('role'))
+  return toolsIn(item.objects('tools'), 'flat')
 }
 
 const callTextIn = (item: Reader, type: string, field: string): string => {

@@ -21,6 +21,7 @@ const prefixes: Readonly<Record<string, string>> = {
   ...{ message: 'msg_', reasoning: 'rs_', web_search_call: 'ws_', function_call: 'fc_', custom_tool_call: 'ctc_' },
   ...{ function_call_output: 'fco_', custom_tool_call_output: 'ctco_' },
   ...{ local_shell_call: 'lsh_', local_shell_call_output: 'lsho_' },
+  ...{ compaction: 'cmp_', additional_tools: 'at_' },
   ...{ tool_search_call: 'tsc_', tool_search_output: 'tso_' },
 }
 

@@ -2,6 +2,7 @@ import type { Settings } from '../settings.ts'
 import { textIdOf } from './call-context.ts'
 import type { Item } from './items.ts'
 import type { Json } from './reader.ts'
+import { createSealing, type Sealing } from './sealing.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'
 
 /** Kinds of objects that a test adds. The emulated APIs reference them but cannot create them. */
@@ -46,6 +47,8 @@ export interface TextObjects {
   item(id: string): Item | undefined
   testObject(kind: TestObjectKind, id: string): TestObject | undefined
   readonly stored: StoredObjects
+  /** the encryption of content that the caller keeps */
+  readonly sealing: Sealing
 }
 
 /** Direct access to the stored objects of the account, without the API. */
@@ -159,5 +162,6 @@ export const createObjects = ({ clock, text: textSettings }: Settings): TextObje
       return found?.kind === kind ? found : undefined
     },
     stored,
+    sealing: createSealing(textSettings.key),
   }
 }

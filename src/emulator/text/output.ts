@@ -1,5 +1,6 @@
 import { type CallContext, textIdOf } from './call-context.ts'
 import { callItem } from './call-items.ts'
+import { compactionItem } from './compaction.ts'
 import type { Generation } from './generation.ts'
 import { lastText } from './prompt.ts'
 import type { ResponsesRequest } from './responses-request.ts'
@@ -27,6 +28,7 @@ export interface OutputItem {
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
 export const outputOf = (request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] => {
   const { reasoning, text, calls, searches, finish } = generation
+  if (request.compacts) return [compactionItem(request, callContext)]
   const message = text.length > 0 || (calls.length === 0 && finish === 'stop')
   return [
     ...(reasoning.length > 0 ? [reasoningItem(request, reasoning, callContext)] : []),
@@ -37,13 +39,15 @@ export const outputOf = (request: ResponsesRequest, generation: Generation, call
 }
 
 const reasoningItem = (
-  { include }: ResponsesRequest,
+  { include, sealing }: ResponsesRequest,
   reasoning: readonly string[],
   callContext: CallContext,
 ): OutputItem => {
   const id = textIdOf('rs_', callContext)
   const text = reasoning.join('')
-  const secret = include.includes('reasoning.encrypted_content') ? { encrypted_content: btoa(id) } : {}
+  const secret = include.includes('reasoning.encrypted_content')
+    ? { encrypted_content: sealing.seal({ id, text }) }
+    : {}
   const added = { id, type: 'reasoning', summary: [], ...secret }
   const at = { summary_index: 0 }
   const part = { type: 'summary_text', text }

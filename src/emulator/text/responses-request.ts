@@ -10,6 +10,7 @@ import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { referencedNames } from './references.ts'
 import { schemaIn } from './response-format.ts'
+import type { Sealing } from './sealing.ts'
 import { searchesIn, toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A validated Responses request. */
@@ -28,6 +29,9 @@ export interface ResponsesRequest {
   readonly stores: boolean
   /** the `include` parameter: additional output data */
   readonly include: readonly string[]
+  /** whether it asks for a compaction of its items in place of a response */
+  readonly compacts: boolean
+  readonly sealing: Sealing
 }
 
 const logprobs = 'message.output_text.logprobs'
@@ -42,7 +46,7 @@ export const readResponses = (
   const request = readerOf(body)
   const model = readModel(request, catalogue, 'responses')
   const { earlier, conversation } = contextOf(request, objects)
-  const input = inputOf(request, earlier, objects.item, callContext)
+  const input = inputOf(request, earlier, objects, callContext)
   const referred = input.filter((item) => objects.item(item.id) === item)
   const { streams, options } = readStream(request, model)
   const stores = request.boolean('store') ?? true
@@ -50,7 +54,8 @@ export const readResponses = (
   if (background && !stores) {
     throw badRequest('background', 'invalid_value', "Background mode requires 'store' to be true.")
   }
-  const tools = [...toolsOf(request, 'flat'), ...[...earlier, ...input].flatMap((item) => item.tools ?? [])]
+  const added = [...earlier, ...input].flatMap((item) => item.tools ?? [])
+  const tools = [...toolsOf(request, 'flat'), ...added]
   const include = includeOf(request)
   const choice = toolChoiceOf(request, tools, 'flat')
   const top = request.integer('top_logprobs', 0, 20)
@@ -69,6 +74,7 @@ export const readResponses = (
   }
   return {
     ...{ raw: body, prompt: checkPrompt(prompt, 'input'), earlier, input, conversation, streams, include },
+    ...{ compacts: input.at(-1)?.json.type === 'compaction_trigger', sealing: objects.sealing },
     ...{ background, stores, obfuscates: options?.boolean('include_obfuscation') ?? false, tier: readTier(request) },
   }
 }

@@ -29,6 +29,12 @@ type Methods = Readonly<Record<string, TextAction>>
 const response: Methods = { GET: 'GetResponse', DELETE: 'DeleteResponse' }
 const conversation: Methods = { GET: 'GetConversation', DELETE: 'DeleteConversation' }
 
+/** Actions whose names stand where the id of a response would. */
+const responseActions: Readonly<Record<string, Methods | undefined>> = {
+  compact: { POST: 'CompactResponse' },
+  input_tokens: { POST: 'CountInputTokens' },
+}
+
 interface Resource {
   readonly methods: Methods
   readonly id: string
@@ -66,7 +72,7 @@ const fullResourceOf = (target: string): Resource | undefined => {
     case 'responses':
       return { methods: { POST: 'CreateResponse' }, id }
     case 'responses/{id}':
-      return { methods: response, id }
+      return { methods: { ...response, ...responseActions[id] }, id }
     case 'responses/{id}/cancel':
       return { methods: { POST: 'CancelResponse' }, id }
     case 'responses/{id}/input_items':

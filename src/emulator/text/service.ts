@@ -6,12 +6,14 @@ import { catalogueOf, modelObject } from './catalogue.ts'
 import { chunksOf, completionOf } from './chat.ts'
 import { checkChatOnly } from './chat-only.ts'
 import { readChat } from './chat-request.ts'
+import { compactedOf, summaryOf } from './compaction.ts'
 import { createCompletion } from './completions.ts'
 import { conversationCalls, createConversation } from './conversations.ts'
 import { createEmbeddings } from './embeddings.ts'
-import { generate } from './generation.ts'
+import { generate, textGeneration } from './generation.ts'
 import type { TextObjects } from './objects.ts'
 import { OpenAIError } from './openai-error.ts'
+import { createPromptCache } from './prompt-cache.ts'
 import { createQuota } from './quota.ts'
 import type { Json } from './reader.ts'
 import { responseEvents, responseOf } from './responses.ts'
@@ -47,6 +49,7 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
   const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
   const quota = createQuota(text, clock)
+  const cache = createPromptCache()
   const objectCalls = { ...responseCalls(settings, objects), ...conversationCalls(objects) }
 
   const perform = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps => {
@@ -57,12 +60,15 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
     if (objectCall !== undefined) return objectCall(id, new URLSearchParams(splitTarget(request.target)[1]))
     const body = bodyOf(request)
     if (action === 'CreateConversation') return createConversation(body, objects, callContext)
+    if (action === 'CountInputTokens') return inputTokens(body, callContext)
     quota.take(String(body.model))
     switch (action) {
       case 'CreateEmbedding':
         return embeddings(body)
       case 'CreateCompletion':
         return completion(body, callContext, overrides)
+      case 'CompactResponse':
+        return compacted(body, callContext)
       case 'CreateResponse':
         if (text.rejectUnknownFields) checkKnown(body, 'responses')
         return responses(body, callContext, overrides)
@@ -88,7 +94,7 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
   const chat = (body: Json, callContext: CallContext, { streams, usageOnEveryChunk }: GenerationOverrides): Steps => {
     const validated = readChat(body, catalogue, objects)
     const generations = generate(validated.prompt, sceneOf(validated.prompt, scenarios.list()))
-    const usage = usageOf(validated.prompt, generations)
+    const usage = usageOf(validated.prompt, generations, cache.use(validated.prompt))
     quota.spend(usage.input + usage.output)
     const generated = { request: validated, generations, usage, callContext, usageOnEveryChunk }
     return (streams ?? validated.streams)
@@ -98,9 +104,11 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
 
   const responses = (body: Json, callContext: CallContext, { streams }: GenerationOverrides): Steps => {
     const validated = readResponses(body, catalogue, objects, callContext)
-    const [generation] = generate(validated.prompt, sceneOf(validated.prompt, scenarios.list()))
+    const [generation] = validated.compacts
+      ? [textGeneration(summaryOf(validated))]
+      : generate(validated.prompt, sceneOf(validated.prompt, scenarios.list()))
     if (generation === undefined) throw new Error('nothing was generated')
-    const usage = usageOf(validated.prompt, [generation])
+    const usage = usageOf(validated.prompt, [generation], cache.use(validated.prompt))
     quota.spend(usage.input + usage.output)
     const generated = { request: validated, generation, usage, callContext }
     const stored = storedOf(generated)
@@ -110,6 +118,20 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
       ? streamSteps(responseEvents(generated, text.doneOnResponses))
       : nonStreaming(responseOf(generated), usage.output)
   }
+
+  const compacted = (body: Json, callContext: CallContext): Steps => {
+    const validated = readResponses({ input: [], ...body }, catalogue, objects, callContext)
+    const usage = usageOf(validated.prompt, [textGeneration(summaryOf(validated))])
+    quota.spend(usage.input + usage.output)
+    return nonStreaming(compactedOf(validated, usage, callContext), usage.output)
+  }
+
+  const inputTokens = (body: Json, callContext: CallContext): Steps => {
+    const [model] = catalogue.list.filter(({ responses }) => responses)
+    const { prompt } = readResponses({ model: model?.id, input: [], ...body }, catalogue, objects, callContext)
+    return jsonSteps(200, { object: 'response.input_tokens', input_tokens: usageOf(prompt, []).input })
+  }
+
   const stepsOf = (request: ReceivedRequest, callContext: CallContext, overrides: GenerationOverrides): Steps => {
     try {
       return perform(request, callContext, overrides)

@@ -84,7 +84,7 @@ export const searchesIn = (request: Reader): boolean =>
 export const toolChoiceOf = (request: Reader, tools: readonly Tool[], nesting: Nesting): Prompt['choice'] => {
   const given = request.raw.tool_choice ?? undefined
   if (given === undefined) return 'auto'
-  if (!request.has('tools')) {
+  if (!request.has('tools') && tools.length === 0) {
     const errorMessage = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
     throw badRequest('tool_choice', 'invalid_value', errorMessage)
   }
