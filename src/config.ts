@@ -1,3 +1,4 @@
+import type { TextUpstream } from '../plugins/text-generation/index.ts'
 import { isPrices, type Prices } from '../plugins/text-generation/prices.ts'
 import { jsonOrFile } from './config/json-or-file.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
@@ -17,11 +18,11 @@ import {
   secretList,
   segment,
   segmentForm,
-  textAddress,
   webAddress,
   words,
 } from './config/parsers.ts'
 import { createReader, type Environment, type Read } from './config/reader.ts'
+import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
 import { databaseKindOf, databaseUrlForms } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
@@ -75,8 +76,8 @@ export interface Config {
   }
   readonly face: { readonly taskMs: number }
   readonly text: {
-    /** Undefined: no upstream; text generation responds with 502. */
-    readonly upstream?: { readonly url: string; readonly key?: string }
+    /** Empty: text generation responds with 502. */
+    readonly upstreams: readonly TextUpstream[]
     readonly timeoutMs: number
     /** Maximum output tokens for a request that sets no maximum. Undefined: the gateway adds none. */
     readonly defaultMaxTokens?: number
@@ -104,6 +105,8 @@ export interface Config {
     readonly sampledRatio: number
   }
   readonly logLevel: LogLevel
+  /** Files that hold a part of the configuration. Every process of the server reads them. */
+  readonly files: readonly string[]
   /** All values above that must never be logged. */
   readonly secrets: readonly string[]
 }
@@ -131,8 +134,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: a file or a database server')
   }
   const { upstream, limits } = readMediaUpstream(env, read, addProblem)
-  const textUrl = read('TEXT_UPSTREAM_URL', 'must be an http or https address that ends with /v1', textAddress)
-  const textKey = read('TEXT_UPSTREAM_KEY', printableForm, key)
+  const textUpstreams = readTextUpstreams(env, read, addProblem)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
   const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
   const sessionSecrets =
@@ -188,7 +190,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
     text: {
-      upstream: textUrl === undefined ? undefined : { url: textUrl, key: textKey },
+      upstreams: textUpstreams,
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
       defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
@@ -200,12 +202,13 @@ export const readConfig = (env: Environment): Config | Problems => {
     sessionSecrets,
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
+    files: [env.TEXT_UPSTREAMS, env.TEXT_PRICES].flatMap((text) => (text?.startsWith('@') ? [text.slice(1)] : [])),
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
   }
   if (problems.length > 0) return { problems }
   const secrets = [
     ...mediaSecrets(upstream),
-    textKey,
+    ...textSecrets(textUpstreams),
     metricsToken,
     ...sessionSecrets,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),

@@ -120,7 +120,7 @@ const openApp = async (
       reconcile,
     },
     text: {
-      upstreams: config.text.upstream ? [config.text.upstream] : [],
+      upstreams: config.text.upstreams,
       identify,
       usage: store,
       objects: store,

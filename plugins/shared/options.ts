@@ -61,11 +61,18 @@ export const checkKey = (name: string, value: string): void => {
   if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a text, and not empty`)
 }
 
-/** Throws TypeError unless the option is an `http` or `https` URL to which a client can append a path: without credentials, query and fragment. */
-export const checkUpstreamUrl = (name: string, value: string): void => {
+/** What `isUpstreamUrl` requires. */
+export const upstreamUrlForm = 'must be an http or https URL without credentials, query or fragment'
+
+/** Whether a value is an `http` or `https` URL to which a client can append a path: without credentials, query and fragment. */
+export const isUpstreamUrl = (value: unknown): boolean => {
   const url = typeof value === 'string' ? URL.parse(value) : null
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || /[?#]/.test(value))
-    throw new TypeError(`${name} must be an http or https URL without credentials, query or fragment`)
+  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(String(value))
+}
+
+/** Throws TypeError unless the option is such a URL. */
+export const checkUpstreamUrl = (name: string, value: string): void => {
+  if (!isUpstreamUrl(value)) throw new TypeError(`${name} ${upstreamUrlForm}`)
 }
 
 /** Throws TypeError for a number that is not above 0, such as a limit or a duration. Undefined: the option has its default. */

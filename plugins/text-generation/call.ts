@@ -20,6 +20,7 @@ import type { IssuedObjects } from './objects/issued.ts'
 import type { Exchange } from './protocol.ts'
 import { type Addition, rejectedAddition } from './upstream/additions.ts'
 import type { TextResponse, UpstreamClient } from './upstream/client.ts'
+import { maxTokensFieldIn } from './upstream/learnt-capabilities.ts'
 import type { ModelRoute } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
 import type { RejectedAdditions } from './upstream/rejected-additions.ts'
@@ -114,6 +115,8 @@ export const callUpstream = async <Result>(
       return result
     } catch (error) {
       const problem = problemOf(error, upstream, headers)
+      // The attempt loop repeats the call with the other field, so that it keeps its maximum.
+      if (maxTokensFieldIn(problem, route)) throw problem
       const rejection = problem instanceof UpstreamRejectedError ? rejectedAddition(problem) : undefined
       if (!rejection || without.has(rejection.addition)) throw problem
       without.add(rejection.addition)

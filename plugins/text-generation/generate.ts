@@ -1,7 +1,7 @@
 import type { Ownership } from '../ownership/index.ts'
 import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import { bytesPerTurn, type Json, nextTurn } from '../shared/json.ts'
+import { bytesPerTurn, type Json, nextTurn, toJson } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
@@ -63,7 +63,7 @@ export const generate = async (
   if (isLarge) await nextTurn()
   const { routing, learnt, traceCall } = options
   const name = shortStringOf(json.get('model')) ?? ''
-  const configured = routing.routeOf(name)
+  const [configured] = routing.routesOf(name)
   if (!configured) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   let route = learnt.apply(configured, name)
   let validated = protocol.validate(json, route)
@@ -76,7 +76,8 @@ export const generate = async (
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
-    const pendingCheck = options.objects.check(json, { user, route, bridged })
+    const sent = route.id === undefined ? json : json.with('model', toJson(route.id))
+    const pendingCheck = options.objects.check(sent, { user, route, bridged })
     const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
     if (isLarge) await nextTurn()
     const exchange = protocol.toExchange(checkedRequest, validated, route)
@@ -111,7 +112,7 @@ export const generate = async (
       if (limitations) learnt.remember(route, model, limitations)
       return response
     } catch (error) {
-      const limitation = limitationIn(error, { exchange, model })
+      const limitation = accepted ? undefined : limitationIn(error, { exchange, route, model })
       // The bridge has found no route either: the first error tells what is wrong.
       if (!limitation) throw limitations?.chatOnly && hasNoRoute(error, model) ? firstError : error
       firstError ??= error

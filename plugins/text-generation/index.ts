@@ -5,7 +5,7 @@ import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
-import { checkAbove0, checkElysia, checkIdentify, checkPath, checkUpstreamUrl } from '../shared/options.ts'
+import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
 import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { noLog } from '../shared/problem.ts'
@@ -31,6 +31,7 @@ import { createUpstreamClient } from './upstream/client.ts'
 import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
 import { createModelRouting } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
+import { upstreamProblems } from './upstream/upstream-options.ts'
 import { createUsageRecorder } from './usage.ts'
 import { upgradeRequired } from './websocket/upgrade.ts'
 
@@ -51,13 +52,13 @@ export type { ModelPrice, Prices } from './prices.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
 export { createResponsesAssembly, type ResponsesAssembly, type ResponsesAssemblyOptions } from './responses/assembly.ts'
 export type * from './types.ts'
-export type { Capabilities, TextUpstream } from './upstream/model-routing.ts'
+export type { Capabilities, MaxTokensField, TextUpstream, UpstreamModel } from './upstream/model-routing.ts'
 export { type ObserveUsage, readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
 /**
  * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
  *
- * Throws TypeError for a wrong `prefix` or URL of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
+ * Throws TypeError for a wrong `prefix` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
  */
 export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },
@@ -74,8 +75,8 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   } = options
   const prefix = checkPath('prefix', options.prefix ?? '/v1')
   checkIdentify(options.identify)
-  if (!Array.isArray(upstreams)) throw new TypeError('upstreams must be a list')
-  for (const [index, upstream] of upstreams.entries()) checkUpstreamUrl(`upstreams[${index}].url`, upstream?.url)
+  const [problem] = upstreamProblems(upstreams)
+  if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
   const { heartbeatMs, objectTtlMs = 30 * 86_400_000 } = options
   const maxTokens = defaultMaxTokens ?? undefined
   checkAbove0({ timeoutMs, heartbeatMs, objectTtlMs, maxBodyBytes, maxResponseBytes, defaultMaxTokens: maxTokens })

@@ -17,7 +17,7 @@ export const getModel = async (
   { id, ...request }: ModelsRequest & { readonly id: string | null },
   context: GenerationContext,
 ): Promise<Response> => {
-  const route = isModelId(id) ? request.routing.routeOf(id) : undefined
+  const route = isModelId(id) ? request.routing.routesOf(id)[0] : undefined
   if (!route || id === null) {
     throw new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
   }
@@ -50,7 +50,7 @@ export const listModels = async (request: ModelsRequest, context: GenerationCont
 const servedBy = (routing: ModelRouting, index: number, bytes: Uint8Array): readonly Json[] =>
   (objectIn(bytes).get('data')?.elements() ?? []).filter((model) => {
     const id = model.get('id')?.string()
-    return id !== undefined && routing.routeOf(id)?.upstream === routing.upstreams[index]
+    return id !== undefined && routing.routesOf(id)[0]?.upstream === routing.upstreams[index]
   })
 
 /**

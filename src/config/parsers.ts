@@ -48,12 +48,6 @@ export const address = (text: string): string | undefined => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Parses the address of a text upstream, which ends with `/v1`. */
-export const textAddress = (text: string): string | undefined => {
-  const url = address(text)
-  return url?.endsWith('/v1') ? url : undefined
-}
-
 /** Parses secrets of at least 16 characters, separated by commas. */
 export const secretList = (text: string): readonly string[] | undefined => {
   const secrets = text.split(',').map((secret) => secret.trim())

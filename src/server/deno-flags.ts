@@ -39,7 +39,7 @@ export const workerFlags = (config: Config, permissions: DenoPermissions): reado
     ...flags('env', 'variable', []),
     ...flags('sys', 'kind', ['hostname']),
     ...flags('net', 'host', hosts),
-    ...flags('read', 'path', [...folders, ...consoleFiles()]),
+    ...flags('read', 'path', [...folders, ...consoleFiles(), ...config.files]),
     ...flags('write', 'path', folders),
   ]
 }

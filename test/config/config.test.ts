@@ -42,7 +42,7 @@ describe('config', () => {
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
       text: {
-        upstream: undefined,
+        upstreams: [],
         timeoutMs: 200_000,
         defaultMaxTokens: 4_096,
         objectTtlMs: 30 * 86_400_000,
@@ -51,6 +51,7 @@ describe('config', () => {
       },
       sessionSecrets: [],
       metricsToken: undefined,
+      files: [],
       logLevel: 'info',
       secrets: [],
     })
@@ -134,7 +135,7 @@ describe('config', () => {
       },
       face: { taskMs: 60_000 },
       text: {
-        upstream: { url: 'http://127.0.0.1:9/v1', key: 'text-key' },
+        upstreams: [{ url: 'http://127.0.0.1:9/v1', key: 'text-key' }],
         timeoutMs: 1_000,
         defaultMaxTokens: undefined,
         heartbeatMs: 15_000,
@@ -146,6 +147,7 @@ describe('config', () => {
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
       traces: { url: 'http://collector.example:4318/v1/traces', serviceName: 'the-gateway', sampledRatio: 0.25 },
+      files: [],
       logLevel: 'silent',
       secrets: [
         'upstream-key',
@@ -253,7 +255,7 @@ describe('config', () => {
     ['MEDIA_UPSTREAM_TIMEOUT_SECONDS', ['0', '-1', '86401', '1s', '0.0001']],
     ['UPSTREAM_QUEUE_SECONDS', ['-1', 'x', '1e1']],
     ['FACE_TASK_SECONDS', ['0', 'x']],
-    ['TEXT_UPSTREAM_URL', ['https://x/v2', 'https://x/', 'x/v1', 'https://u:p@x/v1']],
+    ['TEXT_UPSTREAM_URL', ['x/v1', 'ftp://x/v1', 'https://u:p@x/v1', 'https://x/v1?a=b', 'https://x/v1#a']],
     ['TEXT_TIMEOUT_SECONDS', ['0', 'x']],
     ['TEXT_DEFAULT_MAX_TOKENS', ['-1', '1.5', 'x']],
     ['TEXT_HEARTBEAT_SECONDS', ['-1', 'x']],

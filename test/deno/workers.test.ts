@@ -1,5 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { consoleFiles } from '../../plugins/console/index.ts'
 import { readConfig } from '../../src/config.ts'
@@ -117,6 +119,18 @@ describe('the flags of a worker', () => {
       '--allow-env',
       '--allow-net=database.example:5432',
     ])
+  })
+
+  test('the files of the configuration can be read', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'upstreams.json')
+    writeFileSync(file, '[{"url":"http://text.example/v1"}]')
+    const config = readConfig({ TEXT_UPSTREAMS: `@${file}` })
+    if ('problems' in config) throw new Error(config.problems.join('\n'))
+    const querySync = ({ path }: Readonly<Record<string, string>>) => ({
+      state: path === file ? 'granted' : 'prompt',
+      partial: false,
+    })
+    expect(workerFlags(config, { querySync })).toEqual([`--allow-read=${file}`])
   })
 
   test('a permission with exceptions is never passed on as a whole', () => {

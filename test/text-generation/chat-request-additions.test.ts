@@ -7,7 +7,7 @@ const asStream = (request: Json) => withAdditions(request, new Set())
 
 describe('a changed request keeps every other byte', () => {
   const rewrite = (change: (request: Json) => Json, text: string) => change(readJson(text)).raw
-  const maximum = (request: Json) => withAdditions(request, new Set(['stream']), 4096)
+  const maximum = (request: Json) => withAdditions(request, new Set(['stream']), {}, 4096)
 
   test('max_tokens is added when the request has no maximum', () => {
     expect(rewrite(maximum, '{ "seed" : 12345678901234567890 }')).toBe(
@@ -38,7 +38,7 @@ describe('a changed request keeps every other byte', () => {
       ['{"max_tokens":7,"max_completion_tokens":-1}', '{"max_tokens":7}'],
     ] as const)
       expect([text, JSON.parse(rewrite(maximum, text))]).toEqual([text, JSON.parse(changed)])
-    const without = (request: Json) => withAdditions(request, new Set(['stream', 'max_tokens']), 4096)
+    const without = (request: Json) => withAdditions(request, new Set(['stream', 'max_tokens']), {}, 4096)
     expect(rewrite(without, '{"max_tokens":-1,"a":1.0}')).toBe('{"a":1.0}')
     expect(rewrite((request) => withAdditions(request, new Set(['stream'])), '{"max_tokens":-1}')).toBe('{}')
   })

@@ -23,7 +23,7 @@ describe('every byte of the most expensive bodies is parsed once, with all looku
       attempt(() => (path.endsWith('responses') ? checkResponsesRequest(json) : checkChatRequest(json)))
       attempt(() => assetsIn(json))
       attempt(() => objectReferences(json))
-      const changed = path.endsWith('responses') ? asResponsesStream(json) : withAdditions(json, new Set(), 1)
+      const changed = path.endsWith('responses') ? asResponsesStream(json) : withAdditions(json, new Set(), {}, 1)
       expect(changed.bytes.length).toBeGreaterThan(Buffer.byteLength(text.trimEnd()))
       // Added text is parsed, too.
       expect(indexed.bytes - before).toBeLessThan(Buffer.byteLength(text) + 200)

@@ -113,3 +113,74 @@ describe('an error about something else is forwarded', () => {
     expect(app.asked).toHaveLength(1)
   })
 })
+
+describe('the field for the maximum of the output', () => {
+  const unsupported = (field: string, hint = '') => ({
+    error: {
+      message: `Unsupported parameter: '${field}' is not supported with this model.${hint}`,
+      type: 'invalid_request_error',
+      param: field,
+      code: 'unsupported_parameter',
+    },
+  })
+  const useNewer = unsupported('max_tokens', " Use 'max_completion_tokens' instead.")
+  const forbidden = {
+    detail: [{ type: 'extra_forbidden', loc: ['body', 'max_completion_tokens'], msg: 'Extra inputs' }],
+  }
+  const messages = [{ role: 'user', content: 'hi' }]
+  /** An upstream that rejects a field. */
+  const rejecting =
+    (field: string, body: object, status = 400) =>
+    ({ json: request, url }: UpstreamRequest) =>
+      field in request || url.endsWith('/responses')
+        ? Response.json(url.endsWith('/responses') ? {} : body, { status: url.endsWith('/responses') ? 404 : status })
+        : streaming(done)
+  const maximaOf = (asked: readonly UpstreamRequest[]) =>
+    asked.map(({ json: { max_tokens, max_completion_tokens } }) => ({ max_tokens, max_completion_tokens }))
+
+  test('is learnt from the error, for the default and for what callers send', async () => {
+    const { log, lines } = openLog()
+    const app = openApp(rejecting('max_tokens', useNewer), { log })
+    for (const maximum of [{}, { max_tokens: 7 }, { max_completion_tokens: 8 }])
+      expect((await app.post('/chat/completions', { model: 'm', messages, ...maximum })).status).toBe(200)
+    expect(maximaOf(app.asked)).toEqual([
+      { max_tokens: 4096 },
+      { max_completion_tokens: 4096 },
+      { max_completion_tokens: 7 },
+      { max_completion_tokens: 8 },
+    ] as never)
+    expect(lines.filter((line) => 'maxTokensField' in line)).toHaveLength(1)
+  })
+
+  test('is the older one where a server does not know the newer', async () => {
+    for (const [body, status] of [
+      [forbidden, 422],
+      [unsupported('max_completion_tokens'), 400],
+      [{ error: { message: 'Unrecognized request argument supplied: max_completion_tokens' } }, 400],
+    ] as const) {
+      const app = openApp(rejecting('max_completion_tokens', body, status))
+      for (const _ of [1, 2]) await app.post('/chat/completions', { model: 'm', messages, max_completion_tokens: 7 })
+      expect(maximaOf(app.asked)).toEqual([{ max_completion_tokens: 7 }, { max_tokens: 7 }, { max_tokens: 7 }] as never)
+    }
+  })
+
+  test('is learnt together with a missing Responses API', async () => {
+    const app = openApp(rejecting('max_tokens', useNewer))
+    for (const _ of [1, 2])
+      expect((await app.post('/responses', { model: 'm', input: 'hi', max_output_tokens: 9 })).status).toBe(200)
+    expect(pathsOf(app.asked)).toEqual(['/v1/responses', ...Array(3).fill('/v1/chat/completions')])
+    expect(maximaOf(app.asked).slice(1)).toEqual([
+      { max_tokens: 9 },
+      { max_completion_tokens: 9 },
+      { max_completion_tokens: 9 },
+    ] as never)
+  })
+
+  test('an error about its value is forwarded', async () => {
+    const body = { error: { message: 'max_completion_tokens is too large: 9999999', param: 'max_completion_tokens' } }
+    const app = openApp(rejecting('max_completion_tokens', body))
+    const response = await app.post('/chat/completions', { model: 'm', messages, max_completion_tokens: 9_999_999 })
+    expect([response.status, await response.json()]).toEqual([400, body])
+    expect(app.asked).toHaveLength(1)
+  })
+})

@@ -19,7 +19,7 @@ const completion = {
 
 describe('a call goes to the upstream of its model', () => {
   test('the first that lists the model, otherwise the default', () => {
-    const at = (model: string) => createModelRouting(upstreams).routeOf(model)?.upstream.url
+    const at = (model: string) => createModelRouting(upstreams).routesOf(model)[0]?.upstream.url
     expect(['a', 'b', 'c', 'A', '', 'zzz'].map(at)).toEqual([
       'http://one.invalid/v1',
       'http://one.invalid/v1',
@@ -28,8 +28,8 @@ describe('a call goes to the upstream of its model', () => {
       'http://three.invalid/v1',
       'http://three.invalid/v1',
     ])
-    expect(createModelRouting(upstreams.slice(0, 2)).routeOf('zzz')?.upstream.url).toBe('http://one.invalid/v1')
-    expect(createModelRouting([]).routeOf('a')).toBeUndefined()
+    expect(createModelRouting(upstreams.slice(0, 2)).routesOf('zzz')[0]?.upstream.url).toBe('http://one.invalid/v1')
+    expect(createModelRouting([]).routesOf('a')[0]).toBeUndefined()
   })
 
   test('with the key of that upstream only', async () => {

@@ -24,13 +24,13 @@ export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => 
     rejectUnsupported(request)
     return { ...validated, bridged: true }
   },
-  toExchange(request) {
+  toExchange(request, _, capabilities) {
     const chatRequest = toChatRequest(request)
     const createTranslator = () => createStreamTranslator({ request, clock })
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
-      body: (without) => withAdditions(chatRequest, without),
+      body: (without) => withAdditions(chatRequest, without, capabilities),
       native: false,
       isResponse: isCompletion,
       hasTerminalEvent: false,

@@ -19,11 +19,11 @@ export interface ChatOptions {
 /** `POST /v1/chat/completions`. */
 export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions): Protocol => ({
   validate: checkChatRequest,
-  toExchange(request, { model, includeUsage = false }) {
+  toExchange(request, { model, includeUsage = false }, capabilities) {
     return {
       action: 'CreateChatCompletion',
       path: '/chat/completions',
-      body: (without) => withAdditions(request, without, defaultMaxTokens),
+      body: (without) => withAdditions(request, without, capabilities, defaultMaxTokens),
       native: true,
       isResponse: isCompletion,
       hasTerminalEvent: false,

@@ -1,6 +1,7 @@
-import { type Json, type MemberChange, toJson } from '../../shared/json.ts'
+import { type Json, toJson } from '../../shared/json.ts'
 import { type Addition, withoutStreamFields } from '../upstream/additions.ts'
 import type { Capabilities } from '../upstream/model-routing.ts'
+import { isNoMaximum, outputMaximumChanges } from '../upstream/output-maximum.ts'
 import {
   checkArray,
   checkInteger,
@@ -123,30 +124,21 @@ const jsonTrue = toJson(true)
 /**
  * The request with the gateway's additions, in one edit.
  *
- * It always requests a stream that reports usage, whatever the caller requested. `maxTokens` is added unless the request
- * sets `max_tokens` or `max_completion_tokens`; a maximum of -1 is removed. Additions in `without` are left out; without
- * `stream`, all fields about streaming are removed.
+ * It always requests a stream that reports usage, whatever the caller requested. For the maximum of the output see
+ * `outputMaximumChanges`. Additions in `without` are left out; without `stream`, all fields about streaming are removed.
  */
-export const withAdditions = (request: Json, without: ReadonlySet<Addition>, maxTokens?: number): Json => {
-  const changes: MemberChange[] = []
-  for (const key of maxTokensFields) if (isNoMaximum(request.get(key))) changes.push([key, undefined])
-  if (maxTokens !== undefined && !without.has('max_tokens') && !maxTokensFields.some((key) => isSet(request, key)))
-    changes.push(['max_tokens', toJson(maxTokens)])
+export const withAdditions = (
+  request: Json,
+  without: ReadonlySet<Addition>,
+  capabilities: Capabilities = {},
+  defaultMaxTokens?: number,
+): Json => {
+  const changes = outputMaximumChanges(request, capabilities, without.has('max_tokens') ? undefined : defaultMaxTokens)
   if (without.has('stream')) return request.edit([...changes, ...withoutStreamFields])
   changes.push(['stream', jsonTrue])
   if (!without.has('stream_options')) changes.push(['stream_options', withUsage(request.get('stream_options'))])
   return request.edit(changes)
 }
-
-const maxTokensFields = ['max_tokens', 'max_completion_tokens']
-
-const isSet = (request: Json, key: string): boolean => {
-  const value = request.get(key)
-  return value !== undefined && !value.is('null') && !isNoMaximum(value)
-}
-
-/** Whether a maximum is -1. Clients of local servers send it for no maximum; other upstreams reject it. */
-const isNoMaximum = (json: Json | undefined): boolean => json?.byteLength === 2 && json.raw === '-1'
 
 /** The stream options with `include_usage`. Other options stay. */
 const withUsage = (options: Json | undefined): Json =>

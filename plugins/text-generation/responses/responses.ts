@@ -6,6 +6,7 @@ import { jsonOf } from '../events/event.ts'
 import { doneText, isDone } from '../events/text.ts'
 import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { withoutStream } from '../upstream/additions.ts'
+import { withOutputMaximum } from '../upstream/output-maximum.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { repeatableFields } from './initial-response.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
@@ -19,7 +20,8 @@ export interface ResponsesOptions {
 /** `POST /v1/responses` at an upstream that has a Responses API. */
 export const responses = ({ clock, maxResponseBytes }: ResponsesOptions): Protocol => ({
   validate: checkResponsesRequest,
-  toExchange(request, { background = false }) {
+  toExchange(owned, { background = false }, capabilities) {
+    const request = withOutputMaximum(owned, capabilities)
     return {
       action: 'CreateResponse',
       path: '/responses',

@@ -154,7 +154,11 @@ const requestInit = (
   const headers = forwardedHeaders(caller, forwardHeaders)
   headers.accept = stream ? 'text/event-stream' : 'application/json'
   if (body !== undefined) headers['content-type'] = 'application/json'
-  if (upstream.key !== undefined) headers.authorization = `Bearer ${upstream.key}`
+  const { key, keyHeader } = upstream
+  if (key !== undefined && keyHeader === undefined) headers.authorization = `Bearer ${key}`
+  else if (key !== undefined && keyHeader !== undefined) headers[keyHeader.toLowerCase()] = key
+  // The names are in lower case, so that none occurs twice.
+  for (const name in upstream.headers) headers[name.toLowerCase()] = upstream.headers[name] as string
   return {
     method,
     headers,

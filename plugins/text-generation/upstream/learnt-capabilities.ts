@@ -2,8 +2,8 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import type { Exchange } from '../protocol.ts'
-import { errorDetails } from './error-details.ts'
-import type { Capabilities, ModelRoute } from './model-routing.ts'
+import { type ErrorDetail, errorDetails } from './error-details.ts'
+import type { Capabilities, MaxTokensField, ModelRoute } from './model-routing.ts'
 
 /** Cache of limitations that the gateway has found out from the errors of upstreams. */
 export interface LearntCapabilities {
@@ -61,17 +61,42 @@ const maxKeyLength = 1000
 
 const keyOf = ({ upstream }: ModelRoute, model: string): string => `${upstream.url} ${model}`
 
+/** The parts of a call that decide what its error means. */
+interface FailedCall {
+  readonly exchange: Pick<Exchange, 'action'>
+  readonly route: ModelRoute
+  readonly model: string
+}
+
 /**
  * Finds the limitation that the error of an upstream is about: with it, the same request may succeed, and the upstream
  * has generated nothing so far. Undefined for every other error, and for a limitation that the request respected.
  */
-export const limitationIn = (
-  error: unknown,
-  { exchange, model }: { readonly exchange: Exchange; readonly model: string },
-): Capabilities | undefined => {
-  if (exchange.action === 'CreateResponse' && hasNoRoute(error, model)) return { chatOnly: true }
-  return undefined
+export const limitationIn = (error: unknown, { exchange, route, model }: FailedCall): Capabilities | undefined => {
+  if (exchange.action === 'CreateResponse') return hasNoRoute(error, model) ? { chatOnly: true } : undefined
+  const maxTokensField = maxTokensFieldIn(error, route)
+  return maxTokensField && { maxTokensField }
 }
+
+/** The field for the maximum of the output that the error recommends. Undefined if the request used that already. */
+export const maxTokensFieldIn = (error: unknown, { maxTokensField }: ModelRoute): MaxTokensField | undefined => {
+  if (!(error instanceof UpstreamRejectedError) || (error.status !== 400 && error.status !== 422)) return undefined
+  if (maxTokensField !== undefined) return undefined
+  const details = errorDetails(error.response)
+  if (details.some(({ message }) => newFieldRecommended.test(message))) return 'max_completion_tokens'
+  return details.some(isNewFieldUnknown) ? 'max_tokens' : undefined
+}
+
+const newFieldRecommended = /\bmax_tokens\b.*\buse ['"`]?max_completion_tokens\b/is
+
+/** Servers that do not know the newer field know the older one. */
+const isNewFieldUnknown = ({ field, code, message }: ErrorDetail): boolean =>
+  (field === 'max_completion_tokens' && (unknownField.test(code) || unknownField.test(message))) ||
+  /\bmax_completion_tokens\b[^.]{0,40}\bnot (?:supported|permitted|allowed)\b/i.test(message) ||
+  /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|extra)\b[^.]{0,60}\bmax_completion_tokens\b/i.test(message)
+
+const unknownField =
+  /unknown|unrecogni[sz]ed|unexpected|unsupported_parameter|extra|not permitted|not supported|not allowed/i
 
 /** Whether the error says that an upstream has no such route. An upstream responds with the same statuses for an unknown model or object. */
 export const hasNoRoute = (error: unknown, model: string): boolean => {
