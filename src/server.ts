@@ -133,6 +133,7 @@ const openApp = async (
       presetAssets: config.text.presetAssets,
       prices: config.text.prices,
       maxBodyBytes: config.http.maxBodyBytes,
+      secrets,
     },
     people: {
       store,

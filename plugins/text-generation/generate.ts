@@ -80,7 +80,7 @@ export const generate = async (
     const pendingCheck = options.objects.check(sent, { user, route, bridged })
     const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
     if (isLarge) await nextTurn()
-    const exchange = protocol.toExchange(checkedRequest, validated, route)
+    const exchange = protocol.toExchange(checkedRequest, validated, route, user)
     const issued =
       exchange.action === 'CreateResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
@@ -110,6 +110,7 @@ export const generate = async (
         ? respondTraced(call, options, { traceCall, respond, stream, model })
         : respond(call, options))
       if (limitations) learnt.remember(route, model, limitations)
+      for (const [name, value] of Object.entries(exchange.headers ?? noHeaders)) response.headers.set(name, value)
       return response
     } catch (error) {
       const limitation = accepted ? undefined : limitationIn(error, { exchange, route, model })
@@ -122,6 +123,8 @@ export const generate = async (
     }
   }
 }
+
+const noHeaders: Readonly<Record<string, string>> = {}
 
 /**
  * Requires that every asset in the request is the caller's own or a preset.

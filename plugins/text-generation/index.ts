@@ -5,7 +5,7 @@ import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
-import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import { checkAbove0, checkElysia, checkIdentify, checkPath, checkSecrets } from '../shared/options.ts'
 import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { noLog } from '../shared/problem.ts'
@@ -58,7 +58,7 @@ export { type ObserveUsage, readTokens, type Tokens, type UsageEntry, type Usage
 /**
  * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
  *
- * Throws TypeError for a wrong `prefix` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
+ * Throws TypeError for a wrong `prefix`, `secrets` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
  */
 export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },
@@ -75,6 +75,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   } = options
   const prefix = checkPath('prefix', options.prefix ?? '/v1')
   checkIdentify(options.identify)
+  if (options.secrets) checkSecrets(options.secrets)
   const [problem] = upstreamProblems(upstreams)
   if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
   const { heartbeatMs, objectTtlMs = 30 * 86_400_000 } = options
@@ -108,6 +109,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     defaultMaxTokens: maxTokens,
     clock,
     maxResponseBytes,
+    secrets: options.secrets,
   })
   const routing = createModelRouting(upstreams)
   const generation = {

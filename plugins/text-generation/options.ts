@@ -42,6 +42,11 @@ export interface TextGenerationOptions {
    * retrieved or referenced.
    */
   readonly objects?: TextObjectStore
+  /**
+   * Secrets for the reasoning that bridged responses carry in `encrypted_content`. The first encrypts, all decrypt.
+   * Default: a random one, so that after a restart, and on other instances, conversations go on without earlier reasoning.
+   */
+  readonly secrets?: readonly string[]
   /** Milliseconds for which upstreams keep such objects. Default 30 days. */
   readonly objectTtlMs?: number
   /**

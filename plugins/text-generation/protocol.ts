@@ -25,8 +25,11 @@ export interface ValidatedRequest {
 export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
   validate(request: Json, capabilities?: Capabilities): ValidatedRequest
-  /** The exchange with an upstream for a validated request. Throws TextProblem 400 for what this upstream does not support. */
-  toExchange(request: OwnedRequest, validated: ValidatedRequest, capabilities: Capabilities): Exchange
+  /**
+   * The exchange with an upstream for a validated request of a user. Throws TextProblem 400 for what this upstream does
+   * not support.
+   */
+  toExchange(request: OwnedRequest, validated: ValidatedRequest, capabilities: Capabilities, user: string): Exchange
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */
@@ -41,6 +44,8 @@ export interface Exchange {
   body(without: ReadonlySet<Addition>): Json | undefined
   /** Whether the upstream responds in the caller's protocol, so that no conversion is needed. */
   readonly native: boolean
+  /** Headers of the response to the caller, besides those of the upstream. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Whether an object is a response of the upstream's protocol. */
   isResponse(body: JsonObject): boolean
   /**

@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.ts'
 import { bridge } from './bridge/bridge.ts'
+import { createSealedReasoning } from './bridge/sealed-reasoning.ts'
 import { chat } from './chat/chat.ts'
 import type { Exchange, Protocol } from './protocol.ts'
 import { responses, retrieval } from './responses/responses.ts'
@@ -9,6 +10,8 @@ export interface ProtocolsOptions {
   readonly defaultMaxTokens: number | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
+  /** For reasoning in bridged responses. The first encrypts, all decrypt. Undefined: a random one. */
+  readonly secrets: readonly string[] | undefined
 }
 
 /** The protocols of the routes. */
@@ -23,13 +26,13 @@ export interface Protocols {
 
 export const createProtocols = (options: ProtocolsOptions): Protocols => {
   const native = responses(options)
-  const bridged = bridge(options)
+  const bridged = bridge({ ...options, sealedReasoning: createSealedReasoning(options.secrets) })
   return {
     chat: chat(options),
     responses: {
       validate: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).validate(request, capabilities),
-      toExchange: (request, validated, capabilities) =>
-        (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities),
+      toExchange: (request, validated, capabilities, user) =>
+        (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
     },
     retrieval: retrieval(options),
   }

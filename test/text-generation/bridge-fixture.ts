@@ -49,8 +49,11 @@ export type Request = object | string
 
 export const newBridge = (request: Request = {}): StreamTranslator => {
   let made = 0
+  const json = readJson(typeof request === 'string' ? request : JSON.stringify({ model: 'm', input: 'hi', ...request }))
   return createStreamTranslator({
-    request: readJson(typeof request === 'string' ? request : JSON.stringify({ model: 'm', input: 'hi', ...request })),
+    request: json,
+    tools: toChatRequest(json).tools,
+    sealReasoning: (text) => `sealed ${text}`,
     clock: { now: () => 1_700_000_000_900 },
     newId: (prefix) => `${prefix}${++made}`,
   })
@@ -108,7 +111,10 @@ export const tools = [
 ]
 
 export const chatOf = (request: object) =>
-  toChatRequest(readJson(JSON.stringify({ model: 'm', input: 'hi', ...request }))).value() as Record<string, unknown>
+  toChatRequest(readJson(JSON.stringify({ model: 'm', input: 'hi', ...request }))).json.value() as Record<
+    string,
+    unknown
+  >
 
 /** A test case: what is given, and what becomes of it. */
 export type Row = readonly [name: string, from: unknown, to: unknown]

@@ -244,7 +244,7 @@ describe('the output items of a turn become one assistant message', () => {
       [{ role: 'assistant', content: 'x' }],
     ],
     [
-      'custom tools',
+      'calls of custom tools are calls of functions',
       [
         { type: 'custom_tool_call', call_id: 'c', name: 'sql', input: 'select 1' },
         { type: 'custom_tool_call_output', call_id: 'c', output: [{ type: 'input_text', text: '1' }] },
@@ -253,7 +253,7 @@ describe('the output items of a turn become one assistant message', () => {
         {
           role: 'assistant',
           content: null,
-          tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'sql', input: 'select 1' } }],
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'sql', arguments: '{"input":"select 1"}' } }],
         },
         { role: 'tool', tool_call_id: 'c', content: '1' },
       ],

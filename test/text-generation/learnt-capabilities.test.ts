@@ -71,8 +71,8 @@ describe('an upstream that turns out to have no Responses API is bridged', () =>
 
   test('the bridge names what it cannot translate', async () => {
     const app = openApp(chatOnly(text(404, '')))
-    const response = await app.post('/responses', { model: 'm', input: 'hi', max_tool_calls: 1 })
-    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'max_tool_calls' } }])
+    const response = await app.post('/responses', { model: 'm', input: 'hi', n: 2 })
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'n' } }])
     expect(pathsOf(app.asked)).toEqual(['/v1/responses'])
   })
 })

@@ -9,25 +9,32 @@ import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../pro
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
+import type { SealedReasoning } from './sealed-reasoning.ts'
 import { bridgedRequestFields, createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
 
 export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
+  readonly sealedReasoning: SealedReasoning
 }
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
-export const bridge = ({ clock, maxResponseBytes }: BridgeOptions): Protocol => ({
+export const bridge = ({ clock, maxResponseBytes, sealedReasoning }: BridgeOptions): Protocol => ({
   validate(request, capabilities) {
     const validated = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
     rejectUnsupported(request)
     return { ...validated, bridged: true }
   },
-  toExchange(request, _, capabilities) {
-    const chatRequest = toChatRequest(request)
-    const createTranslator = () => createStreamTranslator({ request, clock })
+  toExchange(request, _, capabilities, user) {
+    const { json: chatRequest, tools } = toChatRequest(request, {
+      hostedTools: capabilities.hostedTools,
+      openReasoning: (sealed) => sealedReasoning.open(sealed, user),
+    })
+    const sealReasoning = (text: string) => sealedReasoning.seal(text, user)
+    const createTranslator = () => createStreamTranslator({ request, clock, tools, sealReasoning })
     return {
+      headers: tools.dropped.size === 0 ? undefined : { 'x-dropped-tools': [...tools.dropped].join(', ') },
       action: 'CreateChatCompletion',
       path: '/chat/completions',
       body: (without) => withAdditions(chatRequest, without, capabilities),

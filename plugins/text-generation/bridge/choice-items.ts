@@ -1,14 +1,10 @@
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
 import type { Citation, Logprob } from './events.ts'
-import {
-  type ItemBuilder,
-  MessageBuilder,
-  ReasoningBuilder,
-  type ResponseOutput,
-  ToolCallBuilder,
-} from './item-builders.ts'
+import { type ItemBuilder, MessageBuilder, type ResponseOutput } from './item-builders.ts'
+import { ReasoningBuilder } from './reasoning-builder.ts'
 import { createToolCallItems } from './tool-call-items.ts'
+import { beginCall } from './tools/call-builders.ts'
 
 /** Translates the one choice of a chat stream to the items of a response. */
 export interface ChoiceItems {
@@ -26,7 +22,7 @@ export interface ChoiceItems {
  */
 export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
   const calls = createToolCallItems({
-    beginItem: (call) => new ToolCallBuilder(output, call),
+    beginItem: (call) => beginCall(output, call),
     newCallId: () => output.newId('call_'),
   })
   let reasoning: ReasoningBuilder | undefined

@@ -19,14 +19,27 @@ export const toContent = (content: Json, path: JsonPath): Json => {
   return singleText(parts) ?? array(parts)
 }
 
-/** Translates the output of a tool, which may hold only text. Throws TextProblem 400 for any other part. */
-export const toToolContent = (content: Json, path: JsonPath): Json => {
-  content.elements().forEach((part, index) => {
-    const type = typeOf(part, path.at(index))
-    if (!textTypes.includes(type)) throw path.at(index).at('type').unsupported(type)
-  })
-  return toContent(content, path)
+/** The output of a tool. */
+export interface ToolContent {
+  /** The text, for the tool message. */
+  readonly content: Json
+  /** Images and files, for a message of the user: on most upstreams a tool message holds only text. */
+  readonly media: readonly Json[]
 }
+
+/** Translates the output of a tool. Throws as `toContent`. */
+export const toToolContent = (output: Json, path: JsonPath): ToolContent => {
+  if (!output.isArray) return { content: toContent(output, path), media: [] }
+  const parts = output.elements().map((part, index) => toPart(part, path.at(index)))
+  const isText = (part: Json) => part.get('type')?.string() === 'text'
+  const media = parts.filter((part) => !isText(part))
+  if (media.length === parts.length && media.length > 0) return { content: mediaFollow, media }
+  const texts = parts.filter(isText)
+  return { content: singleText(texts) ?? array(texts), media }
+}
+
+/** The text of a tool message without any text of its own. */
+const mediaFollow = toJson('The output is in the next message of the user.')
 
 /** Content and refusal of an assistant message. */
 export interface AssistantContent {

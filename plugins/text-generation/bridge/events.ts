@@ -33,6 +33,11 @@ export interface ReasoningTextPart {
   text: string
 }
 
+export interface SummaryPart {
+  type: 'summary_text'
+  text: string
+}
+
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 export interface MessageItem {
@@ -47,28 +52,49 @@ export interface ReasoningItem {
   type: 'reasoning'
   id: string
   status: ItemStatus
-  summary: never[]
-  content: ReasoningTextPart[]
+  summary: SummaryPart[]
+  /** Absent if the text is delivered as a summary. */
+  content?: ReasoningTextPart[]
+  /** The text for later turns, if the request asks for it. */
+  encrypted_content?: string
 }
 
 interface ToolCallItem {
   id: string
   status: ItemStatus
   call_id: string
-  name: string
 }
 
-export interface FunctionCallItem extends ToolCallItem {
+/** What the caller knows the called tool by. */
+interface NamedToolCallItem extends ToolCallItem {
+  name: string
+  namespace?: string
+}
+
+export interface FunctionCallItem extends NamedToolCallItem {
   type: 'function_call'
   arguments: string
 }
 
-export interface CustomCallItem extends ToolCallItem {
+export interface CustomCallItem extends NamedToolCallItem {
   type: 'custom_tool_call'
   input: string
 }
 
-export type Item = MessageItem | ReasoningItem | FunctionCallItem | CustomCallItem
+export interface LocalShellCallItem extends ToolCallItem {
+  type: 'local_shell_call'
+  action: { type: 'exec'; command: string[]; env: Record<string, string> }
+}
+
+export interface ToolSearchCallItem extends ToolCallItem {
+  type: 'tool_search_call'
+  execution: 'client'
+  arguments: unknown
+}
+
+export type CallItem = FunctionCallItem | CustomCallItem | LocalShellCallItem | ToolSearchCallItem
+
+export type Item = MessageItem | ReasoningItem | CallItem
 
 interface ItemPosition {
   item_id: string
@@ -77,6 +103,10 @@ interface ItemPosition {
 
 interface PartPosition extends ItemPosition {
   content_index: number
+}
+
+interface SummaryPosition extends ItemPosition {
+  summary_index: number
 }
 
 /** The bridge's events about items, without sequence numbers. */
@@ -93,6 +123,12 @@ export type ItemEvent =
   | (PartPosition & { type: 'response.refusal.done'; refusal: string })
   | (PartPosition & { type: 'response.reasoning_text.delta'; delta: string })
   | (PartPosition & { type: 'response.reasoning_text.done'; text: string })
+  | (SummaryPosition & {
+      type: 'response.reasoning_summary_part.added' | 'response.reasoning_summary_part.done'
+      part: SummaryPart
+    })
+  | (SummaryPosition & { type: 'response.reasoning_summary_text.delta'; delta: string })
+  | (SummaryPosition & { type: 'response.reasoning_summary_text.done'; text: string })
   | (ItemPosition & { type: 'response.function_call_arguments.delta'; delta: string })
   | (ItemPosition & { type: 'response.function_call_arguments.done'; name: string; arguments: string })
   | (ItemPosition & { type: 'response.custom_tool_call_input.delta'; delta: string })

@@ -1,15 +1,17 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { type AssistantContent, toAssistantContent, toContent, toToolContent } from './content.ts'
-import {
-  array,
-  type JsonPath,
-  type Members,
-  object,
-  optional,
-  otherMembers,
-  rejectMembers,
-  requireString,
-} from './request-json.ts'
+import { toAssistantContent, toContent, toToolContent } from './content.ts'
+import { Conversation } from './conversation.ts'
+import { type JsonPath, optional, otherMembers, requireString } from './request-json.ts'
+import { functionNamesIn, isCall, rejectSpecialCall, toToolCall } from './tools/call-input.ts'
+import type { ToolMapping } from './tools/mapping.ts'
+
+/** What translating the input takes. */
+export interface InputOptions {
+  readonly path: JsonPath
+  readonly tools: ToolMapping
+  /** Decrypts reasoning. Undefined for reasoning that the gateway has not encrypted for this user. */
+  readonly openReasoning: (sealed: string) => string | undefined
+}
 
 /**
  * Translates the input to chat messages. `instructions` become the first, a system message.
@@ -18,62 +20,69 @@ import {
  *
  * Throws TextProblem 400 for an item that a chat completion cannot express.
  */
-export const toMessages = (request: Json, path: JsonPath): Json[] => {
-  const messages = optional(request, 'instructions') ? [system(requireString(request, 'instructions', path))] : []
+export const toMessages = (request: Json, options: InputOptions): Json[] => {
+  const { path } = options
+  const conversation = new Conversation()
+  if (optional(request, 'instructions')) conversation.addMessage('system', requireString(request, 'instructions', path))
   const input = optional(request, 'input')
   const inputPath = path.at('input')
-  if (input?.isString) return [...messages, object({ role: toJson('user'), content: input })]
-  if (!input?.isArray) throw inputPath.invalid('must be a string or an array of items')
-  const turn = new AssistantMessage()
-  input.elements().forEach((item, index) => {
-    messages.push(...readItem(item, turn, inputPath.at(index)))
-  })
-  messages.push(...turn.end())
+  if (input?.isString) conversation.addMessage('user', input)
+  else if (input?.isArray) readItems(input.elements(), conversation, request, options)
+  else throw inputPath.invalid('must be a string or an array of items')
+  const messages = conversation.end()
   if (messages.length === 0) throw inputPath.invalid('must not be empty')
   return messages
 }
 
-const system = (content: Json): Json => object({ role: toJson('system'), content })
+const readItems = (items: readonly Json[], conversation: Conversation, request: Json, options: InputOptions): void => {
+  const reasoning = optional(request, 'reasoning')
+  const ownTurn = reasoning?.get('context')?.string() === 'current_turn'
+  const turnStart = ownTurn ? items.findLastIndex((item) => item.get('role')?.string() === 'user') : 0
+  items.forEach((item, index) => {
+    const path = options.path.at('input').at(index)
+    readItem(item, conversation, { ...options, path }, index >= turnStart)
+  })
+}
 
-/** Translates one item. Returns the messages that are complete now. Items of the model are collected in `turn`. */
-const readItem = (item: Json, turn: AssistantMessage, path: JsonPath): Json[] => {
+const readItem = (item: Json, conversation: Conversation, options: InputOptions, keepsReasoning: boolean): void => {
+  const { path, tools } = options
   if (!item.isObject) throw path.invalid('must be an object')
   const type = optional(item, 'type') ? requireString(item, 'type', path).string() : undefined
   // Items in the short form have no type, or the type of a text part.
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
-    return readMessage(item, turn, path)
-  switch (type) {
-    case 'reasoning':
-      turn.addReasoning(reasoningOf(item, path))
-      return []
-    case 'function_call':
-      turn.addToolCall(toFunctionCall(item, path))
-      return []
-    case 'custom_tool_call':
-      turn.addToolCall(toCustomCall(item, path))
-      return []
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return [...turn.end(), toToolMessage(item, path)]
-    default:
-      throw path.at('type').unsupported(type)
-  }
+    readMessage(item, conversation, path)
+  else if (isCall(type)) conversation.addCall(toToolCall(type, item, path, tools))
+  else if (isOutput(type)) readOutput(type, item, conversation, options)
+  else if (type !== 'reasoning') requireIgnorable(type, options)
+  else if (keepsReasoning) conversation.addReasoning(reasoningOf(item, options))
 }
+
+/** Throws TextProblem 400 for an item that chat completions cannot express. `createToolMapping` has read additional tools. */
+const requireIgnorable = (type: string, { path, tools }: InputOptions): void => {
+  if (type === 'additional_tools' || (tools.hostedTools === 'drop' && hostedItems.test(type))) return
+  throw path.at('type').unsupported(type)
+}
+
+/** Items of hosted tools. They are dropped where the tools are, because no chat message can hold them. */
+const hostedItems =
+  /^(?:web_search|file_search|code_interpreter|image_generation|computer|shell|apply_patch|mcp)_call(?:_output)?$|^mcp_(?:list_tools|approval_re\w+)$|^program(?:_output)?$/
 
 const itemMembers = ['type', 'id', 'status']
 
-const readMessage = (item: Json, turn: AssistantMessage, path: JsonPath): Json[] => {
+const readMessage = (item: Json, conversation: Conversation, path: JsonPath): void => {
   const role = requireString(item, 'role', path).string() ?? ''
   const key = optional(item, 'content') ? 'content' : 'text'
   const content = optional(item, key)
   if (!content) throw path.at('content').invalid('is required')
-  // A chat completion has only messages for the user, which is the phase `final_answer`.
-  rejectMembers(item, ['phase'], path, ['"final_answer"'])
+  // `phase` tells a client how to show the message. The model reads all of them.
   const rest = otherMembers(item, [...itemMembers, 'role', 'phase', key])
-  if (role === 'assistant') return turn.addMessage({ ...toAssistantContent(content, path.at(key)), otherMembers: rest })
+  if (role === 'assistant') {
+    conversation.addAnswer({ ...toAssistantContent(content, path.at(key)), otherMembers: rest })
+    return
+  }
   const chatRole = chatRoles.get(role)
   if (chatRole === undefined) throw path.at('role').unsupported(role)
-  return [...turn.end(), object({ role: toJson(chatRole), content: toContent(content, path.at(key)), ...rest })]
+  conversation.addMessage(chatRole, toContent(content, path.at(key)), rest)
 }
 
 /** `developer` is OpenAI's newer name of `system`. Other upstreams accept only `system`. */
@@ -83,10 +92,15 @@ const chatRoles: ReadonlyMap<string, string> = new Map([
   ['user', 'user'],
 ])
 
-/** The text of a reasoning item, else its summary. Throws TextProblem 400 for encrypted reasoning. */
-const reasoningOf = (item: Json, path: JsonPath): string => {
-  rejectMembers(item, ['encrypted_content'], path)
-  return textOf(item, 'content', path) || textOf(item, 'summary', path)
+/**
+ * The decrypted text of a reasoning item, else its text, else its summary.
+ *
+ * Encrypted reasoning of another service or of another user cannot be read. The protocol allows to continue without it.
+ */
+const reasoningOf = (item: Json, { path, openReasoning }: InputOptions): string => {
+  const sealed = optional(item, 'encrypted_content')?.string()
+  const opened = sealed === undefined ? undefined : openReasoning(sealed)
+  return opened ?? (textOf(item, 'content', path) || textOf(item, 'summary', path))
 }
 
 const textOf = (item: Json, key: string, path: JsonPath): string => {
@@ -98,131 +112,38 @@ const textOf = (item: Json, key: string, path: JsonPath): string => {
   return textParts?.join('\n\n') ?? ''
 }
 
-const callMembers = [...itemMembers, 'call_id', 'name', 'namespace', 'async', 'caller']
+const isOutput = (type: string): boolean => outputs.includes(type)
 
-/** Throws TextProblem 400 for a call that chat completions do not have: with a namespace, asynchronous, or made by a program. */
-const rejectSpecialCall = (item: Json, path: JsonPath): void => {
-  rejectMembers(item, ['namespace'], path)
-  rejectMembers(item, ['async'], path, ['false'])
-  const caller = optional(item, 'caller')
-  if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw path.at('caller').unsupported()
-}
+const outputs = ['function_call_output', 'custom_tool_call_output', 'local_shell_call_output', 'tool_search_output']
 
-const toFunctionCall = (item: Json, path: JsonPath): Json => {
+const readOutput = (type: string, item: Json, conversation: Conversation, { path, tools }: InputOptions): void => {
   rejectSpecialCall(item, path)
-  return object({
-    id: requireString(item, 'call_id', path),
-    type: toJson('function'),
-    function: object({ name: requireString(item, 'name', path), arguments: requireString(item, 'arguments', path) }),
-    ...otherMembers(item, [...callMembers, 'arguments']),
-  })
-}
-
-const toCustomCall = (item: Json, path: JsonPath): Json => {
-  rejectSpecialCall(item, path)
-  return object({
-    id: requireString(item, 'call_id', path),
-    type: toJson('custom'),
-    custom: object({ name: requireString(item, 'name', path), input: requireString(item, 'input', path) }),
-    ...otherMembers(item, [...callMembers, 'input']),
-  })
-}
-
-const toToolMessage = (item: Json, path: JsonPath): Json => {
-  rejectSpecialCall(item, path)
+  const name = optional(item, 'name')?.string()
+  const namespace = optional(item, 'namespace')?.string()
+  const kind = type === 'custom_tool_call_output' ? 'custom' : 'function'
+  const common = {
+    name: name === undefined ? undefined : toJson(tools.functionNameOf({ kind, name, namespace })),
+    ...otherMembers(item, [
+      ...itemMembers,
+      'call_id',
+      'output',
+      'name',
+      'namespace',
+      'caller',
+      'async',
+      'execution',
+      'tools',
+    ]),
+  }
+  if (type === 'tool_search_output') {
+    const found = toJson(JSON.stringify({ tools: functionNamesIn(item, tools) }))
+    conversation.addOutput(requireString(item, 'call_id', path), found, [], common)
+    return
+  }
   const output = optional(item, 'output')
   if (!output) throw path.at('output').invalid('is required')
-  return object({
-    role: toJson('tool'),
-    tool_call_id: requireString(item, 'call_id', path),
-    content: toToolContent(output, path.at('output')),
-    name: optional(item, 'name'),
-    ...otherMembers(item, [...callMembers, 'output']),
-  })
+  // The output of the local shell names its call by `id`.
+  const idKey = type === 'local_shell_call_output' && !optional(item, 'call_id') ? 'id' : 'call_id'
+  const { content, media } = toToolContent(output, path.at('output'))
+  conversation.addOutput(requireString(item, idKey, path), content, media, common)
 }
-
-/** The content of an assistant message, and its unknown members. */
-interface AssistantFields extends AssistantContent {
-  readonly otherMembers: Members
-}
-
-/**
- * Collects the items of one turn of the model into one assistant message.
- *
- * The Responses protocol has an item for each reasoning, message and tool call. Chat completions have one message for
- * all of them, and require the tool messages right after it.
- */
-class AssistantMessage {
-  #fields: AssistantFields | undefined
-  #reasoning: string[] = []
-  /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
-  #laterReasoning: string[] = []
-  #calls: Json[] = []
-
-  addReasoning(text: string): void {
-    if (text !== '') (this.#fields ? this.#laterReasoning : this.#reasoning).push(text)
-  }
-
-  /**
-   * Adds a message item. A second one begins a new turn: then returns the message of the turn before it. But a message
-   * after tool calls without outputs joins the same turn, because the outputs must follow it.
-   */
-  addMessage(fields: AssistantFields): Json[] {
-    if (!this.#fields || this.#calls.length > 0) {
-      this.#fields = this.#fields ? joinFields(this.#fields, fields) : fields
-      return []
-    }
-    const reasoning = this.#laterReasoning
-    this.#laterReasoning = []
-    const before = this.end()
-    this.#fields = fields
-    this.#reasoning = reasoning
-    return before
-  }
-
-  /** Adds a tool call in the form of chat completions. */
-  addToolCall(call: Json): void {
-    this.#calls.push(call)
-  }
-
-  /** Ends the turn. Returns its message; none for an empty turn. */
-  end(): Json[] {
-    const { content, refusal, otherMembers: others } = this.#fields ?? {}
-    const reasoning = [...this.#reasoning, ...this.#laterReasoning]
-    const calls = this.#calls
-    const isEmpty = !this.#fields && reasoning.length === 0 && calls.length === 0
-    this.#fields = undefined
-    this.#reasoning = []
-    this.#laterReasoning = []
-    this.#calls = []
-    if (isEmpty) return []
-    // Content may be null only beside a refusal or tool calls.
-    const noContent = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
-    return [
-      object({
-        role: toJson('assistant'),
-        content: content ?? noContent,
-        refusal: refusal === undefined ? undefined : toJson(refusal),
-        reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
-        tool_calls: calls.length === 0 ? undefined : array(calls),
-        ...others,
-      }),
-    ]
-  }
-}
-
-const joinFields = (one: AssistantFields, other: AssistantFields): AssistantFields => ({
-  content: one.content && other.content ? joinContent(one.content, other.content) : (one.content ?? other.content),
-  refusal:
-    one.refusal === undefined && other.refusal === undefined ? undefined : `${one.refusal ?? ''}${other.refusal ?? ''}`,
-  otherMembers: { ...one.otherMembers, ...other.otherMembers },
-})
-
-const joinContent = (one: Json, other: Json): Json => {
-  const [first, second] = [one.string(), other.string()]
-  if (first !== undefined && second !== undefined) return toJson(first + second)
-  return array([...partsOf(one), ...partsOf(other)])
-}
-
-const partsOf = (content: Json): readonly Json[] =>
-  content.isArray ? content.elements() : [object({ type: toJson('text'), text: content })]

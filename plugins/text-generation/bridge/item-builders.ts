@@ -1,24 +1,15 @@
-import type {
-  Citation,
-  CustomCallItem,
-  EventWriter,
-  FunctionCallItem,
-  Item,
-  ItemStatus,
-  Logprob,
-  MessageItem,
-  ReasoningItem,
-  ReasoningTextPart,
-  RefusalPart,
-  TextPart,
-} from './events.ts'
-import type { CallBuilder, ToolCallStart } from './tool-call-items.ts'
+import type { Citation, EventWriter, Item, ItemStatus, Logprob, MessageItem, RefusalPart, TextPart } from './events.ts'
+import type { ReasoningFormat } from './reasoning-builder.ts'
+import type { ToolMapping } from './tools/mapping.ts'
 
 /** The output of a response: its items in the order in which they began. */
 export interface ResponseOutput {
   readonly emit: EventWriter['emit']
   readonly newId: (prefix: string) => string
   readonly items: ItemBuilder[]
+  /** The tools of the request. */
+  readonly tools: ToolMapping
+  readonly reasoning: ReasoningFormat
 }
 
 /** Builds an output item and emits its events. The constructor emits `response.output_item.added`. */
@@ -32,7 +23,7 @@ export interface ItemBuilder {
 }
 
 /** Adds an item to the output and emits `response.output_item.added`. Returns its index. */
-const addItem = (output: ResponseOutput, builder: ItemBuilder): number => {
+export const addItem = (output: ResponseOutput, builder: ItemBuilder): number => {
   const index = output.items.push(builder) - 1
   output.emit({ type: 'response.output_item.added', output_index: index, item: builder.item() })
   return index
@@ -118,116 +109,5 @@ export class MessageBuilder implements ItemBuilder {
 
   #position(part: TextPart | RefusalPart): { item_id: string; output_index: number; content_index: number } {
     return { item_id: this.#id, output_index: this.#index, content_index: this.#parts.indexOf(part) }
-  }
-}
-
-/** Builds a reasoning item. */
-export class ReasoningBuilder implements ItemBuilder {
-  readonly looksComplete = true
-  readonly #emit: ResponseOutput['emit']
-  readonly #id: string
-  readonly #position: { item_id: string; output_index: number; content_index: number }
-  #status: ItemStatus = 'in_progress'
-  #hasPart = false
-  #text = ''
-
-  constructor(output: ResponseOutput) {
-    this.#emit = output.emit
-    this.#id = output.newId('rs_')
-    this.#position = { item_id: this.#id, output_index: addItem(output, this), content_index: 0 }
-    this.#hasPart = true
-    this.#emit({ type: 'response.content_part.added', ...this.#position, part: this.#part() })
-  }
-
-  append(delta: string): void {
-    this.#text += delta
-    this.#emit({ type: 'response.reasoning_text.delta', ...this.#position, delta })
-  }
-
-  close(status: 'completed' | 'incomplete'): void {
-    if (this.#status !== 'in_progress') return
-    this.#status = status
-    this.#emit({ type: 'response.reasoning_text.done', ...this.#position, text: this.#text })
-    this.#emit({ type: 'response.content_part.done', ...this.#position, part: this.#part() })
-    this.#emit({ type: 'response.output_item.done', output_index: this.#position.output_index, item: this.item() })
-  }
-
-  get isOpen(): boolean {
-    return this.#status === 'in_progress'
-  }
-
-  item(): ReasoningItem {
-    const content = this.#hasPart ? [this.#part()] : []
-    return { type: 'reasoning', id: this.#id, status: this.#status, summary: [], content }
-  }
-
-  #part(): ReasoningTextPart {
-    return { type: 'reasoning_text', text: this.#text }
-  }
-}
-
-/** Builds the item of a call of one of the caller's tools. */
-export class ToolCallBuilder implements ItemBuilder, CallBuilder {
-  readonly #emit: ResponseOutput['emit']
-  readonly #call: ToolCallStart
-  readonly #id: string
-  readonly #index: number
-  #status: ItemStatus = 'in_progress'
-  #text = ''
-
-  constructor(output: ResponseOutput, call: ToolCallStart) {
-    this.#emit = output.emit
-    this.#call = call
-    this.#id = output.newId(call.kind === 'function' ? 'fc_' : 'ctc_')
-    this.#index = addItem(output, this)
-  }
-
-  /** Appends to the arguments, or to a custom tool's input. */
-  append(delta: string): void {
-    this.#text += delta
-    const type =
-      this.#call.kind === 'function'
-        ? 'response.function_call_arguments.delta'
-        : 'response.custom_tool_call_input.delta'
-    this.#emit({ type, ...this.#position, delta })
-  }
-
-  close(status: 'completed' | 'incomplete'): void {
-    const { kind, name } = this.#call
-    // Clients parse the arguments of a complete call. Some upstreams send none for functions without parameters.
-    if (kind === 'function' && status === 'completed' && this.#text === '') this.append('{}')
-    this.#status = status
-    if (kind === 'function') {
-      this.#emit({ type: 'response.function_call_arguments.done', ...this.#position, name, arguments: this.#text })
-    } else {
-      this.#emit({ type: 'response.custom_tool_call_input.done', ...this.#position, input: this.#text })
-    }
-    this.#emit({ type: 'response.output_item.done', output_index: this.#index, item: this.item() })
-  }
-
-  item(): FunctionCallItem | CustomCallItem {
-    const { kind, name, callId: call_id } = this.#call
-    const common = { id: this.#id, status: this.#status, call_id, name }
-    return kind === 'function'
-      ? { type: 'function_call', ...common, arguments: this.#text }
-      : { type: 'custom_tool_call', ...common, input: this.#text }
-  }
-
-  /** Incomplete arguments of a function are not valid JSON. */
-  get looksComplete(): boolean {
-    return this.#call.kind === 'custom' || isJson(this.#text)
-  }
-
-  get #position(): { item_id: string; output_index: number } {
-    return { item_id: this.#id, output_index: this.#index }
-  }
-}
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,5 @@
 import { type Json, toJson } from '../../shared/json.ts'
-import { toMessages } from './input.ts'
+import { type InputOptions, toMessages } from './input.ts'
 import {
   array,
   JsonPath,
@@ -10,24 +10,44 @@ import {
   rejectMembers,
   requireString,
 } from './request-json.ts'
-import { toToolFields } from './tools.ts'
+import { toToolFields } from './tools/choice.ts'
+import { createToolMapping, type HostedTools, type ToolMapping } from './tools/mapping.ts'
+
+export interface ChatRequestOptions {
+  /** What to do with tools that the upstream would run itself. Default `reject`. */
+  readonly hostedTools?: HostedTools | undefined
+  /** Decrypts reasoning, see `InputOptions`. Default: none can be decrypted. */
+  readonly openReasoning?: InputOptions['openReasoning'] | undefined
+}
+
+/** A chat completion request, and what is needed to translate its response back. */
+export interface TranslatedRequest {
+  readonly json: Json
+  readonly tools: ToolMapping
+}
 
 /**
  * Translates a Responses request to a chat completion request.
  *
- * Fields with another name or form are translated. Fields with the same name and unknown fields pass unchanged. `store`
- * is left out, because the upstream keeps no response. `withAdditions` adds the fields about streaming later.
+ * Fields with another name or form are translated. Fields with the same name and unknown fields pass unchanged. Fields
+ * about the response that the gateway itself creates (`store`, `metadata`) are left out, and so are fields that limit or
+ * describe what never happens here, such as `max_tool_calls`, which counts calls of hosted tools. `withAdditions` adds
+ * the fields about streaming later.
  *
- * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field is
- * dropped silently.
+ * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field that
+ * changes the response is dropped silently.
  */
-export const toChatRequest = (request: Json): Json => {
+export const toChatRequest = (
+  request: Json,
+  { hostedTools = 'reject', openReasoning = () => undefined }: ChatRequestOptions = {},
+): TranslatedRequest => {
   const path = rejectUnsupported(request)
+  const tools = createToolMapping(request, path, hostedTools)
   const translated: Members = {
     model: request.get('model'),
-    messages: array(toMessages(request, path)),
+    messages: array(toMessages(request, { path, tools, openReasoning })),
     max_tokens: optional(request, 'max_output_tokens'),
-    ...toToolFields(request, path),
+    ...toToolFields(request, path, tools),
     ...toLogprobFields(request, path),
     ...toTextFields(request, path),
     ...toReasoningFields(request, path),
@@ -39,7 +59,7 @@ export const toChatRequest = (request: Json): Json => {
     // The request has the same setting twice, under the names of both protocols. Only one of them can be sent.
     if (Object.hasOwn(translated, key) && translated[key]) throw path.at(key).unsupported()
   }
-  return object({ ...translated, ...shared, ...unknown })
+  return { json: object({ ...translated, ...shared, ...unknown }), tools }
 }
 
 /** Throws TextProblem 400 for a field that a chat completion does not support. Returns the path of the request. */
@@ -55,9 +75,7 @@ const unsupportedFields: Readonly<Record<string, readonly string[]>> = {
   conversation: [],
   prompt: [],
   background: ['false'],
-  max_tool_calls: [],
   context_management: ['[]'],
-  truncation: ['"disabled"'],
   access_programs: [],
   image: [],
   // Fields of chat completions. A response cannot hold their results.
@@ -81,6 +99,11 @@ const translatedFields = [
   'reasoning',
   'stream_options',
   'store',
+  'metadata',
+  'client_metadata',
+  'max_tool_calls',
+  // The upstream itself rejects an input that is too long, or truncates it.
+  'truncation',
 ]
 
 /** Fields with the same meaning in both protocols. */
@@ -88,7 +111,6 @@ const sharedFields = [
   'stream',
   'temperature',
   'top_p',
-  'metadata',
   'user',
   'safety_identifier',
   'prompt_cache_key',
@@ -98,17 +120,22 @@ const sharedFields = [
   'moderation',
 ]
 
-/** Translates `include` and `top_logprobs`. Throws TextProblem 400 for anything in `include` but log probabilities. */
+/** Values of `include` that need nothing: encrypted reasoning, see `StreamTranslatorOptions`, and details of items that a bridged response does not have. */
+const otherIncludes =
+  /^(?:reasoning\.encrypted_content|message\.input_image\.image_url|(?:web_search|file_search|code_interpreter|computer)_call(?:_output)?\.[\w.]+)$/
+
+/** Translates `include` and `top_logprobs`. Throws TextProblem 400 for an unknown value in `include`. */
 const toLogprobFields = (request: Json, path: JsonPath): Members => {
   const include = optional(request, 'include')
   if (include && !include.isArray) throw path.at('include').invalid('must be an array')
   const included = include?.elements() ?? []
+  const logprobs = included.filter((entry) => entry.string() === 'message.output_text.logprobs')
   included.forEach((entry, index) => {
-    if (entry.string() !== 'message.output_text.logprobs')
+    if (!logprobs.includes(entry) && !otherIncludes.test(entry.string() ?? ''))
       throw path.at('include').at(index).unsupported(entry.string())
   })
   const topLogprobs = optional(request, 'top_logprobs')
-  if (included.length === 0 && (!topLogprobs || topLogprobs.value() === 0)) return {}
+  if (logprobs.length === 0 && (!topLogprobs || topLogprobs.value() === 0)) return {}
   return { logprobs: toJson(true), top_logprobs: topLogprobs }
 }
 
@@ -143,13 +170,15 @@ const toResponseFormat = (format: Json, path: JsonPath): Json | undefined => {
   }
 }
 
-/** Translates `reasoning`: its effort. Throws TextProblem 400 for any other member, such as a summary, which chat completions cannot request. */
+/**
+ * Translates `reasoning`: its effort. The other known members are about the response, see `createStreamTranslator`, and
+ * the input, see `toMessages`. Throws TextProblem 400 for any other member.
+ */
 const toReasoningFields = (request: Json, path: JsonPath): Members => {
   const reasoning = optionalObject(request, 'reasoning', path)
   if (!reasoning) return {}
   const reasoningPath = path.at('reasoning')
-  // `auto` leaves the choice to the upstream. Here that means none.
-  rejectMembers(reasoning, ['summary', 'generate_summary', 'context'], reasoningPath, ['"auto"'])
+  rejectMembers(reasoning, ['context'], reasoningPath, ['"auto"', '"current_turn"', '"all_turns"'])
   rejectMembers(reasoning, ['mode'], reasoningPath, ['"standard"'])
   const known = ['effort', 'summary', 'generate_summary', 'context', 'mode']
   rejectMembers(reasoning, Object.keys(otherMembers(reasoning, known)), reasoningPath)

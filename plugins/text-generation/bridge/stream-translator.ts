@@ -8,6 +8,8 @@ import { initialResponse, repeatableFields } from '../responses/initial-response
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
 import { type ResponseOutput, withFinalStatus } from './item-builders.ts'
+import type { ReasoningFormat } from './reasoning-builder.ts'
+import type { ToolMapping } from './tools/mapping.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
 export interface StreamTranslator {
@@ -31,6 +33,10 @@ export interface StreamTranslatorOptions {
   /** The Responses request. */
   readonly request: Json
   readonly clock: Pick<Clock, 'now'>
+  /** The tools of the request, as `toChatRequest` has read them. */
+  readonly tools: ToolMapping
+  /** Encrypts reasoning for later turns, if the request asks for it (`include`). Default: it is not encrypted. */
+  readonly sealReasoning?: ((text: string) => string) | undefined
   /** Makes an id with the prefix. Default: random. */
   readonly newId?: (prefix: string) => string
   /** Most characters of all events together; above it, `push` throws StreamError. Default 64 Mi. */
@@ -38,9 +44,9 @@ export interface StreamTranslatorOptions {
 }
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
-  const { request, clock, newId = randomId, maxCharacters = 2 ** 26 } = options
+  const { request, clock, tools, newId = randomId, maxCharacters = 2 ** 26 } = options
   const events = createEventWriter()
-  const output: ResponseOutput = { emit: events.emit, newId, items: [] }
+  const output: ResponseOutput = { emit: events.emit, newId, items: [], tools, reasoning: reasoningFormat(options) }
   const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */
   let response: object | undefined
@@ -111,8 +117,24 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   }
 }
 
-/** The fields of a request that its response repeats. `store` is always false, because the upstream keeps no response. */
-export const bridgedRequestFields = (request: Json): object => ({ ...repeatableFields(request), store: false })
+/**
+ * The fields of a request that its response repeats. `store` is always false, because the upstream keeps no response, and
+ * `truncation` is always disabled, because the gateway truncates nothing.
+ */
+export const bridgedRequestFields = (request: Json): object => ({
+  ...repeatableFields(request),
+  store: false,
+  truncation: 'disabled',
+})
+
+const reasoningFormat = ({ request, sealReasoning }: StreamTranslatorOptions): ReasoningFormat => {
+  const included = request.get('include')?.elements() ?? []
+  const reasoning = request.get('reasoning')
+  return {
+    asSummary: ['summary', 'generate_summary'].some((key) => reasoning?.get(key)?.isString),
+    seal: included.some((entry) => entry.string() === 'reasoning.encrypted_content') ? sealReasoning : undefined,
+  }
+}
 
 const randomId = (prefix: string): string => `${prefix}${crypto.randomUUID().replaceAll('-', '')}`
 

@@ -6,7 +6,9 @@ const maxCalls = 128
 
 /** What must be known of a tool call before its item can begin. */
 export interface ToolCallStart {
+  /** `custom` where the upstream itself has custom tools, so that it sends plain input instead of arguments. */
   readonly kind: 'function' | 'custom'
+  /** The upstream's name of the tool. */
   readonly name: string
   /** The id that the call's output refers to. */
   readonly callId: string

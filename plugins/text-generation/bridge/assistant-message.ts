@@ -1,0 +1,89 @@
+import { type Json, toJson } from '../../shared/json.ts'
+import type { AssistantContent } from './content.ts'
+import { array, type Members, object } from './request-json.ts'
+
+/** The content of an assistant message, and its unknown members. */
+export interface AssistantFields extends AssistantContent {
+  readonly otherMembers: Members
+}
+
+/**
+ * Collects the items of one turn of the model into one assistant message.
+ *
+ * The Responses protocol has an item for each reasoning, message and tool call. Chat completions have one message for
+ * all of them, and require the tool messages right after it.
+ */
+export class AssistantMessage {
+  #fields: AssistantFields | undefined
+  #reasoning: string[] = []
+  /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
+  #laterReasoning: string[] = []
+  #calls: Json[] = []
+
+  addReasoning(text: string): void {
+    if (text !== '') (this.#fields ? this.#laterReasoning : this.#reasoning).push(text)
+  }
+
+  /**
+   * Adds a message item. A second one begins a new turn: then returns the message of the turn before it. But a message
+   * after tool calls without outputs joins the same turn, because the outputs must follow it.
+   */
+  addMessage(fields: AssistantFields): Json[] {
+    if (!this.#fields || this.#calls.length > 0) {
+      this.#fields = this.#fields ? joinFields(this.#fields, fields) : fields
+      return []
+    }
+    const reasoning = this.#laterReasoning
+    this.#laterReasoning = []
+    const before = this.end()
+    this.#fields = fields
+    this.#reasoning = reasoning
+    return before
+  }
+
+  /** Adds a tool call in the form of chat completions. */
+  addToolCall(call: Json): void {
+    this.#calls.push(call)
+  }
+
+  /** Ends the turn. Returns its message; none for an empty turn. */
+  end(): Json[] {
+    const { content, refusal, otherMembers: others } = this.#fields ?? {}
+    const reasoning = [...this.#reasoning, ...this.#laterReasoning]
+    const calls = this.#calls
+    const isEmpty = !this.#fields && reasoning.length === 0 && calls.length === 0
+    this.#fields = undefined
+    this.#reasoning = []
+    this.#laterReasoning = []
+    this.#calls = []
+    if (isEmpty) return []
+    // Content may be null only beside a refusal or tool calls.
+    const noContent = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
+    return [
+      object({
+        role: toJson('assistant'),
+        content: content ?? noContent,
+        refusal: refusal === undefined ? undefined : toJson(refusal),
+        reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
+        tool_calls: calls.length === 0 ? undefined : array(calls),
+        ...others,
+      }),
+    ]
+  }
+}
+
+const joinFields = (one: AssistantFields, other: AssistantFields): AssistantFields => ({
+  content: one.content && other.content ? joinContent(one.content, other.content) : (one.content ?? other.content),
+  refusal:
+    one.refusal === undefined && other.refusal === undefined ? undefined : `${one.refusal ?? ''}${other.refusal ?? ''}`,
+  otherMembers: { ...one.otherMembers, ...other.otherMembers },
+})
+
+const joinContent = (one: Json, other: Json): Json => {
+  const [first, second] = [one.string(), other.string()]
+  if (first !== undefined && second !== undefined) return toJson(first + second)
+  return array([...partsOf(one), ...partsOf(other)])
+}
+
+const partsOf = (content: Json): readonly Json[] =>
+  content.isArray ? content.elements() : [object({ type: toJson('text'), text: content })]

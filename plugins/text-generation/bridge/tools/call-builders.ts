@@ -1,0 +1,181 @@
+import type {
+  CallItem,
+  CustomCallItem,
+  FunctionCallItem,
+  ItemStatus,
+  LocalShellCallItem,
+  ToolSearchCallItem,
+} from '../events.ts'
+import { addItem, type ItemBuilder, type ResponseOutput } from '../item-builders.ts'
+import type { CallBuilder, ToolCallStart } from '../tool-call-items.ts'
+import { CustomInputDecoder } from './custom-input.ts'
+import type { Tool } from './mapping.ts'
+
+/** A call, and the tool as the caller knows it. */
+interface CallStart extends ToolCallStart {
+  readonly tool: Tool
+}
+
+/** Builds the item of a call of one of the caller's tools. */
+type CallItemBuilder = ItemBuilder & CallBuilder
+
+/** Begins the item of a call, as the caller knows the tool. */
+export const beginCall = (output: ResponseOutput, call: ToolCallStart): CallItemBuilder => {
+  const { kind, name } = call
+  const start = { ...call, tool: kind === 'custom' ? { kind, name } : output.tools.toolOf(name) }
+  if (start.tool.kind === 'function') return new FunctionCallBuilder(output, start)
+  if (start.tool.kind === 'custom') return new CustomCallBuilder(output, start)
+  return new WholeCallBuilder(output, start, start.tool.kind)
+}
+
+abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder {
+  protected readonly emit: ResponseOutput['emit']
+  protected readonly start: CallStart
+  protected readonly id: string
+  protected status: ItemStatus = 'in_progress'
+  /** The arguments so far. */
+  protected text = ''
+  #index = -1
+
+  constructor(output: ResponseOutput, start: CallStart, idPrefix: string) {
+    this.emit = output.emit
+    this.start = start
+    this.id = output.newId(idPrefix)
+  }
+
+  abstract append(delta: string): void
+  abstract item(): Item
+  /** Emits the events before the item is done. */
+  protected abstract finish(status: 'completed' | 'incomplete'): void
+
+  close(status: 'completed' | 'incomplete'): void {
+    this.finish(status)
+    this.status = status
+    this.emit({ type: 'response.output_item.done', output_index: this.#index, item: this.item() })
+  }
+
+  /** Incomplete arguments are not valid JSON. */
+  get looksComplete(): boolean {
+    return this.start.kind === 'custom' || isJson(this.text)
+  }
+
+  /** Adds the item to the output. Called by each constructor, when the item can be read. */
+  protected add(output: ResponseOutput): void {
+    this.#index = addItem(output, this)
+  }
+
+  protected get position(): { item_id: string; output_index: number } {
+    return { item_id: this.id, output_index: this.#index }
+  }
+
+  protected get named() {
+    const { tool, callId: call_id } = this.start
+    const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace }
+    return { id: this.id, status: this.status, call_id, name: tool.name, ...namespace }
+  }
+}
+
+class FunctionCallBuilder extends BaseCallBuilder<FunctionCallItem> {
+  constructor(output: ResponseOutput, start: CallStart) {
+    super(output, start, 'fc_')
+    this.add(output)
+  }
+
+  append(delta: string): void {
+    this.text += delta
+    this.emit({ type: 'response.function_call_arguments.delta', ...this.position, delta })
+  }
+
+  protected finish(status: 'completed' | 'incomplete'): void {
+    // Clients parse the arguments of a complete call. Some upstreams send none for functions without parameters.
+    if (status === 'completed' && this.text === '') this.append('{}')
+    const { name } = this.start.tool
+    this.emit({ type: 'response.function_call_arguments.done', ...this.position, name, arguments: this.text })
+  }
+
+  item(): FunctionCallItem {
+    return { type: 'function_call', ...this.named, arguments: this.text }
+  }
+}
+
+class CustomCallBuilder extends BaseCallBuilder<CustomCallItem> {
+  readonly #decoder = new CustomInputDecoder()
+  #input = ''
+
+  constructor(output: ResponseOutput, start: CallStart) {
+    super(output, start, 'ctc_')
+    this.add(output)
+  }
+
+  append(delta: string): void {
+    this.text += delta
+    this.#appendInput(this.start.kind === 'custom' ? delta : this.#decoder.push(delta))
+  }
+
+  protected finish(): void {
+    if (this.start.kind !== 'custom') this.#appendInput(this.#decoder.end())
+    this.emit({ type: 'response.custom_tool_call_input.done', ...this.position, input: this.#input })
+  }
+
+  item(): CustomCallItem {
+    return { type: 'custom_tool_call', ...this.named, input: this.#input }
+  }
+
+  #appendInput(delta: string): void {
+    if (delta === '') return
+    this.#input += delta
+    this.emit({ type: 'response.custom_tool_call_input.delta', ...this.position, delta })
+  }
+}
+
+/** Builds a call whose item the protocol sends whole, without deltas. */
+class WholeCallBuilder extends BaseCallBuilder<LocalShellCallItem | ToolSearchCallItem> {
+  readonly #kind: 'local_shell' | 'tool_search'
+
+  constructor(output: ResponseOutput, start: CallStart, kind: 'local_shell' | 'tool_search') {
+    super(output, start, kind === 'local_shell' ? 'lsh_' : 'tsc_')
+    this.#kind = kind
+    this.add(output)
+  }
+
+  append(delta: string): void {
+    this.text += delta
+  }
+
+  protected finish(): void {}
+
+  item(): LocalShellCallItem | ToolSearchCallItem {
+    const { id, status, start } = this
+    const common = { id, status, call_id: start.callId }
+    const members = status === 'in_progress' ? {} : membersIn(this.text)
+    if (this.#kind === 'tool_search')
+      return { type: 'tool_search_call', ...common, execution: 'client', arguments: members }
+    const { command, env } = members
+    return {
+      type: 'local_shell_call',
+      ...common,
+      action: {
+        ...members,
+        type: 'exec',
+        command: (Array.isArray(command) ? command : command === undefined ? [] : [command]).map(String),
+        env: (typeof env === 'object' ? env : undefined) ?? {},
+      },
+    }
+  }
+}
+
+/** The members of arguments; none if they are not a JSON object. */
+const membersIn = (text: string): { readonly command?: unknown; readonly env?: Record<string, string> | null } => {
+  if (!isJson(text)) return {}
+  const value: unknown = JSON.parse(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,91 @@
+import { type Json, toJson } from '../../../shared/json.ts'
+import { type JsonPath, object, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
+import type { Tool, ToolMapping } from './mapping.ts'
+
+/** Members of call items that a chat completion does not have, or has elsewhere. */
+const callMembers = ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'async', 'caller', 'execution']
+
+/** Types of items that are calls of the caller's tools. */
+export const isCall = (type: string): type is keyof typeof callReaders => Object.hasOwn(callReaders, type)
+
+/** Translates an item that is a call to an element of `tool_calls`. Throws TextProblem 400 for an invalid item. */
+export const toToolCall = (type: keyof typeof callReaders, item: Json, path: JsonPath, mapping: ToolMapping): Json => {
+  rejectSpecialCall(item, path)
+  const { kind, member, toArguments } = callReaders[type]
+  const isNamed = kind === 'function' || kind === 'custom'
+  const name = isNamed ? requireString(item, 'name', path) : undefined
+  const tool = { kind, name: name?.string() ?? kind, namespace: optional(item, 'namespace')?.string() }
+  return object({
+    id: requireString(item, 'call_id', path),
+    type: toJson('function'),
+    function: object({ name: nameOf(tool, name, mapping), arguments: toArguments(item, path) }),
+    ...otherMembers(item, [...callMembers, member]),
+  })
+}
+
+/** The function name as JSON; the caller's own spelling if it is the same name. */
+const nameOf = (tool: Tool, name: Json | undefined, mapping: ToolMapping): Json => {
+  const functionName = mapping.functionNameOf(tool)
+  return name?.string() === functionName ? name : toJson(functionName)
+}
+
+/** Throws TextProblem 400 for a call that chat completions do not have: asynchronous, or made by a program. */
+export const rejectSpecialCall = (item: Json, path: JsonPath): void => {
+  rejectMembers(item, ['async'], path, ['false'])
+  const caller = optional(item, 'caller')
+  if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw path.at('caller').unsupported()
+}
+
+interface CallReader {
+  readonly kind: Tool['kind']
+  /** The member with what the tool is called with. */
+  readonly member: string
+  readonly toArguments: (item: Json, path: JsonPath) => Json
+}
+
+const callReaders = {
+  function_call: {
+    kind: 'function',
+    member: 'arguments',
+    toArguments: (item, path) => requireString(item, 'arguments', path),
+  },
+  custom_tool_call: {
+    kind: 'custom',
+    member: 'input',
+    toArguments: (item, path) => asText(object({ input: requireString(item, 'input', path) })),
+  },
+  local_shell_call: {
+    kind: 'local_shell',
+    member: 'action',
+    toArguments(item, path) {
+      const action = optional(item, 'action')
+      if (!action?.isObject) throw path.at('action').invalid('must be an object')
+      const isSet = (value: Json) => !value.is('null') && !(value.isObject && value.members().length === 0)
+      return asText(
+        object(
+          Object.fromEntries(
+            Object.entries(otherMembers(action, ['type'])).filter(([, value]) => value && isSet(value)),
+          ),
+        ),
+      )
+    },
+  },
+  tool_search_call: {
+    kind: 'tool_search',
+    member: 'arguments',
+    toArguments: (item) => asText(optional(item, 'arguments') ?? object({})),
+  },
+} as const satisfies Readonly<Record<string, CallReader>>
+
+/** JSON as the text of a string, as arguments are. */
+const asText = (json: Json): Json => toJson(json.raw)
+
+/** The names of the functions that a search has found: those of its tools, and of the tools in their namespaces. */
+export const functionNamesIn = (item: Json, mapping: ToolMapping, namespace?: string): readonly string[] =>
+  (optional(item, 'tools')?.elements() ?? []).flatMap((tool) => {
+    const name = tool.get('name')?.string()
+    const type = tool.get('type')?.string()
+    if (type === 'namespace') return functionNamesIn(tool, mapping, name)
+    const kind = type === 'custom' ? 'custom' : 'function'
+    return name === undefined ? [] : [mapping.functionNameOf({ kind, name, namespace })]
+  })

@@ -1,0 +1,89 @@
+import { type Json, toJson } from '../../../shared/json.ts'
+import { array, type JsonPath, type Members, object, optional, requireString } from '../request-json.ts'
+import type { MappedTool, Tool, ToolMapping } from './mapping.ts'
+
+/**
+ * Translates `tools`, `tool_choice` and `parallel_tool_calls`.
+ *
+ * Upstreams reject the latter two without tools. So both are left out then, except for a choice that requires a tool.
+ *
+ * Throws TextProblem 400 for a choice that is invalid, or that requires a hosted tool.
+ */
+export const toToolFields = (request: Json, path: JsonPath, mapping: ToolMapping): Members => {
+  const choice = optional(request, 'tool_choice')
+  const { tools, toolChoice } = choice
+    ? readChoice(choice, path.at('tool_choice'), mapping)
+    : { tools: mapping.tools, toolChoice: undefined }
+  if (tools.length > 0) {
+    return {
+      tools: array(tools.map(({ toDefinition, functionName }) => toDefinition(functionName))),
+      tool_choice: toolChoice,
+      parallel_tool_calls: optional(request, 'parallel_tool_calls'),
+    }
+  }
+  const needsNoTool = ['auto', 'none'].includes(toolChoice?.string() ?? '')
+  return needsNoTool ? {} : { tool_choice: toolChoice }
+}
+
+/** The tools that the model may call, and how it chooses among them. */
+interface Choice {
+  readonly tools: readonly MappedTool[]
+  readonly toolChoice: Json
+}
+
+const readChoice = (choice: Json, path: JsonPath, mapping: ToolMapping): Choice => {
+  const { tools } = mapping
+  if (choice.isString) return { tools, toolChoice: choice }
+  if (!choice.isObject) throw path.invalid('must be a string or an object')
+  const type = requireString(choice, 'type', path).string() ?? ''
+  if (type === 'allowed_tools') return readAllowedTools(choice, path, mapping)
+  // Some clients send the form of chat completions.
+  if (choice.get(type)?.isObject) return { tools, toolChoice: choice }
+  const kind = kinds.find((each) => each === type)
+  if (!kind) throw path.at('type').unsupported(type)
+  const name = mapping.functionNameOf(toTool(choice, kind, path, mapping))
+  return { tools, toolChoice: object({ type: toJson('function'), function: object({ name: toJson(name) }) }) }
+}
+
+/** Few upstreams know this choice. Leaving out the other tools has the same effect everywhere. */
+const readAllowedTools = (choice: Json, path: JsonPath, mapping: ToolMapping): Choice => {
+  if (choice.get('allowed_tools')?.isObject) return { tools: mapping.tools, toolChoice: choice }
+  const entries = optional(choice, 'tools')
+  if (!entries?.isArray) throw path.at('tools').invalid('must be an array')
+  const allowed = entries.elements().map((entry, index) => isAllowedBy(entry, path.at('tools').at(index), mapping))
+  const tools = mapping.tools.filter((tool) => allowed.some((matches) => matches(tool)))
+  const toolChoice = optional(choice, 'mode') ?? toJson('auto')
+  if (tools.length === 0 && toolChoice.string() === 'required') throw path.at('tools').unsupported()
+  return { tools, toolChoice }
+}
+
+const isAllowedBy = (entry: Json, path: JsonPath, mapping: ToolMapping): ((tool: MappedTool) => boolean) => {
+  if (!entry.isObject) throw path.invalid('must be an object')
+  const type = requireString(entry, 'type', path).string() ?? ''
+  if (type === 'namespace') {
+    const namespace = requireString(entry, 'name', path).string()
+    return (tool) => tool.namespace === namespace
+  }
+  const kind = kinds.find((each) => each === type)
+  if (kind) {
+    const name = mapping.functionNameOf(toTool(entry, kind, path, mapping))
+    return (tool) => tool.functionName === name
+  }
+  if (mapping.hostedTools === 'reject') throw path.at('type').unsupported(type)
+  return () => false
+}
+
+const kinds = ['function', 'custom', 'local_shell', 'tool_search'] as const
+
+/** The tool that a choice names. It may omit the namespace. */
+const toTool = (entry: Json, kind: Tool['kind'], path: JsonPath, { tools }: ToolMapping): Tool => {
+  if (kind !== 'function' && kind !== 'custom') return { kind, name: kind }
+  const nested = optional(entry, kind)
+  const name = requireString(nested?.isObject ? nested : entry, 'name', path).string() ?? ''
+  const namespace = optional(entry, 'namespace')?.string()
+  const named = tools.filter((tool) => tool.kind === kind && tool.name === name)
+  return (
+    named.find((tool) => tool.namespace === namespace) ??
+    (namespace === undefined ? named[0] : undefined) ?? { kind, name, namespace }
+  )
+}

@@ -1,0 +1,152 @@
+import { type Json, toJson } from '../../../shared/json.ts'
+import {
+  type JsonPath,
+  type Members,
+  object,
+  optional,
+  otherMembers,
+  rejectMembers,
+  requireString,
+} from '../request-json.ts'
+import type { HostedTools, Tool } from './mapping.ts'
+
+/** A tool that the request declares. */
+export interface DeclaredTool extends Tool {
+  /** Its definition for a chat completion. */
+  readonly toDefinition: (functionName: string) => Json
+}
+
+/**
+ * Reads a list of tools. The tools of a namespace become tools of the list. Types of hosted tools that are dropped are added to `dropped`.
+ *
+ * Throws TextProblem 400 for an invalid tool, and unless they are dropped, for tools that the upstream would run itself.
+ */
+export const readTools = (
+  tools: Json,
+  path: JsonPath,
+  hostedTools: HostedTools,
+  dropped: Set<string>,
+): readonly DeclaredTool[] => {
+  if (!tools.isArray) throw path.invalid('must be an array')
+  return tools.elements().flatMap((tool, index): readonly DeclaredTool[] => {
+    const at = path.at(index)
+    if (!tool.isObject) throw at.invalid('must be an object')
+    const type = requireString(tool, 'type', at).string() ?? ''
+    switch (type) {
+      case 'function':
+      case 'custom':
+        return [readTool(tool, type, at)]
+      case 'namespace':
+        return readNamespace(tool, at)
+      case 'local_shell':
+        return [{ kind: type, name: type, toDefinition: (name) => toFunction({ name: toJson(name), ...localShell }) }]
+      case 'tool_search':
+        // All tools that a server would find are sent at once, so only a client has anything to search.
+        return optional(tool, 'execution')?.string() === 'client' ? [readToolSearch(tool)] : []
+      default:
+        if (hostedTools === 'reject') throw at.at('type').unsupported(type)
+        dropped.add(type)
+        return []
+    }
+  })
+}
+
+const readNamespace = (group: Json, path: JsonPath): readonly DeclaredTool[] => {
+  const namespace = requireString(group, 'name', path).string() ?? ''
+  const description = optional(group, 'description')?.string() ?? ''
+  const tools = optional(group, 'tools')
+  if (!tools?.isArray) throw path.at('tools').invalid('must be an array')
+  return tools.elements().map((tool, index) => {
+    const at = path.at('tools').at(index)
+    if (!tool.isObject) throw at.invalid('must be an object')
+    const type = requireString(tool, 'type', at).string() ?? ''
+    if (type !== 'function' && type !== 'custom') throw at.at('type').unsupported(type)
+    // Once is enough for the model, because all functions of the group have the same prefix.
+    const about = index === 0 && description !== '' ? `[${namespace}: ${description}]` : ''
+    return { ...readTool(tool, type, at, about), namespace }
+  })
+}
+
+/** Members of tools that do not matter here: tools are not loaded on demand, and no program calls them. */
+const unusedMembers = ['defer_loading', 'allowed_callers', 'output_schema', 'async']
+
+const readTool = (tool: Json, kind: 'function' | 'custom', path: JsonPath, about = ''): DeclaredTool => {
+  // Some clients send tools in the form of chat completions.
+  const nested = optional(tool, kind)
+  if (nested?.isObject) return { kind: 'function', name: nested.get('name')?.string() ?? '', toDefinition: () => tool }
+  rejectMembers(tool, ['async'], path, ['false'])
+  const callers = optional(tool, 'allowed_callers')
+  if (callers && !callers.elements().some((caller) => caller.string() === 'direct'))
+    throw path.at('allowed_callers').unsupported()
+  const name = requireString(tool, 'name', path)
+  const nameFor = (functionName: string) => (functionName === name.string() ? name : toJson(functionName))
+  const [description, parameters, strict] = ['description', 'parameters', 'strict'].map((key) => optional(tool, key))
+  if (kind === 'custom') {
+    const text = [about, description?.string() ?? '', formatText(optional(tool, 'format'))]
+    const rest = otherMembers(tool, ['type', 'name', 'description', 'format', ...unusedMembers])
+    return {
+      kind,
+      name: name.string() ?? '',
+      toDefinition: (functionName) =>
+        toFunction({ name: nameFor(functionName), description: joinText(text), parameters: inputParameters }, rest),
+    }
+  }
+  const text = about === '' ? description : joinText([about, description?.string() ?? ''])
+  const rest = otherMembers(tool, ['type', 'name', 'description', 'parameters', 'strict', ...unusedMembers])
+  return {
+    kind,
+    name: name.string() ?? '',
+    toDefinition: (functionName) =>
+      toFunction({ name: nameFor(functionName), description: text, parameters, strict }, rest),
+  }
+}
+
+const readToolSearch = (tool: Json): DeclaredTool => {
+  const [description, parameters] = ['description', 'parameters'].map((key) => optional(tool, key))
+  return {
+    kind: 'tool_search',
+    name: 'tool_search',
+    toDefinition: (name) => toFunction({ name: toJson(name), description, parameters }),
+  }
+}
+
+const toFunction = (members: Members, rest: Members = {}): Json =>
+  object({ type: toJson('function'), function: object(members), ...rest })
+
+const joinText = (texts: readonly string[]): Json | undefined => {
+  const text = texts.filter((each) => each !== '').join('\n\n')
+  return text === '' ? undefined : toJson(text)
+}
+
+/** Tells the model the grammar of a custom tool's input, which a function cannot enforce. */
+const formatText = (format: Json | undefined): string => {
+  if (format?.get('type')?.string() !== 'grammar') return ''
+  const grammar = optional(format, 'grammar') ?? format
+  const [syntax, definition] = ['syntax', 'definition'].map((key) => optional(grammar, key)?.string() ?? '')
+  return `\`input\` must match this ${syntax} grammar:\n${definition}`
+}
+
+/** Parameters of the function that stands for a custom tool. */
+const inputParameters = toJson({
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+})
+
+/** The function that stands for the local shell: the members of `action` of a `local_shell_call`. */
+const localShell: Members = {
+  description: toJson('Runs a command on the computer of the user, and returns its output.'),
+  parameters: toJson({
+    type: 'object',
+    properties: {
+      command: { type: 'array', items: { type: 'string' }, description: 'The program and its arguments.' },
+      working_directory: { type: 'string' },
+      timeout_ms: { type: 'integer' },
+      env: { type: 'object', additionalProperties: { type: 'string' } },
+      user: { type: 'string' },
+    },
+    required: ['command'],
+    additionalProperties: false,
+  }),
+}

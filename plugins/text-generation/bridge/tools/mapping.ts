@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { Json } from '../../../shared/json.ts'
+import { type JsonPath, optional } from '../request-json.ts'
+import { type DeclaredTool, readTools } from './declared-tools.ts'
+
+/** A tool as the caller knows it. */
+export interface Tool {
+  readonly kind: ToolKind
+  readonly name: string
+  /** The group of tools that it belongs to. The caller receives it beside the name. */
+  readonly namespace?: string | undefined
+}
+
+/** All kinds of tools that the caller runs itself. Chat completions know all of them as functions. */
+export type ToolKind = 'function' | 'custom' | 'local_shell' | 'tool_search'
+
+/** What to do with tools that an upstream with a Responses API would run itself, such as `web_search`. */
+export type HostedTools = 'reject' | 'drop'
+
+/** The tools of one request: how the caller knows them, and as which functions the upstream knows them. */
+export interface ToolMapping {
+  /** In the order of the request, each tool once. */
+  readonly tools: readonly MappedTool[]
+  readonly hostedTools: HostedTools
+  /** Types of the hosted tools that were dropped, each once. */
+  readonly dropped: ReadonlySet<string>
+  /** The name of a tool's function. A tool that the request does not declare, because it is one of an earlier turn, gets a name too. */
+  functionNameOf(tool: Tool): string
+  /** The tool that a function name stands for. An unknown name is the name of a function. */
+  toolOf(functionName: string): Tool
+}
+
+/** A tool of the request and its function. */
+export interface MappedTool extends DeclaredTool {
+  readonly functionName: string
+}
+
+/**
+ * Reads the tools of a Responses request, also those that its input adds, and names a function for each.
+ *
+ * A function keeps its name where chat completions allow it. A tool in a namespace gets the name `namespace__name`. A
+ * name that is too long or taken ends with a hash of the tool instead. So the names of two requests with the same tools
+ * are equal.
+ *
+ * Throws TextProblem 400 for a tool that is invalid or that chat completions cannot express.
+ */
+export const createToolMapping = (request: Json, path: JsonPath, hostedTools: HostedTools): ToolMapping => {
+  const dropped = new Set<string>()
+  const declared = new Map<string, DeclaredTool>()
+  for (const { tools, path: at } of toolLists(request, path)) {
+    for (const tool of readTools(tools, at, hostedTools, dropped)) declared.set(keyOf(tool), tool)
+  }
+  const names = new Map<string, string>()
+  const byName = new Map<string, Tool>()
+  const nameFor = (tool: Tool): string => {
+    const key = keyOf(tool)
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const name = freeName(tool, byName)
+    names.set(key, name)
+    byName.set(name, tool)
+    return name
+  }
+  // Plain functions keep their names, wherever they stand in the list.
+  for (const tool of declared.values()) if (isPlainFunction(tool)) nameFor(tool)
+  const tools = [...declared.values()].map((tool) => ({ ...tool, functionName: nameFor(tool) }))
+  return {
+    tools,
+    hostedTools,
+    dropped,
+    functionNameOf: nameFor,
+    toolOf: (name) => byName.get(name) ?? onlyToolNamed(name, tools) ?? { kind: 'function', name },
+  }
+}
+
+/** `tools` of the request, and those of input items: tools that a developer adds, and tools that a search has found. */
+const toolLists = (request: Json, path: JsonPath): { tools: Json; path: JsonPath }[] => {
+  const tools = optional(request, 'tools')
+  const lists = tools ? [{ tools, path: path.at('tools') }] : []
+  const items = optional(request, 'input')?.elements() ?? []
+  items.forEach((item, index) => {
+    const found = itemsWithTools.includes(item.get('type')?.string()) && optional(item, 'tools')
+    if (found) lists.push({ tools: found, path: path.at('input').at(index).at('tools') })
+  })
+  return lists
+}
+
+const itemsWithTools: readonly unknown[] = ['additional_tools', 'tool_search_output']
+
+const keyOf = ({ kind, name, namespace }: Tool): string => JSON.stringify([kind, name, namespace])
+
+const isPlainFunction = ({ kind, namespace }: Tool): boolean => kind === 'function' && namespace === undefined
+
+/** Models sometimes call a tool of a namespace by its plain name. */
+const onlyToolNamed = (name: string, tools: readonly Tool[]): Tool | undefined => {
+  const [tool, ...others] = tools.filter((each) => each.name === name)
+  return others.length === 0 ? tool : undefined
+}
+
+/** Maximum length of a function name in chat completions. */
+const maxNameLength = 64
+
+const freeName = (tool: Tool, taken: ReadonlyMap<string, unknown>): string => {
+  const { namespace, name } = tool
+  const wanted = (namespace === undefined ? name : `${namespace}__${name}`).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+  if (wanted !== '' && wanted.length <= maxNameLength && !taken.has(wanted)) return wanted
+  for (let nth = 0; ; nth++) {
+    const hash = createHash('sha256')
+      .update(`${nth} ${keyOf(tool)}`)
+      .digest('hex')
+      .slice(0, 8)
+    const hashed = `${wanted.slice(0, maxNameLength - 9)}_${hash}`
+    if (!taken.has(hashed)) return hashed
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test'
+import { chunk, openApp, streaming } from './fixture.ts'
+
+const upstream = () => streaming([chunk({ content: 'x' }), chunk({}, 'stop'), '[DONE]'])
+const url = 'http://upstream.invalid/v1'
+const f = { type: 'function', name: 'f', parameters: {} }
+const search = { type: 'web_search', external_web_access: false }
+const searched = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
+
+const openBridge = (hostedTools: 'reject' | 'drop' | undefined) =>
+  openApp(upstream, { upstreams: [{ url, chatOnly: true, models: ['m', { id: 'other', hostedTools }] }] })
+
+const request = (more: object = {}) => ({ model: 'other', input: 'hi', tools: [f, search, search], ...more })
+
+describe('tools that the upstream would run itself', () => {
+  for (const policy of ['reject', undefined] as const) {
+    test(`are rejected by name with the policy ${policy}`, async () => {
+      const app = openBridge(policy)
+      const response = await app.post('/responses', request())
+      expect(response.status).toBe(400)
+      const { error } = (await response.json()) as { error: { param: string; message: string } }
+      expect(error.param).toBe('tools[1].type')
+      expect(error.message).toContain("'web_search'")
+      expect(app.asked).toEqual([])
+    })
+  }
+
+  for (const stream of [true, false]) {
+    test(`are dropped with the policy drop, and the response says so: stream ${stream}`, async () => {
+      const app = openBridge('drop')
+      const response = await app.post('/responses', request({ stream, tools: [search, f, { type: 'mcp' }, search] }))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-dropped-tools')).toBe('web_search, mcp')
+      await response.text()
+      expect(app.asked[0]?.json.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: {} } }])
+      const others = await app.post('/responses', request({ stream, tools: [f] }))
+      expect(others.headers.has('x-dropped-tools')).toBe(false)
+      await others.text()
+    })
+  }
+
+  test('are dropped from the input too', async () => {
+    const app = openBridge('drop')
+    const input = [searched, { type: 'message', role: 'assistant', content: 'A.' }, { role: 'user', content: 'B' }]
+    expect((await app.post('/responses', request({ input }))).status).toBe(200)
+    expect(app.asked[0]?.json.messages).toEqual([
+      { role: 'assistant', content: 'A.' },
+      { role: 'user', content: 'B' },
+    ])
+    const rejected = await openBridge('reject').post('/responses', { model: 'other', input })
+    expect(await rejected.json()).toMatchObject({ error: { param: 'input[0].type' } })
+    for (const type of ['item_reference', 'compaction', 'unknown']) {
+      const response = await app.post('/responses', request({ input: [{ type, id: 'x' }] }))
+      expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'input[0].type' } }])
+    }
+  })
+
+  test('cannot be required', async () => {
+    const app = openBridge('drop')
+    const paramOf = async (tool_choice: object) => {
+      const response = await app.post('/responses', request({ tool_choice }))
+      return ((await response.json()) as { error?: { param: string } }).error?.param
+    }
+    expect(await paramOf({ type: 'web_search' })).toBe('tool_choice.type')
+    const allowed = { type: 'allowed_tools', tools: [search, { type: 'function', name: 'f' }] }
+    expect(await paramOf({ ...allowed, mode: 'required' })).toBeUndefined()
+    expect(await paramOf({ ...allowed, tools: [search], mode: 'required' })).toBe('tool_choice.tools')
+  })
+})
