@@ -1,6 +1,6 @@
 import { decodeContent } from './content-coding.ts'
 import { inFlightOf } from './in-flight.ts'
-import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns, readJsonUtf8 } from './json.ts'
+import { bytesPerTurn, type Json, JsonError, type JsonLimits, readJson, readJsonInTurns, readJsonUtf8 } from './json.ts'
 import { Problem } from './problem.ts'
 import { type BodySource, readAtMost, readKnownLength } from './read-body.ts'
 import { decodeText } from './text.ts'
@@ -84,12 +84,13 @@ export class JsonBody {
  * Reads a body that must be a JSON object.
  *
  * Throws Problem 413 above `maxBytes`. Throws Problem 400 if the body is not a JSON object, is nested deeper than 64 levels, or has more than
- * 100,000 values. Throws Problem 415 and 400 for its `Content-Encoding`, as `decodeContent` does. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
+ * 100,000 values, or as `limits` says. Throws Problem 415 and 400 for its `Content-Encoding`, as `decodeContent` does. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
  */
-export const readJsonBody = async (request: Request, maxBytes: number): Promise<JsonBody> => {
+export const readJsonBody = async (request: Request, maxBytes: number, limits?: JsonLimits): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw tooLarge()
-  const json = bytes.length > bytesPerTurn ? await readJsonInTurns(bytes).catch(throwProblem) : parseBody(bytes)
+  const json =
+    bytes.length > bytesPerTurn ? await readJsonInTurns(bytes, limits).catch(throwProblem) : parseBody(bytes, limits)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return new JsonBody(json, bytes)
 }
@@ -114,10 +115,10 @@ export const readQueryBody = async (request: Delivered, maxBytes: number): Promi
   return json
 }
 
-const parseBody = (bytes: Uint8Array): Json => {
+const parseBody = (bytes: Uint8Array, limits?: JsonLimits): Json => {
   try {
     const text = decodeText(bytes)
-    return text === undefined ? readJson(bytes) : readJsonUtf8(bytes, text)
+    return text === undefined ? readJson(bytes, limits) : readJsonUtf8(bytes, text, limits)
   } catch (error) {
     return throwProblem(error)
   }

@@ -56,7 +56,7 @@ export const generate = async (
   protocol: Protocol,
   options: GenerationOptions,
 ): Promise<Response> => {
-  const body = await readJsonBody(request, options.maxBodyBytes)
+  const body = await readJsonBody(request, options.maxBodyBytes, protocol.bodyLimits)
   const { json } = body
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesPerTurn

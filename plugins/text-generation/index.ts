@@ -25,6 +25,7 @@ import { textDocs } from './openapi.ts'
 import type { TextGenerationOptions } from './options.ts'
 import { createCostOf } from './prices.ts'
 import { textProblemBody } from './problem.ts'
+import type { Protocol } from './protocol.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
 import { createUpstreamClient } from './upstream/client.ts'
@@ -56,7 +57,8 @@ export type { Capabilities, MaxTokensField, TextUpstream, UpstreamModel } from '
 export { type ObserveUsage, readTokens, type Tokens, type UsageEntry, type UsageStore } from './usage.ts'
 
 /**
- * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, and `/v1/models`.
+ * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, `/v1/completions`, `/v1/embeddings`, and
+ * `/v1/models`.
  *
  * Throws TypeError for a wrong `prefix`, `secrets` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
  */
@@ -149,6 +151,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
         return errors.respond(error, { request, set })
       }
     }
+  const generating = (protocol: Protocol) => route((request) => generate(request, protocol, generation))
   const storedRoute = (action: StoredAction) => route(storedResponseRoute(action, stored))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix })
@@ -170,16 +173,10 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
         },
       }),
     })
-    .post(
-      '/chat/completions',
-      route((request) => generate(request, protocols.chat, generation)),
-      { generates: true, ...textDocs.createChatCompletion },
-    )
-    .post(
-      '/responses',
-      route((request) => generate(request, protocols.responses, generation)),
-      { generates: true, ...textDocs.createResponse },
-    )
+    .post('/chat/completions', generating(protocols.chat), { generates: true, ...textDocs.createChatCompletion })
+    .post('/responses', generating(protocols.responses), { generates: true, ...textDocs.createResponse })
+    .post('/embeddings', generating(protocols.embeddings), { generates: true, ...textDocs.createEmbedding })
+    .post('/completions', generating(protocols.completions), { generates: true, ...textDocs.createCompletion })
     .get(
       '/responses',
       route(async ({ request }) => {

@@ -27,11 +27,13 @@ import { problemOf } from './upstream/problem.ts'
 export const respondNonStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
   const { exchange, request, route } = call
   const { clock, timeoutMs, log } = context
+  // Without a partial response, an earlier error does not help the client.
+  const limitMs = exchange.unassembled ? timeoutMs : timeoutOf(request.headers, timeoutMs)
   using deadline = new Deadline({
     clock,
     // The upstream continues a background response without a client. Therefore the gateway has to learn its id and
     // record the owner, even if the caller has disconnected.
-    at: exchange.respondsAtOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + timeoutOf(request.headers, timeoutMs),
+    at: exchange.respondsAtOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + limitMs,
     caller: request.signal,
     lingerMs: exchange.respondsAtOnce ? timeoutMs : 0,
     whenRevoked: call.whenRevoked,
@@ -56,7 +58,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
       return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
-    const begun = await callUpstream(call, context, signal, begin, exchange.respondsAtOnce)
+    const begun = await callUpstream(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })

@@ -16,7 +16,11 @@ import {
   chatChunk,
   chatCompletion,
   chatCompletionRequest,
+  completion,
+  completionRequest,
   deletedResponse,
+  embeddingList,
+  embeddingRequest,
   inputItemList,
   model,
   modelList,
@@ -79,6 +83,12 @@ const response = generated('The response', modelResponse, modelResponseEvent)
 export const textDocs = {
   createChatCompletion: route('createChatCompletion', 'Create a chat completion', text, {
     requestBody: jsonBody(chatCompletionRequest),
+  }),
+  createCompletion: route('createCompletion', 'Complete a text', generated('The completion', completion, completion), {
+    requestBody: jsonBody(completionRequest),
+  }),
+  createEmbedding: route('createEmbedding', 'Create embeddings', jsonResponse('The embeddings', embeddingList), {
+    requestBody: jsonBody(embeddingRequest),
   }),
   createResponse: route('createResponse', 'Create a response', response, { requestBody: jsonBody(responsesRequest) }),
   connectResponses: routeOptions({

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../shared/json.ts'
+import type { Json, JsonLimits, JsonObject } from '../shared/json.ts'
 import type { Frame } from '../sse-relay/index.ts'
 import type { Assembly } from './assembly.ts'
 import type { OwnedRequest } from './objects/ownership.ts'
@@ -21,8 +21,10 @@ export interface ValidatedRequest {
   readonly bridged?: boolean
 }
 
-/** One of the two protocols for callers: chat completions or responses. */
+/** One of the protocols for callers, such as chat completions or responses. */
 export interface Protocol {
+  /** Limits of request bodies, other than the default ones. */
+  readonly bodyLimits?: JsonLimits
   /** Validates a request. Throws TextProblem 400 that names the field. */
   validate(request: Json, capabilities?: Capabilities): ValidatedRequest
   /**
@@ -53,6 +55,11 @@ export interface Exchange {
    * caller wants it.
    */
   readonly respondsAtOnce?: boolean
+  /**
+   * Whether the response to a request without `stream` is the upstream's own. The gateway then requests no stream from
+   * the upstream, and there is no partial response: at the time limit the caller receives a 502. Default false.
+   */
+  readonly unassembled?: boolean
   /** Whether a terminal event completes a stream. If false, `[DONE]` or a clean end of the body does. */
   readonly hasTerminalEvent: boolean
   /** Converts a response object, parsed with `parseLossless`, to the text of the equivalent event stream. */

@@ -2,6 +2,7 @@ import type { Clock } from '../shared/clock.ts'
 import { bridge } from './bridge/bridge.ts'
 import { createSealedReasoning } from './bridge/sealed-reasoning.ts'
 import { chat } from './chat/chat.ts'
+import { completions, embeddings } from './forwarded/forwarded.ts'
 import type { Exchange, Protocol } from './protocol.ts'
 import { responses, retrieval } from './responses/responses.ts'
 
@@ -20,6 +21,10 @@ export interface Protocols {
   readonly chat: Protocol
   /** `POST /v1/responses`. Bridged to chat completions where the model's upstream has no Responses API. */
   readonly responses: Protocol
+  /** `POST /v1/embeddings`. */
+  readonly embeddings: Protocol
+  /** `POST /v1/completions`. */
+  readonly completions: Protocol
   /** `GET /v1/responses/{id}`, by its path below the upstream's address. */
   readonly retrieval: (path: string) => Exchange
 }
@@ -34,6 +39,8 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
       toExchange: (request, validated, capabilities, user) =>
         (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
     },
+    embeddings,
+    completions,
     retrieval: retrieval(options),
   }
 }

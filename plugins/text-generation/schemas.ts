@@ -6,8 +6,12 @@ import type {
   ChatCompletionRequest,
   ChatMessage,
   ChatUsage,
+  Completion,
+  CompletionRequest,
   CreateResponseRequest,
   DeletedResponse,
+  EmbeddingList,
+  EmbeddingRequest,
   InputItemList,
   Model,
   ModelList,
@@ -141,6 +145,54 @@ export const chatChunk: SchemaOf<ChatChunk> = Type.Object(
     usage: optional(chatUsage),
   },
   { title: 'ChatChunk' },
+)
+
+const texts = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer())])),
+])
+
+export const completionRequest: SchemaOf<CompletionRequest> = Type.Object(
+  {
+    model: Type.String({ minLength: 1 }),
+    prompt: optional(texts),
+    stream: optional(Type.Boolean({ default: false })),
+    stream_options: optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  },
+  { title: 'CompletionRequest', description: 'Further fields are forwarded to the model' },
+)
+
+export const completion: SchemaOf<Completion> = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.String(),
+    created,
+    model: Type.String(),
+    choices: Type.Array(Type.Object({ index: count, text: Type.String(), finish_reason: optional(Type.String()) })),
+    usage: optional(chatUsage),
+  },
+  { title: 'Completion' },
+)
+
+export const embeddingRequest: SchemaOf<EmbeddingRequest> = Type.Object(
+  {
+    model: Type.String({ minLength: 1 }),
+    input: Type.Union([
+      Type.String(),
+      Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer()), object])),
+    ]),
+  },
+  { title: 'EmbeddingRequest', description: 'Further fields are forwarded to the model' },
+)
+
+export const embeddingList: SchemaOf<EmbeddingList> = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(Type.Object({ index: count, embedding: Type.Union([Type.Array(Type.Number()), Type.String()]) })),
+    model: Type.String(),
+    usage: optional(Type.Object({ prompt_tokens: count, total_tokens: count })),
+  },
+  { title: 'EmbeddingList' },
 )
 
 export const modelResponse: SchemaOf<ModelResponse> = Type.Object(

@@ -10,20 +10,20 @@ export const createTraceCall =
     const requestTrace = requestTraceIn(active)
     requestTrace?.callStarted()
     const { action, model } = call
-    const name = model === undefined ? action : 'chat'
+    const name = model === undefined ? action : operationOf(action)
     const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: attributesOf(call) }, active)
-    return new CallSpan(span, model, () => requestTrace?.callEnded())
+    return new CallSpan(span, call, () => requestTrace?.callEnded())
   }
 
 class CallSpan implements CallTrace {
   readonly #span: Span
-  readonly #model: string | undefined
+  readonly #call: TracedCall
   readonly #onEnd: () => void
   #ended = false
 
-  constructor(span: Span, model: string | undefined, onEnd: () => void) {
+  constructor(span: Span, call: TracedCall, onEnd: () => void) {
     this.#span = span
-    this.#model = model
+    this.#call = call
     this.#onEnd = onEnd
   }
 
@@ -40,10 +40,11 @@ class CallSpan implements CallTrace {
     if (this.#ended) return
     this.#ended = true
     if (status > 0) this.#span.setAttribute('http.response.status_code', status)
+    const { action, model } = this.#call
     const type = errorTypeOf(status, error)
     if (type !== undefined) this.#span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR })
     // Only now the model is known to exist. Collectors keep metrics by span name, so callers must not be able to invent names.
-    else if (this.#model !== undefined) this.#span.updateName(`chat ${modelName(this.#model)}`)
+    else if (model !== undefined) this.#span.updateName(`${operationOf(action)} ${modelName(model)}`)
     this.#span.end()
     this.#onEnd()
   }
@@ -62,13 +63,21 @@ const attributesOf = ({ action, url, queueSeconds, model, stream }: TracedCall):
   ...(url !== undefined && addressOf(url)),
   ...(queueSeconds !== undefined && { 'sluice.queue.seconds': queueSeconds }),
   ...(model !== undefined && {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationOf(action),
     // The protocol. The conventions allow that the provider is another one.
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': modelName(model),
     'gen_ai.request.stream': stream ?? false,
   }),
 })
+
+/** The operation by the semantic conventions. */
+const operationOf = (action: string): string => operations.get(action) ?? 'chat'
+
+const operations: ReadonlyMap<string, string> = new Map([
+  ['CreateCompletion', 'text_completion'],
+  ['CreateEmbedding', 'embeddings'],
+])
 
 const addressOf = (url: string): Attributes => {
   const { hostname, port, protocol } = new URL(url)

@@ -39,7 +39,10 @@ test('missing, malformed, unknown, revoked and expired tokens and disabled users
     ),
     { authorization: `Bearer ${ann.token}, Bearer ${ann.token}` },
     { cookie: `session=${ann.token}; token=${ann.token}` },
-    { 'x-api-key': ann.token },
+    { 'x-api-key': expired.token },
+    { 'api-key': `Bearer ${ann.token}` },
+    { authorization: 'Basic x', 'x-api-key': ann.token, 'api-key': ann.token },
+    { 'x-auth-token': ann.token },
     { authorization: `Token ${ann.token}` },
   ]
   fixture.calls()

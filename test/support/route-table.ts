@@ -21,6 +21,8 @@ export const libraryRoutes = [
 export const textRoutes = [
   ['POST', '/chat/completions'],
   ['POST', '/responses'],
+  ['POST', '/embeddings'],
+  ['POST', '/completions'],
   ['GET', '/responses'],
   ['GET', '/responses/:response_id'],
   ['DELETE', '/responses/:response_id'],

@@ -47,6 +47,25 @@ for (const stream of [false, true]) {
   })
 }
 
+test.each([
+  ['/v1/embeddings', 'embeddings', 'emulated-embedding', { input: content }],
+  ['/v1/completions', 'text_completion', 'emulated-instruct', { prompt: content }],
+] as const)('%s has a span with its own operation', async (path, operation, model, body) => {
+  await using traced = await startTracedGateway()
+  const { token } = await traced.gateway.addUser('ann')
+  const response = await fetch(traced.gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, ...body }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  const { calls } = await traced.traceOf('POST')
+  expect(calls.map((call) => [call.name, call.attributes['gen_ai.operation.name']])).toEqual([
+    [`${operation} ${model}`, operation],
+  ])
+})
+
 test('a generation that the upstream rejects has the status in its span', async () => {
   await using traced = await startTracedGateway()
   const ann = await traced.gateway.addUser('ann')

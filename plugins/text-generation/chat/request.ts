@@ -56,10 +56,15 @@ export const checkChatRequest = (
   const format = fieldOf(request, 'response_format')
   checkObject(format)
   if (isPresent(format)) checkString(requireField(fieldOf(format.json, 'type', format.param)))
+  return { model, stream, includeUsage: readIncludeUsage(request) }
+}
+
+/** Whether the caller asks for usage at the end of a stream. */
+export const readIncludeUsage = (request: Json): boolean => {
   const options = fieldOf(request, 'stream_options')
   checkObject(options)
   const includeUsage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
-  return { model, stream, includeUsage: includeUsage?.is('true') ?? false }
+  return includeUsage?.is('true') ?? false
 }
 
 /** The last two are the roles that some client libraries send besides the usual four. */

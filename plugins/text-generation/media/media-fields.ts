@@ -54,7 +54,8 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  * - values of companion keys: `type`, `detail`, `format`, `filename` and similar; and, under a key that is no media
  *   key, a lower-case keyword such as `auto`;
  * - text for the model: the value of `text`, `content`, `input`, `output`, `instructions`, `arguments`, `refusal`,
- *   `reasoning`, `reasoning_content`, `thinking`, `description`, `name` or `title`;
+ *   `reasoning`, `reasoning_content`, `thinking`, `description`, `name`, `title`, `prompt` or `suffix`, and a string with a
+ *   space in a top-level list `input` or `prompt`, as embeddings and completions have it;
  * - citations in earlier output: anything in `annotations`, `action` and `sources`.
  *
  * There and everywhere else, a string or key that begins with `asset:` names an asset, except
@@ -143,7 +144,7 @@ const withoutMediaKeys: ReadonlySet<FieldContext> = new Set(['schema', 'citation
 
 const textKeys: ReadonlySet<string> = new Set([
   ...['text', 'content', 'input', 'output', 'instructions', 'arguments', 'refusal'],
-  ...['reasoning', 'reasoning_content', 'thinking', 'description', 'name', 'title'],
+  ...['reasoning', 'reasoning_content', 'thinking', 'description', 'name', 'title', 'prompt', 'suffix'],
 ])
 
 const mediaWord =
@@ -222,8 +223,9 @@ const search = (
     const id = assetIn(json, scanned)
     if (scanned.bytes >= maxPrefixBytes)
       rejectField(pathOf(location), 'begins with too many characters that are no letters or digits')
-    if (context === 'media' || !textKeys.has(String(location.at))) addAsset(id, location)
-    else if (id !== undefined) deferred.push(id)
+    if (id === undefined) return
+    if (context !== 'media' && (textKeys.has(String(location.at)) || isListedText(id, location))) deferred.push(id)
+    else addAsset(id, location)
   }
 
   const medium = (json: Json, location: Location): void => {
@@ -268,6 +270,12 @@ const search = (
   value(request, 'request', undefined)
   return [...found].map(([id, param]) => ({ id, param }))
 }
+
+/** Whether a string with this id is a text in a top-level list, as embeddings have it. An address has no space. */
+const isListedText = (id: string, { at, outer }: Location): boolean =>
+  typeof at === 'number' && outer?.outer === undefined && textLists.has(outer?.at) && id.trim().includes(' ')
+
+const textLists: ReadonlySet<unknown> = new Set(['input', 'prompt'])
 
 /** Whether the own key of a string below a media key shows that it is no URL. */
 const isCompanion = ({ at, outer }: Location): boolean => {

@@ -17,6 +17,8 @@ import type { TextUpstream } from './model-routing.ts'
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =
   | 'CreateChatCompletion'
+  | 'CreateCompletion'
+  | 'CreateEmbedding'
   | 'CreateResponse'
   | 'GetResponse'
   | 'DeleteResponse'

@@ -1,0 +1,76 @@
+import type { JsonLimits, JsonObject } from '../../shared/json.ts'
+import { UpstreamUnreachableError } from '../../shared/upstream-error.ts'
+import { type Assembly, StreamError } from '../assembly.ts'
+import { relayChat } from '../chat/chat.ts'
+import { readIncludeUsage, withAdditions } from '../chat/request.ts'
+import { doneText, eventText } from '../events/text.ts'
+import type { Exchange, Protocol } from '../protocol.ts'
+import { outputMaximumChanges } from '../upstream/output-maximum.ts'
+import { fieldOf, readBoolean, readModel } from '../validation.ts'
+
+/** 300,000 tokens in 2,048 texts, as the OpenAI API permits, if they come as numbers. */
+const bodyLimits: JsonLimits = { maxValues: 400_000, maxKeyBytes: 2 ** 23 }
+
+/** `POST /v1/embeddings`: the request and the response pass unchanged. */
+export const embeddings: Protocol = {
+  bodyLimits,
+  validate: (request) => ({ model: readModel(request), stream: false }),
+  toExchange: (request) => ({
+    ...unassembled,
+    action: 'CreateEmbedding',
+    path: '/embeddings',
+    body: () => request,
+    isResponse: ({ data }: JsonObject) => Array.isArray(data),
+  }),
+}
+
+/**
+ * `POST /v1/completions`. A request without `stream` and its response pass unchanged. A stream is that of a chat, with
+ * text in place of the messages.
+ */
+export const completions: Protocol = {
+  bodyLimits,
+  validate: (request) => ({
+    model: readModel(request),
+    stream: readBoolean(fieldOf(request, 'stream')),
+    includeUsage: readIncludeUsage(request),
+  }),
+  toExchange: (request, { stream, includeUsage = false }, { maxTokens }) => ({
+    ...unassembled,
+    action: 'CreateCompletion',
+    path: '/completions',
+    // This API knows only `max_tokens`, and has a default of its own.
+    body: (without) =>
+      stream
+        ? withAdditions(request, without, { maxTokens })
+        : request.edit(outputMaximumChanges(request, { maxTokens }, undefined)),
+    isResponse: ({ choices }: JsonObject) => Array.isArray(choices),
+    toEventStream: (completion) => eventText(JSON.stringify(completion)) + doneText,
+    relay: () => relayChat(includeUsage),
+  }),
+}
+
+/** What all exchanges share whose non-streaming response is not built from a stream. */
+const unassembled: Pick<
+  Exchange,
+  'native' | 'unassembled' | 'hasTerminalEvent' | 'toEventStream' | 'assemble' | 'relay'
+> = {
+  native: true,
+  unassembled: true,
+  hasTerminalEvent: false,
+  toEventStream: unexpectedStream,
+  relay: unexpectedStream,
+  assemble: (): Assembly => ({
+    push: unexpectedStream,
+    complete: false,
+    result: unexpectedStream,
+    partial() {
+      throw new UpstreamUnreachableError(new Error('time limit exceeded'), true)
+    },
+    usage: undefined,
+  }),
+}
+
+function unexpectedStream(): never {
+  throw new StreamError('the upstream sent a stream that was not requested')
+}
