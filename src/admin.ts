@@ -7,7 +7,7 @@ import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
 import { printUsage } from './admin/usage.ts'
-import { readAdminConfig } from './config.ts'
+import { readAdminConfig } from './config/database.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
 const usage = (program: string) => `usage: ${program} COMMAND

@@ -1,9 +1,13 @@
 import type { TextUpstream } from '../plugins/text-generation/index.ts'
 import { isPrices, type Prices } from '../plugins/text-generation/prices.ts'
+import { type DatabaseConfig, readDatabase } from './config/database.ts'
 import { jsonOrFile } from './config/json-or-file.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import {
   address,
+  dayMs,
+  days,
+  daysForm,
   headerValues,
   hostName,
   integer,
@@ -21,12 +25,12 @@ import {
   webAddress,
   words,
 } from './config/parsers.ts'
-import { createReader, type Environment, type Read } from './config/reader.ts'
+import { createReader, type Environment, type Problems } from './config/reader.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
-import { databaseKindOf, databaseUrlForms } from './store/database-kinds.ts'
+import { databaseKindOf } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
-export interface Config {
+export interface Config extends DatabaseConfig {
   readonly http: {
     readonly host: string
     /** 0: any free port. */
@@ -62,9 +66,6 @@ export interface Config {
     readonly maxSessions: number
     readonly maxFaceChecks: number
   }
-  /** How long audit entries are kept. 0: no audit trail. */
-  readonly audit: { readonly keepMs: number }
-  readonly store: { readonly url: string }
   readonly media: {
     /** The path segment of the asset library: `media` in `/api/media/…`. */
     readonly segment: string
@@ -111,11 +112,6 @@ export interface Config {
   readonly secrets: readonly string[]
 }
 
-/** The errors of an environment: one sentence each, with the name of the variable and the expected value. */
-export interface Problems {
-  readonly problems: readonly string[]
-}
-
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 /** Lowest level of the lines that the log writes. */
 export type LogLevel = (typeof logLevels)[number]
@@ -128,7 +124,8 @@ export const readConfig = (env: Environment): Config | Problems => {
   }
   const read = createReader(env, addProblem)
 
-  const storeUrl = readDatabaseUrl(read)
+  const { store, audit } = readDatabase(read)
+  const storeUrl = store.url
   const workers = read('WORKERS', 'must be an integer from 1 to 256', integer(1, 256)) ?? 1
   if (workers > 1 && !databaseKindOf(storeUrl)?.isShareable(storeUrl)) {
     addProblem('WORKERS above 1 needs a DATABASE_URL that processes can share: a file or a database server')
@@ -179,8 +176,8 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxSessions: count('USER_MAX_SESSIONS', 20),
       maxFaceChecks: count('USER_MAX_FACE_CHECKS', 5),
     },
-    audit: { keepMs: readAuditMs(read) },
-    store: { url: storeUrl },
+    audit,
+    store,
     media: {
       segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
       upstream,
@@ -194,7 +191,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,
       defaultMaxTokens: maxTokens === 0 ? undefined : maxTokens,
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
-      objectTtlMs: (read('TEXT_OBJECT_DAYS', daysForm, integer(1, 36_500)) ?? 30) * dayMs,
+      objectTtlMs: read('TEXT_OBJECT_DAYS', daysForm, days(1)) ?? 30 * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
       presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
       prices: read('TEXT_PRICES', pricesForm, priceTable),
@@ -223,21 +220,6 @@ export const environmentVariable = (name: string): string | undefined => process
 /** Reads the configuration from the environment of this process. */
 export const configFromEnvironment = (): Config | Problems => readConfig(process.env)
 
-/** Reads only what the admin commands need: `DATABASE_URL` and `AUDIT_DAYS`. */
-export const readAdminConfig = (env: Environment): Pick<Config, 'store' | 'audit'> | Problems => {
-  const problems: string[] = []
-  const read = createReader(env, (problem) => problems.push(problem))
-  const config = { store: { url: readDatabaseUrl(read) }, audit: { keepMs: readAuditMs(read) } }
-  return problems.length > 0 ? { problems } : config
-}
-
-const readDatabaseUrl = (read: Read): string =>
-  read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
-  defaultDatabase
-
-const readAuditMs = (read: Read): number => (read('AUDIT_DAYS', daysForm, integer(0, 36_500)) ?? 90) * dayMs
-
-const defaultDatabase = 'sqlite:data/sluice.db'
 /** A price table as JSON, or `@PATH`. */
 const priceTable = (text: string): Prices | undefined => {
   const prices = jsonOrFile(text)
@@ -247,5 +229,3 @@ const pricesForm =
   'must be JSON or @FILE: an object of models, each with input, cachedInput, output, request, numbers from 0 to 1000'
 const bytesForm = 'must be an integer from 1 to 2147483647'
 const bytes = integer(1, 2_147_483_647)
-const daysForm = 'must be an integer of days, up to 36500'
-const dayMs = 86_400_000

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
 export const printableForm = 'must be printable ASCII characters without spaces'
 export const segmentForm = 'must be lower-case letters, digits and hyphens'
+export const daysForm = 'must be an integer of days, up to 36500'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
 
@@ -20,6 +21,16 @@ export const seconds =
     const ms = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * 1_000) : -1
     return ms >= fromMs && ms <= 86_400_000 ? ms : undefined
   }
+
+/** Parses days into milliseconds. */
+export const days =
+  (from: number) =>
+  (text: string): number | undefined => {
+    const count = integer(from, 36_500)(text)
+    return count === undefined ? undefined : count * dayMs
+  }
+
+export const dayMs = 86_400_000
 
 /** Parses a number from 0 to 1. */
 export const ratio = (text: string): number | undefined =>

@@ -1,6 +1,11 @@
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The errors of an environment: one sentence each, with the name of the variable and the expected value. */
+export interface Problems {
+  readonly problems: readonly string[]
+}
+
 /** Reads one variable. Undefined when it is unset or empty, or when `parse` rejects it: then `${name} ${expected}` is a problem. */
 export type Read = <Value>(
   name: string,

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arkLimits } from '../../plugins/upstream-proxy/index.ts'
+import { readAdminConfig } from '../../src/config/database.ts'
 import type { Environment } from '../../src/config/reader.ts'
-import { type Config, readAdminConfig, readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 
 const valid = (env: Environment): Config => {
   const config = readConfig(env)

@@ -1,0 +1,27 @@
+import { databaseKindOf, databaseUrlForms } from '../store/database-kinds.ts'
+import { dayMs, days, daysForm } from './parsers.ts'
+import { createReader, type Environment, type Problems, type Read } from './reader.ts'
+
+/** The database, and how long it keeps what. It is all that the admin commands need. */
+export interface DatabaseConfig {
+  readonly store: { readonly url: string }
+  /** How long audit entries are kept. 0: no audit trail. */
+  readonly audit: { readonly keepMs: number }
+}
+
+/** Reads `DATABASE_URL` and `AUDIT_DAYS`. */
+export const readDatabase = (read: Read): DatabaseConfig => ({
+  store: {
+    url:
+      read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
+      'sqlite:data/sluice.db',
+  },
+  audit: { keepMs: read('AUDIT_DAYS', daysForm, days(0)) ?? 90 * dayMs },
+})
+
+/** Reads only what the admin commands need. */
+export const readAdminConfig = (env: Environment): DatabaseConfig | Problems => {
+  const problems: string[] = []
+  const config = readDatabase(createReader(env, (problem) => problems.push(problem)))
+  return problems.length > 0 ? { problems } : config
+}
