@@ -138,13 +138,35 @@ describe('input becomes messages', () => {
   for (const [name, from, to] of rows) test(name, () => expect(messagesOf(from)).toEqual(to))
 
   test('instructions come first, as a system message', () => {
-    expect(messagesOf([{ role: 'system', content: 'b' }], { instructions: 'a' })).toEqual([
-      { role: 'system', content: 'a' },
-      { role: 'system', content: 'b' },
-    ])
     expect(messagesOf([], { instructions: 'a' })).toEqual([{ role: 'system', content: 'a' }])
     expect(messagesOf('x', { instructions: null })).toEqual([{ role: 'user', content: 'x' }])
   })
+})
+
+test('consecutive texts of the system become one message', () => {
+  const system = (content: unknown) => ({ role: 'system', content })
+  const texts = (...all: readonly string[]) => system(all.map((text) => ({ type: 'input_text', text })))
+  const user = { role: 'user', content: 'x' }
+  expect(messagesOf([system('b'), texts('c', 'd'), user, system('e'), user], { instructions: 'a' })).toEqual([
+    system('a\n\nb\n\nc\n\nd'),
+    user,
+    system('e'),
+    user,
+  ])
+  // An image, or a member that texts do not have, is more than text.
+  const cached = [{ type: 'text', text: 'b', cache: 1 }]
+  expect(messagesOf([system('a'), system(cached), { ...system('c'), name: 'n' }, system('d')])).toEqual([
+    system('a'),
+    system(cached),
+    { ...system('c'), name: 'n' },
+    system('d'),
+  ])
+  const output = { type: 'function_call_output', call_id: 'c', output: 'x' }
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+  const roles = (messagesOf([system('a'), call, system('b'), output, system('c')]) as { role: string }[]).map(
+    ({ role }) => role,
+  )
+  expect(roles).toEqual(['system', 'assistant', 'system', 'tool', 'system'])
 })
 
 describe('the output items of a turn become one assistant message', () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
+import type { Json } from '../../shared/json.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
@@ -8,6 +9,7 @@ import { doneText, isDone } from '../events/text.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
+import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
 import type { SealedReasoning } from './sealed-reasoning.ts'
 import { bridgedRequestFields, createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
@@ -37,7 +39,7 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning }: BridgeOptio
       headers: tools.dropped.size === 0 ? undefined : { 'x-dropped-tools': [...tools.dropped].join(', ') },
       action: 'CreateChatCompletion',
       path: '/chat/completions',
-      body: (without) => withAdditions(chatRequest, without, capabilities),
+      body: (without) => withAdditions(withoutSettings(chatRequest, without), without, capabilities),
       native: false,
       isResponse: isCompletion,
       hasTerminalEvent: false,
@@ -57,6 +59,12 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning }: BridgeOptio
     }
   },
 })
+
+/** The request without the settings that the upstream has rejected. */
+const withoutSettings = (request: Json, rejected: ReadonlySet<string>): Json =>
+  rejected.size === 0
+    ? request
+    : request.without((key) => passedSettings.some((name) => name === key && rejected.has(name)))
 
 /** Translates the chat stream and assembles the translated events, so that both kinds of responses take the same path. */
 const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Assembly => {

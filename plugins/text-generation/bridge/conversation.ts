@@ -7,36 +7,45 @@ export class Conversation {
   readonly #messages: Json[] = []
   /** The turn of the model that has not ended. */
   readonly #turn = new AssistantMessage()
+  /** Texts of the system that are not a message yet. */
+  #system: Json[] = []
   /** Images and files of the tool outputs that were added last. */
   #media: Json[] = []
 
-  /** Adds a message of the user or the system. */
+  /** Adds a message of the user or the system. Consecutive texts of the system become one message: many chat templates allow only one. */
   addMessage(role: string, content: Json, rest: Members = {}): void {
     this.#endTurn()
     this.#endOutputs()
+    const texts = role === 'system' && Object.keys(rest).length === 0 ? textsOf(content) : undefined
+    if (texts) {
+      this.#system.push(...texts)
+      return
+    }
+    this.#endSystem()
     this.#messages.push(object({ role: toJson(role), content, ...rest }))
   }
 
   /** Adds a message of the model. */
   addAnswer(fields: AssistantFields): void {
-    this.#endOutputs()
+    this.#endInput()
     this.#messages.push(...this.#turn.addMessage(fields))
   }
 
   addReasoning(text: string): void {
-    this.#endOutputs()
+    this.#endInput()
     this.#turn.addReasoning(text)
   }
 
   /** Adds a tool call in the form of chat completions. */
   addCall(call: Json): void {
-    this.#endOutputs()
+    this.#endInput()
     this.#turn.addToolCall(call)
   }
 
   /** Adds the output of a tool call. All outputs of a turn must follow it directly, so their media come after the last one. */
   addOutput(callId: Json, content: Json, media: readonly Json[], rest: Members): void {
     this.#endTurn()
+    this.#endSystem()
     this.#messages.push(object({ role: toJson('tool'), tool_call_id: callId, content, ...rest }))
     if (media.length === 0) return
     const title = object({ type: toJson('text'), text: toJson(`Output of the tool call ${callId.string()}:`) })
@@ -46,7 +55,7 @@ export class Conversation {
   /** Returns all messages. */
   end(): Json[] {
     this.#endTurn()
-    this.#endOutputs()
+    this.#endInput()
     return this.#messages
   }
 
@@ -54,9 +63,30 @@ export class Conversation {
     this.#messages.push(...this.#turn.end())
   }
 
+  /** Ends what comes before a turn of the model. */
+  #endInput(): void {
+    this.#endOutputs()
+    this.#endSystem()
+  }
+
+  #endSystem(): void {
+    const [first, ...others] = this.#system
+    this.#system = []
+    if (!first) return
+    const content = others.length === 0 ? first : toJson([first, ...others].map((text) => text.string()).join('\n\n'))
+    this.#messages.push(object({ role: toJson('system'), content }))
+  }
+
   #endOutputs(): void {
     if (this.#media.length === 0) return
     this.#messages.push(object({ role: toJson('user'), content: array(this.#media) }))
     this.#media = []
   }
+}
+
+/** The texts of a content with nothing but text. */
+const textsOf = (content: Json): readonly Json[] | undefined => {
+  if (content.isString) return [content]
+  const texts = content.elements().map((part) => (part.members().length === 2 ? part.get('text') : undefined))
+  return texts.every((text) => text !== undefined) ? texts : undefined
 }

@@ -2,8 +2,23 @@ import type { Json, MemberChange } from '../../shared/json.ts'
 import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type ErrorDetail, errorDetails } from './error-details.ts'
 
-/** A field that the gateway adds to requests. */
-export type Addition = 'stream' | 'stream_options' | 'max_tokens'
+/** A field that the gateway adds to requests, or a setting of another protocol that it passes on. */
+export type Addition = 'stream' | 'stream_options' | 'max_tokens' | PassedSetting
+
+/**
+ * Settings that bridged requests pass on to upstreams that know them. Without them the response costs more, is longer or
+ * has more calls, but is as right.
+ */
+export const passedSettings = [
+  'verbosity',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+] as const
+
+type PassedSetting = (typeof passedSettings)[number]
 
 /** An added field that an upstream has rejected. */
 export interface RejectedAddition {
@@ -49,6 +64,7 @@ const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])
       /\bmax(?:imum)?[_ ]?(?:completion|output|new)?[_ ]?tokens\b|\bmodel token limit\b|\b\d+ (?:tokens )?(?:in|for) (?:the|your) completion\b|\brequested \d+ output tokens\b/i,
     ),
   ],
+  ...passedSettings.map((name) => [name, isNamed(new RegExp(`^${name}\\b`), new RegExp(`\\b${name}\\b`))] as const),
   [
     'stream',
     isNamed(
