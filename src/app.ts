@@ -17,8 +17,13 @@ import {
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
-import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
-import { type TextGenerationOptions, textGeneration, textProblemBody } from '../plugins/text-generation/index.ts'
+import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import {
+  messagesProblemBody,
+  type TextGenerationOptions,
+  textGeneration,
+  textProblemBody,
+} from '../plugins/text-generation/index.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
@@ -137,7 +142,7 @@ export const createWaitingApp = (
   const app = bare()
     .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
     .use(health({ ...options.health, database: () => Promise.reject(databaseUnavailable), upstreams: () => ({}) }))
-    .all('/v1/*', () => databaseUnavailable.toResponse(textProblemBody), { parse: 'none' })
+    .all('/v1/*', ({ path }) => databaseUnavailable.toResponse(problemBodyOf(path, options.segment)), { parse: 'none' })
     .all(
       '/*',
       () => {
@@ -152,9 +157,12 @@ export const createWaitingApp = (
 export const renderRejection =
   (segment?: string) =>
   (problem: Problem, target: string): Response =>
-    withInertHeaders(
-      problem.toResponse(/^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))),
-    )
+    withInertHeaders(problem.toResponse(problemBodyOf(target, segment)))
+
+const problemBodyOf = (target: string, segment: string | undefined): ProblemBody => {
+  if (/^\/v1\/messages(?:[/?]|$)/.test(target)) return messagesProblemBody
+  return /^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))
+}
 
 const databaseUnavailable = new Problem(500, 'database is not available')
 

@@ -1,7 +1,15 @@
 import type { Ownership } from '../ownership/index.ts'
 import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import { bytesPerTurn, type Json, nextTurn, toJson } from '../shared/json.ts'
+import {
+  bytesPerTurn,
+  composeInTurns,
+  type Json,
+  nextTurn,
+  readJsonInTurns,
+  responseLimits,
+  toJson,
+} from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
@@ -11,7 +19,7 @@ import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import type { ObjectOwnership } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
-import type { Protocol } from './protocol.ts'
+import type { Protocol, TranslatedProtocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
 import { hasNoRoute, type LearntCapabilities, limitationIn } from './upstream/learnt-capabilities.ts'
@@ -53,15 +61,17 @@ export interface GenerationRequest {
  */
 export const generate = async (
   { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
-  protocol: Protocol,
+  given: Protocol | TranslatedProtocol,
   options: GenerationOptions,
 ): Promise<Response> => {
-  const body = await readJsonBody(request, options.maxBodyBytes, protocol.bodyLimits)
-  const { json } = body
+  const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
   const { routing, learnt, traceCall } = options
+  const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
+  const { protocol } = translated
+  const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
   const name = shortStringOf(json.get('model')) ?? ''
   const [configured] = routing.routesOf(name)
   if (!configured) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
@@ -125,6 +135,10 @@ export const generate = async (
 }
 
 const noHeaders: Readonly<Record<string, string>> = {}
+
+/** Composes and reads a translated request. It has few values more than the caller's, which had to be within the limits. */
+const indexInTurns = async (json: Json): Promise<Json> =>
+  readJsonInTurns(await composeInTurns(json), { ...responseLimits, maxDepth: 128 })
 
 /**
  * Requires that every asset in the request is the caller's own or a preset.

@@ -12,6 +12,8 @@ import { noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { type GenerationRequest, generate } from './generate.ts'
+import { countTokens } from './messages/count-tokens.ts'
+import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
 import { getModel, listModels } from './models.ts'
 import {
   createBackgroundUsageRecorder,
@@ -40,6 +42,7 @@ export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
+export { messagesProblemBody } from './messages/problem.ts'
 export type {
   ConversationBounds,
   StoredConversation,
@@ -140,7 +143,11 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     void reconcileBackground({ store, record, clock, log, recordBackground, retrieve: retrieveOwned }, until)
   }
 
-  const errors = createErrorHandler({ errors: options.errors ?? textProblemBody, log, audit })
+  const errors = errorsByPath({
+    messages: translatingErrors(createErrorHandler({ errors: options.errors ?? messagesProblemBody, log, audit })),
+    others: createErrorHandler({ errors: options.errors ?? textProblemBody, log, audit }),
+    path: `${prefix}/messages`,
+  })
   /** Creates a route's handler from a function that may throw. */
   const route =
     (respond: (request: RouteRequest) => Promise<Response>) =>
@@ -183,6 +190,16 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
         throw upgradeRequired(request)
       }),
       { generates: true, ...textDocs.connectResponses },
+    )
+    .post(
+      '/messages',
+      route((request) => generate(request, protocols.messages, generation)),
+      { generates: true, ...textDocs.createMessage },
+    )
+    .post(
+      '/messages/count_tokens',
+      route((request) => countTokens(request, generation)),
+      { generates: true, ...textDocs.countMessageTokens },
     )
     .get('/responses/:response_id', storedRoute('GetResponse'), { generates: true, ...textDocs.getResponse })
     .delete('/responses/:response_id', storedRoute('DeleteResponse'), { generates: true, ...textDocs.deleteResponse })

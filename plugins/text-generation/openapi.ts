@@ -13,6 +13,14 @@ import {
   routeOptions,
 } from '../shared/openapi.ts'
 import {
+  countTokensRequest,
+  messageEvent,
+  messageSchema,
+  messagesErrorBody,
+  messagesRequest,
+  messageTokens,
+} from './messages/schemas.ts'
+import {
   chatChunk,
   chatCompletion,
   chatCompletionRequest,
@@ -63,18 +71,37 @@ const route = (
   summary: string,
   success: ResponseDescription,
   { responses: _, ...more }: Partial<OperationDescription> = {},
+  errorBody: TSchema = textErrorBody,
 ): RouteOptions =>
   routeOptions({
     ...{ operationId, summary, tags: ['text generation'] },
     ...more,
     responses: {
       200: success,
-      ...forwardedErrors(textErrorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503),
+      ...forwardedErrors(errorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503),
     },
   })
 
 const responseId = pathParameter('response_id', "Id of one of the caller's stored responses")
 const include = queryParameter('include', 'Further fields of the response', Type.String())
+
+const message: ResponseDescription = {
+  description:
+    'The message. With `stream`: server-sent events up to `message_stop`, or up to an error event when the stream breaks off',
+  headers: {
+    ...partialHeader,
+    'x-dropped-tools': { description: 'Types of the tools that the model does not have', schema: Type.String() },
+  },
+  content: {
+    ...jsonContent(messageSchema),
+    'text/event-stream': {
+      itemSchema: Type.Object({
+        data: Type.String({ contentMediaType: 'application/json', contentSchema: messageEvent }),
+        event: Type.String(),
+      }),
+    },
+  },
+}
 
 const text = generated('The completion', chatCompletion, chatChunk)
 const response = generated('The response', modelResponse, modelResponseEvent)
@@ -97,6 +124,22 @@ export const textDocs = {
     tags: ['text generation'],
     responses: errorResponses(textErrorBody, 401, 426, 429, 502, 503),
   }),
+  createMessage: route(
+    'createMessage',
+    "Create a message, as in Anthropic's API",
+    message,
+    { requestBody: jsonBody(messagesRequest) },
+    messagesErrorBody,
+  ),
+  countMessageTokens: route(
+    'countMessageTokens',
+    'Estimate the input tokens of a message',
+    jsonResponse('The estimate', messageTokens, {
+      'x-token-count': { description: 'Always `estimate`', required: true, schema: Type.Literal('estimate') },
+    }),
+    { requestBody: jsonBody(countTokensRequest) },
+    messagesErrorBody,
+  ),
   getResponse: route('getResponse', 'Get a stored response', response, {
     parameters: [
       responseId,

@@ -1,4 +1,5 @@
 import type { Json, JsonLimits, JsonObject } from '../shared/json.ts'
+import type { Problem } from '../shared/problem.ts'
 import type { Frame } from '../sse-relay/index.ts'
 import type { Assembly } from './assembly.ts'
 import type { OwnedRequest } from './objects/ownership.ts'
@@ -32,6 +33,15 @@ export interface Protocol {
    * not support.
    */
   toExchange(request: OwnedRequest, validated: ValidatedRequest, capabilities: Capabilities, user: string): Exchange
+}
+
+/**
+ * A protocol for callers that no upstream has. Its requests are translated before they are checked, so that the checks
+ * see what goes upstream.
+ */
+export interface TranslatedProtocol extends Pick<Protocol, 'bodyLimits'> {
+  /** Translates a request of a user. Throws TextProblem 400 for what cannot be translated. */
+  translate(request: Json, user: string): { readonly request: Json; readonly protocol: Protocol }
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */
@@ -68,6 +78,8 @@ export interface Exchange {
   assemble(): Assembly
   /** Converts the upstream's frames to the caller's stream. */
   relay(): StreamRelay
+  /** The text of the event that ends a stream with an error of the gateway. Default: one that clients of both OpenAI protocols raise. */
+  errorEvent?(problem: Problem): string
 }
 
 /** Converts one stream for the caller, frame by frame. */

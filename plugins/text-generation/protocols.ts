@@ -3,7 +3,8 @@ import { bridge } from './bridge/bridge.ts'
 import { createSealedReasoning } from './bridge/sealed-reasoning.ts'
 import { chat } from './chat/chat.ts'
 import { completions, embeddings } from './forwarded/forwarded.ts'
-import type { Exchange, Protocol } from './protocol.ts'
+import { messages } from './messages/messages.ts'
+import type { Exchange, Protocol, TranslatedProtocol } from './protocol.ts'
 import { responses, retrieval } from './responses/responses.ts'
 
 export interface ProtocolsOptions {
@@ -25,13 +26,16 @@ export interface Protocols {
   readonly embeddings: Protocol
   /** `POST /v1/completions`. */
   readonly completions: Protocol
+  /** `POST /v1/messages`. Always translated to chat completions. */
+  readonly messages: TranslatedProtocol
   /** `GET /v1/responses/{id}`, by its path below the upstream's address. */
   readonly retrieval: (path: string) => Exchange
 }
 
 export const createProtocols = (options: ProtocolsOptions): Protocols => {
   const native = responses(options)
-  const bridged = bridge({ ...options, sealedReasoning: createSealedReasoning(options.secrets) })
+  const sealedReasoning = createSealedReasoning(options.secrets)
+  const bridged = bridge({ ...options, sealedReasoning })
   return {
     chat: chat(options),
     responses: {
@@ -41,6 +45,7 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
     },
     embeddings,
     completions,
+    messages: messages({ ...options, sealedReasoning }),
     retrieval: retrieval(options),
   }
 }

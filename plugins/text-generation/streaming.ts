@@ -82,6 +82,7 @@ class StreamedResponse implements RelayOptions {
   readonly #inFlight: InFlight | undefined
   readonly #unwatchCredential: (() => void) | undefined
   readonly #recordUsage: Call['onEnd']
+  readonly #errorEvent: Exchange['errorEvent']
   #ended = false
 
   constructor({ exchange, request, route, whenRevoked, onEnd }: Call, { heartbeatMs, clock }: GenerationContext) {
@@ -92,6 +93,7 @@ class StreamedResponse implements RelayOptions {
     this.#checkCredentials = createStreamCredentialCheck(route.upstream)
     this.#inFlight = inFlightOf(request)
     this.#recordUsage = onEnd
+    this.#errorEvent = exchange.errorEvent
     this.#unwatchCredential = whenRevoked?.(() => {
       this.revoked = true
       this.upstreamCall.abort(new Error('credential revoked'))
@@ -111,7 +113,7 @@ class StreamedResponse implements RelayOptions {
 
   async onEnd({ kind }: StreamEnd): Promise<Uint8Array> {
     try {
-      return encoder.encode(this.revoked ? revokedEvent : this.#relay.onEnd(kind === 'broken'))
+      return encoder.encode(this.revoked ? this.#revokedEvent() : this.#relay.onEnd(kind === 'broken'))
     } finally {
       await this.end()
     }
@@ -120,6 +122,10 @@ class StreamedResponse implements RelayOptions {
   onDisconnect(): void {
     this.upstreamCall.abort(new Error('caller disconnected'))
     this.end().catch(() => {})
+  }
+
+  #revokedEvent(): string {
+    return this.#errorEvent?.(notAuthenticated()) ?? revokedEvent
   }
 
   /** Ends the counting of this stream and the watch of its credential. */

@@ -1,5 +1,15 @@
 import type { UpstreamErrorBody } from '../shared/openapi.ts'
 import type { Responses, Route } from '../shared/plugin.ts'
+import type {
+  CountMessageTokensRequest,
+  CreateMessageRequest,
+  GeneratedMessage,
+  MessageStreamEvent,
+  MessagesErrorBody,
+  MessageTokens,
+} from './messages/types.ts'
+
+export type * from './messages/types.ts'
 
 /** The body of an error, in the form of the OpenAI API. */
 export interface TextErrorBody {
@@ -219,6 +229,15 @@ type TextRoute<
   Parts
 >
 
+type MessagesRoute<Success, Body> = Route<
+  Responses<
+    Success,
+    MessagesErrorBody | UpstreamErrorBody,
+    400 | 401 | 403 | 404 | 408 | 409 | 413 | 429 | 500 | 502 | 503
+  >,
+  { body: Body }
+>
+
 type WithResponseId = { params: { response_id: string } }
 
 /** The routes of `textGeneration` below its prefix, for Eden. */
@@ -252,6 +271,10 @@ export type TextRoutes = {
         >
       }
     }
+  }
+  messages: {
+    post: MessagesRoute<GeneratedMessage | AsyncGenerator<MessageStreamEvent, void, unknown>, CreateMessageRequest>
+    count_tokens: { post: MessagesRoute<MessageTokens, CountMessageTokensRequest> }
   }
   models: {
     get: TextRoute<ModelList>

@@ -61,6 +61,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'TextProblem',
     'createChatAssembly',
     'createResponsesAssembly',
+    'messagesProblemBody',
     'readTokens',
     'textGeneration',
     'textProblemBody',

@@ -52,11 +52,14 @@ const open = filled(openRoutes)
 
 const name = ([method, path]: Route) => `${method} ${path}`
 
-/** Status and body of an error at a path: that of OpenAI below `/v1`, else that of the gateway. */
-const errorAt = (path: string, status: number, message: string, type: string, code: string | null = null) =>
-  path.startsWith('/v1')
-    ? { status, text: JSON.stringify({ error: { message, type, param: null, code } }) }
-    : errorReply(status, message)
+/** Status and body of an error at a path: that of Anthropic below `/v1/messages`, that of OpenAI below `/v1`, else that of the gateway. */
+const errorAt = (path: string, status: number, message: string, type: string, code: string | null = null) => {
+  if (!path.startsWith('/v1')) return errorReply(status, message)
+  const body = path.startsWith('/v1/messages')
+    ? { type: 'error', error: { type: status === 404 ? 'not_found_error' : type, message }, request_id: null }
+    : { error: { message, type, param: null, code } }
+  return { status, text: JSON.stringify(body) }
+}
 const unauthenticatedAt = (path: string) =>
   errorAt(path, 401, 'not authenticated', 'authentication_error', 'invalid_api_key')
 const notFoundAt = (path: string) => errorAt(path, 404, 'not found', 'invalid_request_error')
@@ -180,7 +183,7 @@ describe('the routes of the server', () => {
       ...['', '/', '/x', '/asset', '/assets/a/b', '/assets//', '/assets/groups/a/b', '/assets/groups/a/b/c', '/groups'],
       ...['/assetsx', '/ASSETS', '/%61ssets', '/assets/..', '/assets/%2e%2e', '/assets/../..', '/assets/a/%2e%2e/b/c'],
     ].map((path) => libraryPath + path)
-    const textPaths = ['/v1', '/v1/', '/v1/completions', '/v1/responses/r1/r2', '/v1/conversations/c1']
+    const textPaths = ['/v1', '/v1/', '/v1/responses/r1/r2', '/v1/conversations/c1', '/v1/messages/batches']
     for (const path of [...paths, ...textPaths]) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
         for (const headers of [{}, bearer]) {

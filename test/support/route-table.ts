@@ -24,6 +24,8 @@ export const textRoutes = [
   ['POST', '/embeddings'],
   ['POST', '/completions'],
   ['GET', '/responses'],
+  ['POST', '/messages'],
+  ['POST', '/messages/count_tokens'],
   ['GET', '/responses/:response_id'],
   ['DELETE', '/responses/:response_id'],
   ['POST', '/responses/:response_id/cancel'],

@@ -1,0 +1,122 @@
+import type { Json } from '../../shared/json.ts'
+import { readErrorEvent } from '../../sse-relay/index.ts'
+import type { Assembly } from '../assembly.ts'
+import type { SealedReasoning } from '../bridge/sealed-reasoning.ts'
+import { isCompletion, toChatEvents } from '../chat/chat.ts'
+import { withAdditions } from '../chat/request.ts'
+import { jsonOf } from '../events/event.ts'
+import { isDone } from '../events/text.ts'
+import { type Exchange, incompleteStreamMessage, type StreamRelay, type TranslatedProtocol } from '../protocol.ts'
+import type { Capabilities } from '../upstream/model-routing.ts'
+import { rejectField } from '../validation.ts'
+import { MessageTranslator } from './message-translator.ts'
+import { errorEvent, messagesErrorOf } from './problem.ts'
+import { type MessagesRequest, readMessagesRequest } from './request.ts'
+
+export interface MessagesOptions {
+  readonly maxResponseBytes: number
+  readonly sealedReasoning: SealedReasoning
+}
+
+/** `POST /v1/messages`: Anthropic's Messages API, translated to chat completions. */
+export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions): TranslatedProtocol => {
+  // A stream keeps what its translator refers to. So none of these functions may refer to a request.
+  const openFor = (user: string) => (signature: string) => sealedReasoning.open(signature, user)
+  const signFor = (user: string) => (thinking: string) => sealedReasoning.seal(thinking, user)
+  const createTranslator = ({ model, thinking, stopSequences }: MessagesRequest, user: string, streams: boolean) =>
+    new MessageTranslator({
+      ...{ model, thinking, stopSequences, streams },
+      sign: signFor(user),
+      maxCharacters: maxResponseBytes,
+    })
+  return {
+    translate(json, user) {
+      const request = readMessagesRequest(json, { openSignature: openFor(user), generates: true })
+      return {
+        request: request.chatRequest,
+        protocol: {
+          validate(_, capabilities) {
+            rejectHostedTools(request, capabilities)
+            return { model: request.model, stream: request.stream }
+          },
+          toExchange: (checkedRequest, _, capabilities) => ({
+            ...exchangeOf(checkedRequest, capabilities),
+            headers: droppedHeader(request),
+            assemble: () => assembleMessage(createTranslator(request, user, false)),
+            relay: () => relayMessage(createTranslator(request, user, true)),
+          }),
+        },
+      }
+    },
+  }
+}
+
+const exchangeOf = (chatRequest: Json, capabilities: Capabilities) =>
+  ({
+    action: 'CreateChatCompletion',
+    path: '/chat/completions',
+    body: (without) => withAdditions(chatRequest, without, capabilities),
+    native: false,
+    isResponse: isCompletion,
+    hasTerminalEvent: false,
+    toEventStream: toChatEvents,
+    errorEvent,
+  }) satisfies Partial<Exchange>
+
+/** Throws TextProblem 400 for a tool that only Anthropic's API runs, unless such tools are left out. */
+const rejectHostedTools = ({ hosted, model }: MessagesRequest, capabilities: Capabilities | undefined): void => {
+  const [tool] = hosted
+  if (tool && capabilities?.hostedTools !== 'drop')
+    rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
+}
+
+const droppedHeader = ({ hosted }: MessagesRequest): Exchange['headers'] => {
+  const types = new Set(hosted.map(({ type }) => type.replace(/[^\w.-]/g, '').slice(0, 100)))
+  return types.size === 0 ? undefined : { 'x-dropped-tools': [...types].slice(0, 20).join(', ') }
+}
+
+const assembleMessage = (translator: MessageTranslator): Assembly => ({
+  push(event) {
+    if (!isDone(event.data)) translator.push(event)
+  },
+  get complete() {
+    return translator.complete
+  },
+  result: () => translator.message(false),
+  partial: () => translator.message(true),
+  get usage() {
+    return translator.usage
+  },
+})
+
+/** Translates the chat stream event by event. It ends with `message_stop`, and a broken stream with an error event. */
+const relayMessage = (translator: MessageTranslator): StreamRelay => {
+  let ended = false
+  const finish = (complete: boolean): string => {
+    ended = true
+    return complete ? translator.end() : errorEvent({ status: 502, message: incompleteStreamMessage })
+  }
+  return {
+    get complete() {
+      return translator.complete
+    },
+    get usage() {
+      return translator.usage
+    },
+    onFrame({ event }) {
+      if (!event) return undefined
+      if (ended) return null
+      if (isDone(event.data)) return encoder.encode(finish(translator.complete))
+      const error = readErrorEvent(event, jsonOf(event))
+      if (error) {
+        ended = true
+        return encoder.encode(errorEvent(messagesErrorOf(error)))
+      }
+      const text = translator.push(event)
+      return text === '' ? null : encoder.encode(text)
+    },
+    onEnd: (broken) => (ended ? '' : finish(translator.complete && !broken)),
+  }
+}
+
+const encoder = new TextEncoder()

@@ -1,0 +1,91 @@
+import type { ErrorHandler } from '../../shared/error-handler.ts'
+import type { ProblemBody } from '../../shared/problem.ts'
+import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import { errorStatus } from '../../sse-relay/index.ts'
+import { errorDetails } from '../upstream/error-details.ts'
+import { type MessagesErrorType, messageEventText } from './events.ts'
+
+/** Status and message of an error. */
+interface ErrorParts {
+  readonly status: number
+  readonly message: string
+}
+
+/** `{"type":"error","error":{"type","message"},"request_id"}`: the error object of Anthropic's API. */
+export const messagesProblemBody: ProblemBody = ({ status, message }) => errorBody({ status, message })
+
+const errorBody = ({ status, message }: ErrorParts) => ({
+  type: 'error' as const,
+  error: { type: errorTypeOf(status), message },
+  request_id: null,
+})
+
+/** The error type of a status (https://platform.claude.com/docs/en/api/errors). */
+const errorTypeOf = (status: number): MessagesErrorType =>
+  errorTypes.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+
+const errorTypes: ReadonlyMap<number, MessagesErrorType> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [408, 'timeout_error'],
+  [409, 'conflict_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+])
+
+/** The text of the event that ends a stream with an error. */
+export const errorEvent = (parts: ErrorParts): string => messageEventText(errorBody(parts))
+
+/** Status and message of an error event of a chat stream. */
+export const messagesErrorOf = (error: object): ErrorParts => {
+  const { message = upstreamError } = errorDetails({ bytes: encoder.encode(JSON.stringify(error)) })[0] ?? {}
+  return { status: errorStatus(error), message: message || upstreamError }
+}
+
+const upstreamError = 'upstream error'
+const encoder = new TextEncoder()
+
+/** An error handler that translates the errors of upstreams, which have the shape of OpenAI's API. Status and headers stay. */
+export const translatingErrors = (errors: ErrorHandler): ErrorHandler => ({
+  handle: (context, work) => errors.handle(context, work),
+  respond: (error, context) => errors.respond(translated(error), context),
+  stop: (error, context) => errors.stop(translated(error), context),
+})
+
+export interface ErrorsByPathOptions {
+  /** For `path` and all paths below it. */
+  readonly messages: ErrorHandler
+  readonly others: ErrorHandler
+  readonly path: string
+}
+
+/** An error handler that selects another one by the path of the request. A host app may have put its own prefix before the path. */
+export const errorsByPath = ({ messages, others, path }: ErrorsByPathOptions): ErrorHandler => {
+  const of = ({ url }: Request): ErrorHandler => (`${pathOf(url)}/`.includes(`${path}/`) ? messages : others)
+  return {
+    handle: (context, work) => of(context.request).handle(context, work),
+    respond: (error, context) => of(context.request).respond(error, context),
+    stop: (error, context) => of(context.request).stop(error, context),
+  }
+}
+
+const pathOf = (url: string): string => url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? ''
+
+const translated = (error: unknown): unknown => {
+  if (!(error instanceof UpstreamRejectedError)) return error
+  const { status, headers, bytes } = error.response
+  // Other bodies are pages of proxies, which are no messages.
+  const isJson = bytes[0] === openingBrace
+  const detail = isJson ? errorDetails({ bytes }).find(({ message }) => message !== '') : undefined
+  const translatedHeaders = new Headers(headers)
+  translatedHeaders.set('content-type', 'application/json')
+  const body = errorBody({ status, message: detail?.message ?? error.message })
+  return new UpstreamRejectedError({ status, headers: translatedHeaders, bytes: encoder.encode(JSON.stringify(body)) })
+}
+
+const openingBrace = 0x7b

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { chunk, streaming } from './fixture.ts'
+import { hello, minimal, openMessages } from './messages-fixture.ts'
+
+const user = (...content: readonly object[]) => ({ messages: [{ role: 'user', content }] })
+const assistant = (...content: readonly object[]) => ({
+  messages: [...minimal.messages, { role: 'assistant', content }, { role: 'user', content: 'and?' }],
+})
+const image = (source: object) => ({ type: 'image', source })
+const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
+
+describe('A request is rejected with the field that is wrong:', () => {
+  const wrong: readonly (readonly [param: string, request: object])[] = [
+    ['max_tokens is required', { max_tokens: undefined }],
+    ['max_tokens must be', { max_tokens: 0 }],
+    ['model must not be empty', { model: '' }],
+    ['messages must be a non-empty array', { messages: [] }],
+    ['messages[0].role', { messages: [{ role: 'tool', content: 'a' }] }],
+    ['messages[0].content is required', { messages: [{ role: 'user' }] }],
+    ['messages[0].content[0].type', user({ type: 'video', source: {} })],
+    ['messages[0].content[0].text is required', user({ type: 'text' })],
+    [
+      'messages[0].content[1].source.url must be',
+      user({ type: 'text', text: 'a' }, image({ type: 'url', url: 'file:///etc' })),
+    ],
+    ['messages[0].content[0].source.media_type', user(image({ type: 'base64', media_type: 'image/"', data: '' }))],
+    ['messages[0].content[0].source.file_id names a file', user(image({ type: 'file', file_id: 'file-1' }))],
+    [
+      'messages[0].content[0].source.file_id names a file',
+      user({ type: 'document', source: { type: 'file', file_id: 'f' } }),
+    ],
+    [
+      'messages[0].content[0].source.type',
+      user({ type: 'document', source: { type: 'url', url: 'https://a.invalid' } }),
+    ],
+    ['messages[0].content[0].file_id names a file', user({ type: 'container_upload', file_id: 'file-1' })],
+    [
+      'messages[1].content[0].input must be an object',
+      assistant({ type: 'tool_use', id: 'a', name: 'b', input: '{}' }),
+    ],
+    ['messages[1].content[0].type', assistant({ type: 'image', source: {} })],
+    ['messages[1].content[0].type', assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} })],
+    ['container', { container: 'container-1' }],
+    ['container', { container: { id: 'container-1' } }],
+    ['thread', { thread: { id: 'thread-1' } }],
+    ['inference_geo', { inference_geo: 'eu' }],
+    ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://mcp.invalid', name: 'm' }] }],
+    ["tools[1].type 'web_search_20250305'", { tools: [{ name: 'a', input_schema: {} }, webSearch] }],
+    ['tools[0].input_schema is required', { tools: [{ name: 'a' }] }],
+    ['tool_choice.type', { tools: [{ name: 'a', input_schema: {} }], tool_choice: { type: 'some' } }],
+    ['temperature', { temperature: 1.5 }],
+    ['top_p', { top_p: 2 }],
+    ['stop_sequences[0]', { stop_sequences: [1] }],
+    ['system[0].type', { system: [image({})] }],
+    ['stream', { stream: 'yes' }],
+    ['metadata', { metadata: 'ann' }],
+    ['output_config.format.type', { output_config: { format: { type: 'grammar' } } }],
+    ['thinking.budget_tokens', { thinking: { type: 'enabled', budget_tokens: 'many' } }],
+  ]
+  for (const [message, request] of wrong) {
+    test(`${message} ${JSON.stringify(request).slice(0, 60)}`, async () => {
+      const error = await openMessages().rejected(request)
+      expect(error).toMatchObject({ status: 400, type: 'invalid_request_error' })
+      expect(error.message).toStartWith(message)
+    })
+  }
+})
+
+describe('Tools that the model does not have', () => {
+  const dropping = () => openMessages(hello, { upstreams: [{ url: 'http://u.invalid/v1', hostedTools: 'drop' }] })
+
+  test('are left out where the operator says so, and the response names them', async () => {
+    const app = dropping()
+    const request = {
+      ...minimal,
+      ...assistant(
+        { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+        { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+        { type: 'text', text: 'found' },
+      ),
+      tools: [webSearch, { name: 'a', input_schema: {} }],
+      tool_choice: { type: 'tool', name: 'web_search' },
+    }
+    const response = await app.post('/messages', request)
+    expect(response.headers.get('x-dropped-tools')).toBe('web_search_20250305, server_tool_use, web_search_tool_result')
+    const { tools, tool_choice, messages } = app.asked[0]?.json ?? {}
+    expect(tools).toMatchObject([{ function: { name: 'a' } }])
+    expect(tool_choice).toBeUndefined()
+    expect(messages[1]).toEqual({ role: 'assistant', content: 'found' })
+  })
+
+  test('leave no tool fields when they were all', async () => {
+    const app = dropping()
+    await app.post('/messages', { ...minimal, tools: [webSearch], tool_choice: { type: 'any' } })
+    expect(app.asked[0]?.json).not.toContainAnyKeys(['tools', 'tool_choice', 'parallel_tool_calls'])
+  })
+})
+
+describe('Errors have the shape of Anthropic’s API', () => {
+  const thrown = (app: ReturnType<typeof openMessages>, request: object = {}) =>
+    app.client.messages.create({ ...minimal, ...request }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+
+  test('errors of the upstream keep their status and Retry-After', async () => {
+    const app = openMessages(() =>
+      Response.json(
+        { error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } },
+        { status: 429, headers: { 'retry-after': '7' } },
+      ),
+    )
+    const error = (await thrown(app)) as InstanceType<typeof Anthropic.RateLimitError>
+    expect(error).toBeInstanceOf(Anthropic.RateLimitError)
+    expect(error.error as object).toEqual({
+      type: 'error',
+      error: { type: 'rate_limit_error', message: 'slow down' },
+      request_id: null,
+    })
+    expect(error.headers.get('retry-after')).toBe('7')
+  })
+
+  test('pages of proxies are not shown', async () => {
+    const page = () => new Response('<html>nginx</html>', { status: 503, headers: { 'content-type': 'text/html' } })
+    expect(await thrown(openMessages(page))).toMatchObject({
+      status: 503,
+      type: 'overloaded_error',
+      apiMessage: 'upstream responded with status 503',
+    })
+  })
+
+  test('a first event that is an error becomes an HTTP error', async () => {
+    const app = openMessages(() => streaming([{ error: { message: 'too long', code: 'context_length_exceeded' } }]))
+    for (const stream of [true, false])
+      expect(await thrown(app, { stream })).toMatchObject({
+        status: 400,
+        type: 'invalid_request_error',
+        apiMessage: 'too long',
+      })
+  })
+
+  test('those of the gateway itself: 401, 404, 405, 413 and 502', async () => {
+    const app = openMessages(() => new Response('{}', { headers: { 'content-type': 'application/json' } }), {
+      maxBodyBytes: 400,
+    })
+    const errors = await Promise.all(
+      [
+        app.ask('/messages', { method: 'POST', body: '{}' }),
+        app.get('/messages/batches'),
+        app.get('/messages'),
+        app.get('/messages/count_tokens?beta=true'),
+        app.post('/messages', { ...minimal, system: 'x'.repeat(400) }),
+        app.post('/messages', minimal),
+      ].map(async (response) => {
+        const { status } = await response
+        const { type, error } = (await (await response).json()) as { type: string; error: { type: string } }
+        return [status, type, error.type]
+      }),
+    )
+    expect(errors).toEqual([
+      [401, 'error', 'authentication_error'],
+      [404, 'error', 'not_found_error'],
+      [405, 'error', 'invalid_request_error'],
+      [405, 'error', 'invalid_request_error'],
+      [413, 'error', 'request_too_large'],
+      [502, 'error', 'api_error'],
+    ])
+  })
+
+  test('other routes keep their shape', async () => {
+    const response = await openMessages().get('/messages2')
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: null } })
+  })
+
+  test('a host app can choose its own', async () => {
+    const app = openMessages(hello, { errors: ({ status }) => ({ wrong: status }) })
+    expect(await (await app.post('/messages', {})).json()).toEqual({ wrong: 400 })
+  })
+})
+
+test('At the time limit a non-streaming call returns what there is, with complete tool calls only', async () => {
+  const clock = new VirtualClock()
+  const call = (index: number, args: string) => ({
+    tool_calls: [{ index, id: `c${index}`, function: { name: `f${index}`, arguments: args } }],
+  })
+  const data = [
+    chunk({ reasoning_content: 'hm' }),
+    chunk({ content: 'a' }),
+    chunk(call(0, '{}')),
+    chunk(call(1, '{"x":')),
+  ]
+  const app = openMessages(({ signal }) => streaming(data, 'stall', signal), { clock })
+  const answering = app.post('/messages', { ...minimal, thinking: { type: 'adaptive' } })
+  for (let turn = 0; turn < 20; turn++) await settled()
+  await clock.pass(200_000)
+  const response = await answering
+  expect(response.status).toBe(200)
+  expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
+  expect(await response.json()).toMatchObject({
+    type: 'message',
+    stop_reason: 'max_tokens',
+    content: [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: 'a' },
+      { type: 'tool_use', name: 'f0' },
+    ],
+  })
+  expect(app.usage.map(({ tokens }) => tokens)).toEqual([undefined])
+  expect(clock.pending).toBe(0)
+})
