@@ -33,8 +33,15 @@ const config = readConfig({
   MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey,
   MEDIA_UPSTREAM_REGION: emulator.ark.region,
   MEDIA_UPSTREAM_PROJECT: emulator.ark.project,
-  TEXT_UPSTREAM_URL: emulator.text.url,
-  TEXT_UPSTREAM_KEY: emulator.text.key,
+  TEXT_UPSTREAMS: JSON.stringify([
+    { url: emulator.text.url, keyEnv: 'TEXT_KEY' },
+    // A server that knows chat completions only, for agents that use the Responses API.
+    {
+      ...{ url: emulator.text.chatOnlyUrl, keyEnv: 'TEXT_KEY', name: 'chat-only', hostedTools: 'drop' },
+      models: [{ id: 'emulated-reasoner', alias: 'chat-only' }],
+    },
+  ]),
+  TEXT_KEY: emulator.text.key,
   LOG_LEVEL: 'warn',
 })
 if ('problems' in config) throw new Error(config.problems.join('\n'))
@@ -61,7 +68,7 @@ console.log(`The sluice demo listens on ${gateway.url}. Its upstreams are emulat
 
 Paste these commands one by one:
 
-  TOKEN=${token}
+  export TOKEN=${token}
   ask() { curl -sS -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; echo; }
   id() { sed 's/.*"Id":"\\([^"]*\\)".*/\\1/'; }
 
@@ -85,6 +92,9 @@ Paste these commands one by one:
   # The Responses API, and the list of models.
   ask ${text}/responses -d '{"model":"${model}","input":"Hello"}'
   ask ${text}/models
+
+  # Codex runs a command. With -m chat-only, the upstream knows chat completions only.
+  codex exec --skip-git-repo-check -m emulated-reasoner -c model_provider=demo -c 'model_providers.demo={name="demo",base_url="${text}",env_key="TOKEN"}' '<scenario>[{"call":"exec_command","arguments":{"cmd":"ls"}},{"say":"I see: {output}"}]</scenario>'
 
 Web console: ${gateway.url}/console (log in with the user name and the password)
 Face verification opens the emulated vendor's page on ${emulator.origin}. There you choose the result of the check.

@@ -36,6 +36,8 @@ describe('on Deno, with the permissions of its page', () => {
     const headers = { authorization: `Bearer ${token}` }
     expect(await status('/api/media/proxy/assets', { headers })).toBe(200)
     expect(await status('/v1/models', { headers })).toBe(200)
+    const body = JSON.stringify({ model: 'chat-only', input: 'Hello' })
+    expect(await status('/v1/responses', { method: 'POST', headers: { ...headers, ...json }, body })).toBe(200)
     expect(await status('/console')).toBe(200)
     demo.stop()
     expect(await demo.ended()).toMatchObject({ status: 0, errors: '' })
