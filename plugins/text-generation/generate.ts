@@ -92,7 +92,7 @@ export const generate = async (
     if (isLarge) await nextTurn()
     const exchange = protocol.toExchange(checkedRequest, validated, route, user)
     const issued =
-      exchange.action === 'CreateResponse'
+      exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
         : undefined
     let accepted = false
@@ -111,7 +111,8 @@ export const generate = async (
       onEnd: (usage: object | undefined) => {
         // Usage of a background response is recorded when the response ends.
         if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
-        options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
+        if (!exchange.unmetered)
+          options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
       },
     }
     const respond = stream ? respondStreaming : respondNonStreaming

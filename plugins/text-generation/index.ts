@@ -42,6 +42,7 @@ export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
+export type * from './forwarded/types.ts'
 export { messagesProblemBody } from './messages/problem.ts'
 export type {
   ConversationBounds,
@@ -184,6 +185,11 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     .post('/responses', generating(protocols.responses), { generates: true, ...textDocs.createResponse })
     .post('/embeddings', generating(protocols.embeddings), { generates: true, ...textDocs.createEmbedding })
     .post('/completions', generating(protocols.completions), { generates: true, ...textDocs.createCompletion })
+    .post('/responses/compact', generating(protocols.compaction), { generates: true, ...textDocs.compactResponse })
+    .post('/responses/input_tokens', generating(protocols.inputTokens), {
+      generates: true,
+      ...textDocs.countInputTokens,
+    })
     .get(
       '/responses',
       route(async ({ request }) => {

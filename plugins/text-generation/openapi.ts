@@ -13,6 +13,15 @@ import {
   routeOptions,
 } from '../shared/openapi.ts'
 import {
+  compactedResponse,
+  completion,
+  completionRequest,
+  embeddingList,
+  embeddingRequest,
+  inputTokenCount,
+  responseInputRequest,
+} from './forwarded/schemas.ts'
+import {
   countTokensRequest,
   messageEvent,
   messageSchema,
@@ -24,11 +33,7 @@ import {
   chatChunk,
   chatCompletion,
   chatCompletionRequest,
-  completion,
-  completionRequest,
   deletedResponse,
-  embeddingList,
-  embeddingRequest,
   inputItemList,
   model,
   modelList,
@@ -118,6 +123,12 @@ export const textDocs = {
     requestBody: jsonBody(embeddingRequest),
   }),
   createResponse: route('createResponse', 'Create a response', response, { requestBody: jsonBody(responsesRequest) }),
+  compactResponse: route('compactResponse', 'Compact a conversation', jsonResponse('The items', compactedResponse), {
+    requestBody: jsonBody(responseInputRequest),
+  }),
+  countInputTokens: route('countInputTokens', 'Count input tokens', jsonResponse('The count', inputTokenCount), {
+    requestBody: jsonBody(responseInputRequest),
+  }),
   connectResponses: routeOptions({
     operationId: 'connectResponses',
     summary: 'Create responses over WebSocket',

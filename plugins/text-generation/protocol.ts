@@ -70,6 +70,8 @@ export interface Exchange {
    * the upstream, and there is no partial response: at the time limit the caller receives a 502. Default false.
    */
   readonly unassembled?: boolean
+  /** Whether the call generates nothing, so that no usage is recorded. Default false. */
+  readonly unmetered?: boolean
   /** Whether a terminal event completes a stream. If false, `[DONE]` or a clean end of the body does. */
   readonly hasTerminalEvent: boolean
   /** Converts a response object, parsed with `parseLossless`, to the text of the equivalent event stream. */

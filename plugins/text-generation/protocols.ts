@@ -3,6 +3,7 @@ import { bridge } from './bridge/bridge.ts'
 import { createSealedReasoning } from './bridge/sealed-reasoning.ts'
 import { chat } from './chat/chat.ts'
 import { completions, embeddings } from './forwarded/forwarded.ts'
+import { compaction, inputTokens } from './forwarded/responses.ts'
 import { messages } from './messages/messages.ts'
 import type { Exchange, Protocol, TranslatedProtocol } from './protocol.ts'
 import { responses, retrieval } from './responses/responses.ts'
@@ -22,6 +23,10 @@ export interface Protocols {
   readonly chat: Protocol
   /** `POST /v1/responses`. Bridged to chat completions where the model's upstream has no Responses API. */
   readonly responses: Protocol
+  /** `POST /v1/responses/compact`. */
+  readonly compaction: Protocol
+  /** `POST /v1/responses/input_tokens`. */
+  readonly inputTokens: Protocol
   /** `POST /v1/embeddings`. */
   readonly embeddings: Protocol
   /** `POST /v1/completions`. */
@@ -43,6 +48,8 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
       toExchange: (request, validated, capabilities, user) =>
         (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
     },
+    compaction,
+    inputTokens,
     embeddings,
     completions,
     messages: messages({ ...options, sealedReasoning }),

@@ -6,12 +6,8 @@ import type {
   ChatCompletionRequest,
   ChatMessage,
   ChatUsage,
-  Completion,
-  CompletionRequest,
   CreateResponseRequest,
   DeletedResponse,
-  EmbeddingList,
-  EmbeddingRequest,
   InputItemList,
   Model,
   ModelList,
@@ -19,10 +15,10 @@ import type {
   TextErrorBody,
 } from './types.ts'
 
-const object = Type.Object({})
+export const anyObject = Type.Object({})
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 /** A field of a request that may be absent. `null` counts as absent. */
-const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+export const optionalField = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 
 export const textErrorBody: SchemaOf<TextErrorBody> = Type.Object(
   {
@@ -37,8 +33,8 @@ export const textErrorBody: SchemaOf<TextErrorBody> = Type.Object(
 )
 
 const sampling = {
-  temperature: optional(Type.Number({ minimum: 0, maximum: 2, description: 'Some models accept at most 1' })),
-  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  temperature: optionalField(Type.Number({ minimum: 0, maximum: 2, description: 'Some models accept at most 1' })),
+  top_p: optionalField(Type.Number({ minimum: 0, maximum: 1 })),
 }
 
 const contentBlock = Type.Object(
@@ -51,7 +47,7 @@ const chatMessage: SchemaOf<ChatMessage> = Type.Object(
     role: Type.Union(
       ['system', 'user', 'assistant', 'tool', 'developer', 'function'].map((role) => Type.Literal(role)),
     ),
-    content: optional(
+    content: optionalField(
       Type.Union([Type.String(), Type.Array(contentBlock)], { description: 'Optional only for role assistant' }),
     ),
     tool_call_id: Type.Optional(Type.String({ minLength: 1, description: 'Required for role tool' })),
@@ -63,15 +59,15 @@ export const chatCompletionRequest: SchemaOf<ChatCompletionRequest> = Type.Objec
   {
     model: Type.String({ minLength: 1 }),
     messages: Type.Array(chatMessage, { minItems: 1 }),
-    stream: optional(Type.Boolean({ default: false })),
-    stream_options: optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
-    max_tokens: optional(
+    stream: optionalField(Type.Boolean({ default: false })),
+    stream_options: optionalField(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+    max_tokens: optionalField(
       Type.Integer({ minimum: 1, description: 'Default: the setting of the operator, usually 4096' }),
     ),
-    max_completion_tokens: optional(Type.Integer({ minimum: 1 })),
+    max_completion_tokens: optionalField(Type.Integer({ minimum: 1 })),
     ...sampling,
-    tools: optional(Type.Array(object)),
-    response_format: optional(Type.Object({ type: Type.String() })),
+    tools: optionalField(Type.Array(anyObject)),
+    response_format: optionalField(Type.Object({ type: Type.String() })),
   },
   { title: 'ChatCompletionRequest', description: 'Further fields are forwarded to the model' },
 )
@@ -79,29 +75,31 @@ export const chatCompletionRequest: SchemaOf<ChatCompletionRequest> = Type.Objec
 export const responsesRequest: SchemaOf<CreateResponseRequest> = Type.Object(
   {
     model: Type.String({ minLength: 1 }),
-    input: Type.Union([Type.String(), Type.Array(object)]),
-    stream: optional(Type.Boolean({ default: false })),
-    background: optional(Type.Boolean({ default: false })),
-    store: optional(Type.Boolean({ default: true })),
-    previous_response_id: optional(Type.String({ description: "Id of one of the caller's stored responses" })),
-    max_output_tokens: optional(Type.Integer({ minimum: 1 })),
+    input: Type.Union([Type.String(), Type.Array(anyObject)]),
+    stream: optionalField(Type.Boolean({ default: false })),
+    background: optionalField(Type.Boolean({ default: false })),
+    store: optionalField(Type.Boolean({ default: true })),
+    previous_response_id: optionalField(Type.String({ description: "Id of one of the caller's stored responses" })),
+    max_output_tokens: optionalField(Type.Integer({ minimum: 1 })),
     ...sampling,
-    reasoning: optional(Type.Object({ effort: optional(Type.String()) })),
-    text: optional(object),
-    tools: optional(Type.Array(object)),
-    tool_choice: optional(Type.Union([Type.String(), object])),
+    reasoning: optionalField(Type.Object({ effort: optionalField(Type.String()) })),
+    text: optionalField(anyObject),
+    tools: optionalField(Type.Array(anyObject)),
+    tool_choice: optionalField(Type.Union([Type.String(), anyObject])),
   },
   { title: 'CreateResponseRequest', description: 'Further fields are forwarded to the model' },
 )
 
-const count = Type.Integer({ minimum: 0 })
+export const count = Type.Integer({ minimum: 0 })
 
-const chatUsage: SchemaOf<ChatUsage> = Type.Object(
+export const chatUsage: SchemaOf<ChatUsage> = Type.Object(
   { prompt_tokens: count, completion_tokens: count, total_tokens: count },
   { title: 'ChatUsage' },
 )
 
-const created = Type.Integer({ description: 'Seconds since 1970' })
+export const responseUsage = Type.Object({ input_tokens: count, output_tokens: count, total_tokens: count })
+
+export const created = Type.Integer({ description: 'Seconds since 1970' })
 
 export const chatCompletion: SchemaOf<ChatCompletion> = Type.Object(
   {
@@ -114,13 +112,13 @@ export const chatCompletion: SchemaOf<ChatCompletion> = Type.Object(
         index: count,
         message: Type.Object({
           role: Type.String(),
-          content: optional(Type.String()),
-          tool_calls: Type.Optional(Type.Array(object)),
+          content: optionalField(Type.String()),
+          tool_calls: Type.Optional(Type.Array(anyObject)),
         }),
         finish_reason: nullable(Type.String()),
       }),
     ),
-    usage: optional(chatUsage),
+    usage: optionalField(chatUsage),
   },
   { title: 'ChatCompletion' },
 )
@@ -136,63 +134,15 @@ export const chatChunk: SchemaOf<ChatChunk> = Type.Object(
         index: count,
         delta: Type.Object({
           role: Type.Optional(Type.String()),
-          content: optional(Type.String()),
-          tool_calls: Type.Optional(Type.Array(object)),
+          content: optionalField(Type.String()),
+          tool_calls: Type.Optional(Type.Array(anyObject)),
         }),
-        finish_reason: optional(Type.String()),
+        finish_reason: optionalField(Type.String()),
       }),
     ),
-    usage: optional(chatUsage),
+    usage: optionalField(chatUsage),
   },
   { title: 'ChatChunk' },
-)
-
-const texts = Type.Union([
-  Type.String(),
-  Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer())])),
-])
-
-export const completionRequest: SchemaOf<CompletionRequest> = Type.Object(
-  {
-    model: Type.String({ minLength: 1 }),
-    prompt: optional(texts),
-    stream: optional(Type.Boolean({ default: false })),
-    stream_options: optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
-  },
-  { title: 'CompletionRequest', description: 'Further fields are forwarded to the model' },
-)
-
-export const completion: SchemaOf<Completion> = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.String(),
-    created,
-    model: Type.String(),
-    choices: Type.Array(Type.Object({ index: count, text: Type.String(), finish_reason: optional(Type.String()) })),
-    usage: optional(chatUsage),
-  },
-  { title: 'Completion' },
-)
-
-export const embeddingRequest: SchemaOf<EmbeddingRequest> = Type.Object(
-  {
-    model: Type.String({ minLength: 1 }),
-    input: Type.Union([
-      Type.String(),
-      Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer()), object])),
-    ]),
-  },
-  { title: 'EmbeddingRequest', description: 'Further fields are forwarded to the model' },
-)
-
-export const embeddingList: SchemaOf<EmbeddingList> = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(Type.Object({ index: count, embedding: Type.Union([Type.Array(Type.Number()), Type.String()]) })),
-    model: Type.String(),
-    usage: optional(Type.Object({ prompt_tokens: count, total_tokens: count })),
-  },
-  { title: 'EmbeddingList' },
 )
 
 export const modelResponse: SchemaOf<ModelResponse> = Type.Object(
@@ -202,10 +152,10 @@ export const modelResponse: SchemaOf<ModelResponse> = Type.Object(
     created_at: created,
     status: Type.String({ description: 'completed, failed, in_progress, cancelled, queued or incomplete' }),
     model: Type.String(),
-    output: Type.Array(object),
-    error: optional(object),
-    incomplete_details: optional(object),
-    usage: optional(Type.Object({ input_tokens: count, output_tokens: count, total_tokens: count })),
+    output: Type.Array(anyObject),
+    error: optionalField(anyObject),
+    incomplete_details: optionalField(anyObject),
+    usage: optionalField(responseUsage),
   },
   { title: 'Response' },
 )
@@ -223,10 +173,10 @@ export const deletedResponse: SchemaOf<DeletedResponse> = Type.Object(
 export const inputItemList: SchemaOf<InputItemList> = Type.Object(
   {
     object: Type.Literal('list'),
-    data: Type.Array(object),
+    data: Type.Array(anyObject),
     has_more: Type.Optional(Type.Boolean()),
-    first_id: optional(Type.String()),
-    last_id: optional(Type.String()),
+    first_id: optionalField(Type.String()),
+    last_id: optionalField(Type.String()),
   },
   { title: 'InputItemList' },
 )

@@ -1,6 +1,16 @@
 import type { UpstreamErrorBody } from '../shared/openapi.ts'
 import type { Responses, Route } from '../shared/plugin.ts'
 import type {
+  CompactedResponse,
+  Completion,
+  CompletionEvent,
+  CompletionRequest,
+  EmbeddingList,
+  EmbeddingRequest,
+  InputTokenCount,
+  ResponseInputRequest,
+} from './forwarded/types.ts'
+import type {
   CountMessageTokensRequest,
   CreateMessageRequest,
   GeneratedMessage,
@@ -49,24 +59,6 @@ export interface ChatMessage {
 /** A block has a field that its type names, for example `text`. */
 export interface ContentBlock {
   readonly type: string
-  readonly [field: string]: unknown
-}
-
-/** Further fields are forwarded. */
-export interface CompletionRequest {
-  readonly model: string
-  /** A text, a list of tokens, or a list of either. */
-  readonly prompt?: string | readonly (string | number | readonly number[])[] | null
-  readonly stream?: boolean | null
-  readonly stream_options?: { readonly include_usage?: boolean } | null
-  readonly [field: string]: unknown
-}
-
-/** Further fields are forwarded. */
-export interface EmbeddingRequest {
-  readonly model: string
-  /** A text, a list of tokens, or a list of either. */
-  readonly input: string | readonly (string | number | readonly number[] | object)[]
   readonly [field: string]: unknown
 }
 
@@ -135,37 +127,6 @@ export interface ChatChunk {
     readonly finish_reason?: string | null
   }[]
   readonly usage?: ChatUsage | null
-}
-
-/** A text completion. Each event of its stream is one too, with a part of the text. */
-export interface Completion {
-  readonly id: string
-  readonly object: string
-  /** Seconds since 1970. */
-  readonly created: number
-  readonly model: string
-  readonly choices: readonly {
-    readonly index: number
-    readonly text: string
-    readonly finish_reason?: string | null
-  }[]
-  readonly usage?: ChatUsage | null
-}
-
-/** An event of a stream of a text completion. The last event has the text `[DONE]` as its data. */
-export interface CompletionEvent {
-  readonly data: Completion | TextErrorBody | '[DONE]'
-}
-
-export interface EmbeddingList {
-  readonly object: 'list'
-  readonly data: readonly {
-    readonly index: number
-    /** Numbers; with `encoding_format: base64` one text. */
-    readonly embedding: readonly number[] | string
-  }[]
-  readonly model: string
-  readonly usage?: { readonly prompt_tokens: number; readonly total_tokens: number } | null
 }
 
 /** A response of the Responses protocol. */
@@ -253,6 +214,8 @@ export type TextRoutes = {
   embeddings: { post: TextRoute<EmbeddingList, { body: EmbeddingRequest }> }
   responses: {
     post: TextRoute<ModelResponse | AsyncGenerator<ModelResponseEvent, void, unknown>, { body: CreateResponseRequest }>
+    compact: { post: TextRoute<CompactedResponse, { body: ResponseInputRequest }> }
+    input_tokens: { post: TextRoute<InputTokenCount, { body: ResponseInputRequest }> }
     ':response_id': {
       get: TextRoute<
         ModelResponse | AsyncGenerator<ModelResponseEvent, void, unknown>,

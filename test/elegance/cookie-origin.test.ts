@@ -49,7 +49,7 @@ const foreign: readonly Record<string, string>[] = [
 
 test('a page of another origin cannot change anything with the cookie of its visitor', async () => {
   const { app, calls } = host(true)
-  expect(changing(app).length).toBe(16)
+  expect(changing(app).length).toBe(18)
   for (const { method, path } of changing(app)) {
     for (const headers of foreign) {
       const { status, text } = await send(app, method, path, { cookie, ...headers })

@@ -23,6 +23,8 @@ export const textRoutes = [
   ['POST', '/responses'],
   ['POST', '/embeddings'],
   ['POST', '/completions'],
+  ['POST', '/responses/compact'],
+  ['POST', '/responses/input_tokens'],
   ['GET', '/responses'],
   ['POST', '/messages'],
   ['POST', '/messages/count_tokens'],

@@ -185,6 +185,13 @@ describe('a stream of completions', () => {
   })
 })
 
+test('a count of input tokens needs no model: the conversation has one', async () => {
+  const app = openApp(() => json('{"object":"response.input_tokens","input_tokens":3}'))
+  expect((await app.post('/responses/input_tokens', { input: 'x' })).status).toBe(200)
+  expect((await app.post('/responses/input_tokens', { model: 7, input: 'x' })).status).toBe(400)
+  expect((await app.post('/responses/compact', { input: 'x' })).status).toBe(400)
+})
+
 test('a maximum of -1 of a completion is removed', async () => {
   const app = openApp(() => json(completed))
   await app.post('/completions', '{"model":"m", "max_tokens":-1,"prompt":"x"}')

@@ -51,7 +51,7 @@ export const completions: Protocol = {
 }
 
 /** What all exchanges share whose non-streaming response is not built from a stream. */
-const unassembled: Pick<
+export const unassembled: Pick<
   Exchange,
   'native' | 'unassembled' | 'hasTerminalEvent' | 'toEventStream' | 'assemble' | 'relay'
 > = {

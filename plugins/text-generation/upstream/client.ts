@@ -20,6 +20,8 @@ export type TextAction =
   | 'CreateCompletion'
   | 'CreateEmbedding'
   | 'CreateResponse'
+  | 'CompactResponse'
+  | 'CountInputTokens'
   | 'GetResponse'
   | 'DeleteResponse'
   | 'CancelResponse'

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../shared/json.ts'
+import { TextProblem } from '../problem.ts'
+import type { Protocol } from '../protocol.ts'
+import { checkString, fieldOf, readModel, shortStringOf } from '../validation.ts'
+import { unassembled } from './forwarded.ts'
+
+/** `POST /v1/responses/compact`: the request and the response pass unchanged. The items in the response are the caller's. */
+export const compaction: Protocol = {
+  validate: (request) => ({ model: readModel(request), stream: false, stores: true }),
+  toExchange: (request, _, { chatOnly }) => ({
+    ...(chatOnly ? noSuchRoute('/responses/compact') : unassembled),
+    action: 'CompactResponse',
+    path: '/responses/compact',
+    body: () => request,
+    isResponse: ({ output }: JsonObject) => Array.isArray(output),
+  }),
+}
+
+/** `POST /v1/responses/input_tokens`: the request and the response pass unchanged. It has no usage. */
+export const inputTokens: Protocol = {
+  validate(request) {
+    const model = fieldOf(request, 'model')
+    checkString(model)
+    return { model: shortStringOf(model.json) ?? '', stream: false }
+  },
+  toExchange: (request, _, { chatOnly }) => ({
+    ...(chatOnly ? noSuchRoute('/responses/input_tokens') : unassembled),
+    action: 'CountInputTokens',
+    path: '/responses/input_tokens',
+    unmetered: true,
+    body: () => request,
+    isResponse: ({ input_tokens: count }: JsonObject) => typeof count === 'number',
+  }),
+}
+
+const noSuchRoute = (path: string): never => {
+  const message = `${path} is not available: the upstream of this model has chat completions only`
+  throw new TextProblem(404, message, { param: 'model', code: 'unsupported_endpoint' })
+}
