@@ -60,11 +60,13 @@ export interface Config extends DatabaseConfig {
       readonly maxUnreadBodyBytes: number
     }
   }
-  /** Maximum numbers of rows that one user may have in the database. */
+  /** What one user may have in the database at most. */
   readonly people: {
     readonly maxTokens: number
     readonly maxSessions: number
     readonly maxFaceChecks: number
+    /** Bytes of the responses that the gateway keeps, because their upstreams have chat completions only. */
+    readonly maxStoredResponseBytes: number
   }
   readonly media: {
     /** The path segment of the asset library: `media` in `/api/media/…`. */
@@ -84,7 +86,7 @@ export interface Config extends DatabaseConfig {
     readonly defaultMaxTokens?: number
     /** Silence in a stream after which the gateway sends a heartbeat comment. Undefined: no heartbeats. */
     readonly heartbeatMs?: number
-    /** How long the upstream keeps responses and conversations, and the gateway their owners. */
+    /** How long the upstream keeps responses and conversations, and the gateway their owners and the responses that it keeps itself. */
     readonly objectTtlMs: number
     /** Request fields that may contain ids without an owner: objects that all users of the upstream account share. */
     readonly allowedFields: readonly string[]
@@ -175,6 +177,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxTokens: count('USER_MAX_TOKENS', 100),
       maxSessions: count('USER_MAX_SESSIONS', 20),
       maxFaceChecks: count('USER_MAX_FACE_CHECKS', 5),
+      maxStoredResponseBytes: count('USER_MAX_STORED_RESPONSE_BYTES', 67_108_864),
     },
     audit,
     store,

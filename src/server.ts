@@ -124,6 +124,8 @@ const openApp = async (
       identify,
       usage: store,
       objects: store,
+      storedResponses: store,
+      maxStoredResponseBytes: config.people.maxStoredResponseBytes,
       objectTtlMs: config.text.objectTtlMs,
       allowedFields: config.text.allowedFields,
       reconcile,

@@ -17,6 +17,7 @@ import type { GenerationContext } from './call.ts'
 import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
+import { type KeptResponses, requestFor } from './objects/kept-responses.ts'
 import type { ObjectOwnership } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol, TranslatedProtocol } from './protocol.ts'
@@ -37,6 +38,8 @@ export interface GenerationOptions extends GenerationContext {
   readonly presetAssets: ReadonlySet<string>
   /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
   readonly objects: ObjectOwnership
+  /** Undefined: the gateway keeps no responses. */
+  readonly kept: KeptResponses | undefined
   readonly recordBackground: RecordBackgroundUsage
   readonly maxBodyBytes: number
   readonly record: RecordUsage
@@ -68,7 +71,7 @@ export const generate = async (
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   const isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
-  const { routing, learnt, traceCall } = options
+  const { routing, learnt, kept, traceCall } = options
   const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
   const { protocol } = translated
   const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
@@ -78,7 +81,10 @@ export const generate = async (
   let route = learnt.apply(configured, name)
   let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
-  const ownAssets = requireOwnAssets(json, user, request, options)
+  const pending = validated.stores === undefined ? undefined : kept?.continueRequest(body, { user, request })
+  const continuation = isPromise(pending) ? await pending : pending
+  const whole = continuation?.body ?? body
+  const ownAssets = requireOwnAssets(whole.json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
   /** The limitations that earlier attempts have shown, and the error of the first. */
   let limitations: Capabilities | undefined
@@ -86,21 +92,24 @@ export const generate = async (
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
-    const sent = route.id === undefined ? json : json.with('model', toJson(route.id))
+    const wanted = continuation ? requestFor(continuation, bridged) : json
+    const sent = route.id === undefined ? wanted : wanted.with('model', toJson(route.id))
     const pendingCheck = options.objects.check(sent, { user, route, bridged })
     const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
     if (isLarge) await nextTurn()
-    const exchange = protocol.toExchange(checkedRequest, validated, route, user)
+    const recorder = continuation && bridged && stores ? kept?.recorder(continuation, user) : undefined
+    const storage = { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
+    const exchange = protocol.toExchange(checkedRequest, bridged ? { ...validated, storage } : validated, route, user)
     const issued =
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
-        : undefined
+        : recorder
     let accepted = false
     const call = {
       user,
       exchange,
       route,
-      body,
+      body: whole,
       issued,
       request,
       arrivedAt,

@@ -21,6 +21,8 @@ import {
   type RecordBackgroundUsage,
   reconcileBackground,
 } from './objects/background.ts'
+import { createKeptResponseRoutes } from './objects/kept-response-routes.ts'
+import { createKeptResponses } from './objects/kept-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
 import { retrieve, type StoredAction, storedResponseRoute } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
@@ -84,9 +86,10 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   if (options.secrets) checkSecrets(options.secrets)
   const [problem] = upstreamProblems(upstreams)
   if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
-  const { heartbeatMs, objectTtlMs = 30 * 86_400_000 } = options
+  const { heartbeatMs, objectTtlMs = 30 * 86_400_000, maxStoredResponseBytes = 2 ** 26 } = options
   const maxTokens = defaultMaxTokens ?? undefined
   checkAbove0({ timeoutMs, heartbeatMs, objectTtlMs, maxBodyBytes, maxResponseBytes, defaultMaxTokens: maxTokens })
+  checkAbove0({ maxStoredResponseBytes })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const context = {
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
@@ -111,11 +114,19 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   const recordBackground: RecordBackgroundUsage = store
     ? createBackgroundUsageRecorder({ store, record, clock, log })
     : async () => {}
+  const kept = options.storedResponses && {
+    store: options.storedResponses,
+    ttlMs: objectTtlMs,
+    maxUserBytes: maxStoredResponseBytes,
+    maxRequestBytes: maxBodyBytes,
+    ...{ clock, log, audit },
+  }
   const protocols = createProtocols({
     defaultMaxTokens: maxTokens,
     clock,
     maxResponseBytes,
     secrets: options.secrets,
+    keepsResponses: kept !== undefined,
   })
   const routing = createModelRouting(upstreams)
   const generation = {
@@ -125,6 +136,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
     objects,
+    kept: kept && createKeptResponses(kept),
     recordBackground,
     maxBodyBytes,
     record,
@@ -133,6 +145,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     ...context,
     upstreams,
     objects,
+    respondKept: kept && createKeptResponseRoutes(kept),
     store,
     recordBackground,
     audit,
@@ -141,7 +154,8 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   const until = signalOf(options.reconcile)
   if (store && until) {
     const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
-    void reconcileBackground({ store, record, clock, log, recordBackground, retrieve: retrieveOwned }, until)
+    const background = { store, record, clock, log, recordBackground, retrieve: retrieveOwned, kept: kept?.store }
+    void reconcileBackground(background, until)
   }
 
   const errors = errorsByPath({

@@ -6,13 +6,12 @@ import { parseLossless } from '../shared/lossless-json.ts'
 import { UpstreamInvalidError } from '../shared/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../sse-relay/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
-import { type Call, callUpstream, type GenerationContext, startStream } from './call.ts'
+import { awaitEnd, type Call, callUpstream, type GenerationContext, startStream } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
 import { isDone } from './events/text.ts'
 import type { Exchange } from './protocol.ts'
 import { type ResponseBody, readResponse, type TextResponse } from './upstream/client.ts'
 import { requireNoCredential } from './upstream/credentials.ts'
-import type { TextUpstream } from './upstream/model-routing.ts'
 import { problemOf } from './upstream/problem.ts'
 
 /**
@@ -65,12 +64,14 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     } else {
       const { bytes, parsed } = begun
       usage = asObject(parsed.fields.usage)
-      if (call.issued) await call.issued.recordResponse(parsed.fields)
-      if (exchange.native) return responseOf(bytes, { status: response.status, headers })
+      if (exchange.native) {
+        if (call.issued) await call.issued.recordResponse(parsed.fields)
+        return responseOf(bytes, { status: response.status, headers })
+      }
       pushText(exchange.toEventStream(parseLossless(parsed.text)), assembly)
     }
     usage = assembly.usage
-    return jsonResponse(await withIssuedObjects(assembly.result(), call), route.upstream, headers)
+    return jsonResponse(await withIssuedObjects(assembly.result(), call), headers)
   } catch (error) {
     usage ??= assembly.usage
     if (deadline.revoked) throw notAuthenticated()
@@ -78,9 +79,13 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     if (deadline.passed) {
       log.info({ action: exchange.action }, 'time limit exceeded: sending the partial response')
       const partial = assembly.partial()
-      // The gateway has made this id. The upstream does not know it, so no owner is recorded.
-      const json = assembly.hasUpstreamId ? await withIssuedObjects(partial, call) : partial
-      return jsonResponse(json, route.upstream, upstreamResponse?.headers, true)
+      // If the gateway has made the id of a response that the upstream keeps, the upstream does not know it.
+      const isIssued = assembly.hasUpstreamId || !exchange.native
+      return jsonResponse(
+        await withIssuedObjects(partial, isIssued ? call : { route }),
+        upstreamResponse?.headers,
+        true,
+      )
     }
     throw problemOf(error, route.upstream, upstreamResponse?.headers)
   } finally {
@@ -92,9 +97,13 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
   }
 }
 
-/** Records the ids in a response, then returns it. A bridged response has none that the upstream keeps. */
-const withIssuedObjects = async (json: string, { exchange, issued }: Call): Promise<string> => {
-  if (exchange.native) await issued?.recordResponse(JSON.parse(json))
+/**
+ * Records the ids in a response, or stores the response, then returns it. Throws UpstreamInvalidError if it contains a
+ * credential.
+ */
+const withIssuedObjects = async (json: string, { route, issued }: Pick<Call, 'route' | 'issued'>): Promise<string> => {
+  requireNoCredential(route.upstream, json)
+  if (issued) await issued.recordResponse(parseLossless(json))
   return json
 }
 
@@ -180,31 +189,12 @@ const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boo
   return false
 }
 
-/**
- * Reads to the end of the body, which often arrives just after the last event. The connection can then be reused. A
- * body that does not end in time is cancelled.
- */
-const awaitEnd = (reader: FrameReader, clock: Clock): void => {
-  const cancel = () => void reader.cancel()
-  const cancelTimer = clock.at(clock.now() + maxEndMs, cancel)
-  reader.next().then(
-    (more) => {
-      cancelTimer()
-      if (more) cancel()
-    },
-    () => cancelTimer(),
-  )
-}
-
-const maxEndMs = 1_000
-
 const pushText = (text: string, assembly: Assembly): void => {
   for (const { event } of createFrameSplitter().push(new TextEncoder().encode(text))) if (event) assembly.push(event)
 }
 
-/** A JSON response that the gateway has built. Throws UpstreamInvalidError if it contains a credential. */
-const jsonResponse = (json: string, upstream: TextUpstream, headers = new Headers(), partial = false): Response => {
-  requireNoCredential(upstream, json)
+/** A JSON response that the gateway has built. */
+const jsonResponse = (json: string, headers = new Headers(), partial = false): Response => {
   headers.set('content-type', 'application/json')
   if (partial) headers.set('x-upstream-partialresponse', 'true')
   return responseOf(json, { headers })

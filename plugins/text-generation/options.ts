@@ -7,6 +7,7 @@ import type { Identify } from '../shared/identify.ts'
 import type { RequireSameOrigin } from '../shared/origin.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
+import type { StoredResponseStore } from './objects/response-store.ts'
 import type { TextObjectStore } from './objects/store.ts'
 import type { Prices } from './prices.ts'
 import type { UpstreamClientOptions } from './upstream/client.ts'
@@ -47,7 +48,14 @@ export interface TextGenerationOptions {
    * Default: a random one, so that after a restart, and on other instances, conversations go on without earlier reasoning.
    */
   readonly secrets?: readonly string[]
-  /** Milliseconds for which upstreams keep such objects. Default 30 days. */
+  /**
+   * Keeps the responses of upstreams that have chat completions only, so that they can be continued and retrieved. Default:
+   * they are not kept, and say `store: false`. Needs `objects` for the removal of expired ones.
+   */
+  readonly storedResponses?: StoredResponseStore
+  /** Maximum size of all responses that the gateway keeps for one user, in bytes: the oldest are removed. Default 64 MiB. */
+  readonly maxStoredResponseBytes?: number
+  /** Milliseconds for which upstreams keep such objects, and the gateway responses. Default 30 days. */
   readonly objectTtlMs?: number
   /**
    * Id fields that every caller may use, for example `file_id`, `prompt`, `container`, `item_reference`.

@@ -1,7 +1,9 @@
+import type { Awaitable } from '../shared/awaitable.ts'
 import type { Json, JsonLimits, JsonObject } from '../shared/json.ts'
 import type { Problem } from '../shared/problem.ts'
 import type { Frame } from '../sse-relay/index.ts'
 import type { Assembly } from './assembly.ts'
+import type { IssuedObjects } from './objects/issued.ts'
 import type { OwnedRequest } from './objects/ownership.ts'
 import type { Addition } from './upstream/additions.ts'
 import type { TextAction } from './upstream/client.ts'
@@ -14,12 +16,17 @@ export interface ValidatedRequest {
   readonly stream: boolean
   /** Whether the caller requests usage in a chat stream (`stream_options.include_usage`). */
   readonly includeUsage?: boolean
-  /** Whether the upstream stores the response (`store`), so that the caller can continue and retrieve it. */
+  /**
+   * Whether the response is to be stored (`store`), so that the caller can continue and retrieve it. Undefined: the
+   * protocol has no stored responses.
+   */
   readonly stores?: boolean
   /** Whether the caller wants a background response (`background`), to retrieve it later. */
   readonly background?: boolean
   /** Whether the request goes upstream in the other protocol, through the bridge. */
   readonly bridged?: boolean
+  /** What a bridged response says of its storage. Default: it is not stored, and continues none. */
+  readonly storage?: { readonly store: boolean; readonly previous_response_id: string | null }
 }
 
 /** One of the protocols for callers, such as chat completions or responses. */
@@ -78,8 +85,8 @@ export interface Exchange {
   toEventStream(body: unknown): string
   /** Builds the caller's non-streaming response from the upstream's events. */
   assemble(): Assembly
-  /** Converts the upstream's frames to the caller's stream. */
-  relay(): StreamRelay
+  /** Converts the upstream's frames to the caller's stream. @param issued records the end of a bridged stream before the caller receives it */
+  relay(issued?: IssuedObjects): StreamRelay
   /** The text of the event that ends a stream with an error of the gateway. Default: one that clients of both OpenAI protocols raise. */
   errorEvent?(problem: Problem): string
 }
@@ -89,7 +96,7 @@ export interface StreamRelay {
   /** Undefined: the frame passes unchanged; bytes replace it; null drops it. */
   onFrame(frame: Frame): Uint8Array | null | undefined
   /** Text to append when the upstream's stream has ended. `broken`: the upstream closed it with an error. */
-  onEnd(broken: boolean): string
+  onEnd(broken: boolean): Awaitable<string>
   /** Whether the complete response has passed. */
   readonly complete: boolean
   /** The usage object, as the upstream reported it. */

@@ -15,6 +15,8 @@ export interface ProtocolsOptions {
   readonly maxResponseBytes: number
   /** For reasoning in bridged responses. The first encrypts, all decrypt. Undefined: a random one. */
   readonly secrets: readonly string[] | undefined
+  /** Whether the gateway keeps the responses of upstreams that have no Responses API. */
+  readonly keepsResponses: boolean
 }
 
 /** The protocols of the routes. */

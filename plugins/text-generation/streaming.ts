@@ -85,11 +85,14 @@ class StreamedResponse implements RelayOptions {
   readonly #errorEvent: Exchange['errorEvent']
   #ended = false
 
-  constructor({ exchange, request, route, whenRevoked, onEnd }: Call, { heartbeatMs, clock }: GenerationContext) {
+  constructor(
+    { exchange, issued, request, route, whenRevoked, onEnd }: Call,
+    { heartbeatMs, clock }: GenerationContext,
+  ) {
     this.signal = request.signal
     this.heartbeatMs = heartbeatMs
     this.clock = clock
-    this.#relay = exchange.relay()
+    this.#relay = exchange.relay(issued)
     this.#checkCredentials = createStreamCredentialCheck(route.upstream)
     this.#inFlight = inFlightOf(request)
     this.#recordUsage = onEnd
@@ -113,7 +116,7 @@ class StreamedResponse implements RelayOptions {
 
   async onEnd({ kind }: StreamEnd): Promise<Uint8Array> {
     try {
-      return encoder.encode(this.revoked ? this.#revokedEvent() : this.#relay.onEnd(kind === 'broken'))
+      return encoder.encode(this.revoked ? this.#revokedEvent() : await this.#relay.onEnd(kind === 'broken'))
     } finally {
       await this.end()
     }

@@ -73,6 +73,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       identify: identifyByToken({ store, revisionClock }),
       usage: store,
       objects: store,
+      storedResponses: store,
       ...options.text,
     },
     people: {

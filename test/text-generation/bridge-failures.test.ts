@@ -105,7 +105,10 @@ describe('an invalid or interrupted stream', () => {
     const bridge = newBridge()
     bridge.push(dataOf(finish('stop')))
     bridge.end()
-    expect([bridge.end(), bridge.fail('x'), bridge.push(dataOf(chunk({ content: 'x' })))]).toEqual(['', '', ''])
+    expect([bridge.end(), bridge.push(dataOf(chunk({ content: 'x' })))]).toEqual(['', ''])
+    // For a caller that has not received the events of the end, because the response could not be stored.
+    expect(eventsIn(bridge.fail('x')).map(({ type }) => type)).toEqual(['response.failed', 'error'])
+    expect([bridge.fail('x'), bridge.end()]).toEqual(['', ''])
   })
 
   test('is rejected above a size limit', () => {

@@ -6,6 +6,8 @@ import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import { jsonOf } from '../events/event.ts'
 import { doneText, isDone } from '../events/text.ts'
+import { newGatewayIdPart } from '../objects/gateway-ids.ts'
+import type { IssuedObjects } from '../objects/issued.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
@@ -18,23 +20,25 @@ export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
   readonly sealedReasoning: SealedReasoning
+  /** Whether the gateway keeps responses, so that a request can continue one. */
+  readonly keepsResponses: boolean
 }
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
-export const bridge = ({ clock, maxResponseBytes, sealedReasoning }: BridgeOptions): Protocol => ({
+export const bridge = ({ clock, maxResponseBytes, sealedReasoning, keepsResponses }: BridgeOptions): Protocol => ({
   validate(request, capabilities) {
     const validated = checkResponsesRequest(request, capabilities)
-    // Before the gateway looks up the owner of a response that the request continues: the bridge cannot continue any.
-    rejectUnsupported(request)
+    // Before the gateway looks up the owners of objects that the bridge cannot use.
+    rejectUnsupported(keepsResponses ? request.without((key) => key === 'previous_response_id') : request)
     return { ...validated, bridged: true }
   },
-  toExchange(request, _, capabilities, user) {
+  toExchange(request, { storage }, capabilities, user) {
     const { json: chatRequest, tools } = toChatRequest(request, {
       hostedTools: capabilities.hostedTools,
       openReasoning: (sealed) => sealedReasoning.open(sealed, user),
     })
     const sealReasoning = (text: string) => sealedReasoning.seal(text, user)
-    const createTranslator = () => createStreamTranslator({ request, clock, tools, sealReasoning })
+    const createTranslator = () => createStreamTranslator({ request, storage, clock, tools, sealReasoning })
     return {
       headers: tools.dropped.size === 0 ? undefined : { 'x-dropped-tools': [...tools.dropped].join(', ') },
       action: 'CreateChatCompletion',
@@ -49,13 +53,14 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning }: BridgeOptio
           createTranslator(),
           createResponsesAssembly({
             get request() {
-              return bridgedRequestFields(request)
+              return bridgedRequestFields(request, storage)
             },
+            newId: newGatewayIdPart,
             clock,
             maxBytes: maxResponseBytes,
           }),
         ),
-      relay: () => relayBridged(createTranslator()),
+      relay: (issued) => relayBridged(createTranslator(), issued),
     }
   },
 })
@@ -89,12 +94,26 @@ const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Asse
   }
 }
 
-/** Translates the chat stream event by event. The stream ends as those of `relayResponses` do. */
-const relayBridged = (translator: StreamTranslator): StreamRelay => {
+/**
+ * Translates the chat stream event by event. The stream ends as those of `relayResponses` do.
+ *
+ * @param issued stores the response before its final event. It ends the stream at `[DONE]`
+ */
+const relayBridged = (translator: StreamTranslator, issued: IssuedObjects | undefined): StreamRelay => {
   let ended = false
+  let done = false
   const finish = (complete: boolean): string => {
     ended = true
     return complete ? translator.end() + doneText : translator.fail(incompleteStreamMessage)
+  }
+  const store = async ({ recordResponse }: IssuedObjects): Promise<string> => {
+    const text = finish(true)
+    try {
+      await recordResponse(translator.response)
+      return text
+    } catch {
+      return translator.fail('response could not be recorded')
+    }
   }
   return {
     get complete() {
@@ -105,8 +124,9 @@ const relayBridged = (translator: StreamTranslator): StreamRelay => {
     },
     onFrame({ event }) {
       if (!event) return undefined
-      if (ended) return null
-      if (isDone(event.data)) return encoder.encode(finish(translator.complete))
+      if (ended || done) return null
+      done = isDone(event.data)
+      if (done) return issued ? null : encoder.encode(finish(translator.complete))
       const error = readErrorEvent(event, jsonOf(event))
       if (error) {
         ended = true
@@ -115,7 +135,11 @@ const relayBridged = (translator: StreamTranslator): StreamRelay => {
       const text = translator.push(event)
       return text === '' ? null : encoder.encode(text)
     },
-    onEnd: (broken) => (ended ? '' : finish(translator.complete && !broken)),
+    onEnd(broken) {
+      if (ended) return ''
+      const complete = translator.complete && !broken
+      return complete && issued ? store(issued) : finish(complete)
+    },
   }
 }
 

@@ -27,11 +27,11 @@ export const createSealedReasoning = (secrets: readonly string[] = []): SealedRe
       const cipher = createCipheriv('aes-256-gcm', first, iv, { authTagLength: tagLength })
       cipher.setAAD(Buffer.from(user))
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return prefix + Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')
+      return sealedPrefix + Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')
     },
     open(sealed, user) {
-      if (!sealed.startsWith(prefix)) return undefined
-      const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url')
+      if (!isSealed(sealed)) return undefined
+      const bytes = Buffer.from(sealed.slice(sealedPrefix.length), 'base64url')
       if (bytes.length < ivLength + tagLength) return undefined
       for (const key of [first, ...others]) {
         const text = decrypt(key, bytes, user)
@@ -43,7 +43,11 @@ export const createSealedReasoning = (secrets: readonly string[] = []): SealedRe
 }
 
 /** Says what the text is, so that text of other services is not decrypted in vain. */
-const prefix = 'sluice-reasoning-1.'
+export const sealedPrefix = 'sluice-reasoning-1.'
+
+/** Whether a gateway has encrypted the text. It proves nothing: anybody can write such a text. */
+export const isSealed = (text: string | undefined): boolean => text?.startsWith(sealedPrefix) ?? false
+
 /** In bytes; see NIST SP 800-38D, section 8.2. */
 const ivLength = 12
 const tagLength = 16

@@ -4,6 +4,8 @@ import { numberOf } from '../../shared/lossless-json.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../chat/chunk.ts'
+import { newGatewayId } from '../objects/gateway-ids.ts'
+import type { ValidatedRequest } from '../protocol.ts'
 import { initialResponse, repeatableFields } from '../responses/initial-response.ts'
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
@@ -23,8 +25,13 @@ export interface StreamTranslator {
   readonly complete: boolean
   /** The events that end a complete stream, with the final event and without `[DONE]`. Empty after an end. */
   end(): string
-  /** The events that end a broken stream: `response.failed` with the response so far, then an error event. Empty after an end. */
+  /**
+   * The events that end a broken stream: `response.failed` with the response so far, then an error event. Also after
+   * `end`, for a caller that does not receive the events of `end`. Empty after the first call.
+   */
   fail(message: string): string
+  /** The response of the final event. Undefined before `end`. */
+  readonly response: object | undefined
   /** The upstream's latest usage, in the form of a response. */
   readonly usage: object | undefined
 }
@@ -32,6 +39,7 @@ export interface StreamTranslator {
 export interface StreamTranslatorOptions {
   /** The Responses request. */
   readonly request: Json
+  readonly storage?: ValidatedRequest['storage']
   readonly clock: Pick<Clock, 'now'>
   /** The tools of the request, as `toChatRequest` has read them. */
   readonly tools: ToolMapping
@@ -44,7 +52,7 @@ export interface StreamTranslatorOptions {
 }
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
-  const { request, clock, tools, newId = randomId, maxCharacters = 2 ** 26 } = options
+  const { request, storage, clock, tools, newId = newGatewayId, maxCharacters = 2 ** 26 } = options
   const events = createEventWriter()
   const output: ResponseOutput = { emit: events.emit, newId, items: [], tools, reasoning: reasoningFormat(options) }
   const choice = createChoiceItems(output)
@@ -53,13 +61,19 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   let usage: object | undefined
   let characters = 0
   let ended = false
+  let failed = false
+  let finalResponse: object | undefined
 
   const seconds = () => Math.floor(clock.now() / 1000)
 
   const start = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
-    response = initialResponse(bridgedRequestFields(request), { id: newId('resp_'), createdAt: seconds(), model })
+    response = initialResponse(bridgedRequestFields(request, storage), {
+      id: newId('resp_'),
+      createdAt: seconds(),
+      model,
+    })
     events.emit({ type: 'response.created', response })
     events.emit({ type: 'response.in_progress', response })
   }
@@ -95,14 +109,13 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
       const final = reason
         ? { status: 'incomplete', incomplete_details: { reason } }
         : { status: 'completed', completed_at: seconds() }
-      events.emit({
-        type: reason ? 'response.incomplete' : 'response.completed',
-        response: { ...responseSoFar(), ...final },
-      })
+      finalResponse = { ...responseSoFar(), ...final }
+      events.emit({ type: reason ? 'response.incomplete' : 'response.completed', response: finalResponse })
       return events.take()
     },
     fail(message) {
-      if (ended) return ''
+      if (failed) return ''
+      failed = true
       ended = true
       start()
       const error = { code: 'server_error', message }
@@ -111,6 +124,9 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
       events.emit({ type: 'error', ...error, param: null })
       return events.take()
     },
+    get response() {
+      return finalResponse
+    },
     get usage() {
       return usage
     },
@@ -118,12 +134,12 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 }
 
 /**
- * The fields of a request that its response repeats. `store` is always false, because the upstream keeps no response, and
- * `truncation` is always disabled, because the gateway truncates nothing.
+ * The fields of a request that its response repeats. The gateway decides whether it stores the response. `truncation` is
+ * always disabled, because the gateway truncates nothing.
  */
-export const bridgedRequestFields = (request: Json): object => ({
+export const bridgedRequestFields = (request: Json, storage: ValidatedRequest['storage']): object => ({
   ...repeatableFields(request),
-  store: false,
+  ...(storage ?? { store: false }),
   truncation: 'disabled',
 })
 
@@ -135,8 +151,6 @@ const reasoningFormat = ({ request, sealReasoning }: StreamTranslatorOptions): R
     seal: included.some((entry) => entry.string() === 'reasoning.encrypted_content') ? sealReasoning : undefined,
   }
 }
-
-const randomId = (prefix: string): string => `${prefix}${crypto.randomUUID().replaceAll('-', '')}`
 
 /** The reason why a response is incomplete, by finish reason. With any other finish reason it is complete. */
 const incompleteReasons: ReadonlyMap<string, string> = new Map([

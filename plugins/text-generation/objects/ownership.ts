@@ -173,7 +173,7 @@ export type ObjectOwnership = ReturnType<typeof createObjectOwnership>
 export const asOwnedResponse = (object: TextObject): OwnedResponse => object as OwnedResponse
 
 /** The protocol's own message. It is the same for a foreign id, an unknown id and an invalid id. */
-const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
+export const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
   const event = accessDenied(kind, id)
   if (kind === 'response') {
     const message = `Previous response with id '${idForMessage(id)}' not found.`

@@ -10,6 +10,8 @@ import { respondTraced } from '../trace.ts'
 import { readResponse, type TextAction } from '../upstream/client.ts'
 import type { TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
+import { isGatewayId } from './gateway-ids.ts'
+import type { RespondKept } from './kept-response-routes.ts'
 import type { ObjectOwnership, OwnedResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 
@@ -45,6 +47,8 @@ const operations: Readonly<Record<StoredAction, Operation>> = {
 export interface StoredResponsesOptions extends GenerationContext {
   readonly upstreams: readonly TextUpstream[]
   readonly objects: ObjectOwnership
+  /** Responses that the gateway keeps. Undefined: it keeps none. */
+  readonly respondKept: RespondKept | undefined
   /** Undefined: no response has an owner, so every request is a 404. */
   readonly store: TextObjectStore | undefined
   readonly recordBackground: RecordBackgroundUsage
@@ -66,7 +70,10 @@ interface StoredRequest {
 export const storedResponseRoute =
   (action: StoredAction, options: StoredResponsesOptions) =>
   async ({ request, user, arrivedAt, whenRevoked, params }: StoredRequest): Promise<Response> => {
-    const own = await options.objects.response(user, params.response_id)
+    const id = params.response_id
+    const kept = isGatewayId(id) ? await options.respondKept?.(action, { request, user, id }) : undefined
+    if (kept) return kept
+    const own = await options.objects.response(user, id)
     return forwardStored(action, own, { request, arrivedAt, whenRevoked }, options)
   }
 

@@ -1,0 +1,207 @@
+import { Buffer } from 'node:buffer'
+import type { Awaitable } from '../../shared/awaitable.ts'
+import { JsonBody } from '../../shared/body.ts'
+import { inFlightOf } from '../../shared/in-flight.ts'
+import {
+  bytesPerTurn,
+  composeInTurns,
+  composeJson,
+  type Json,
+  JsonError,
+  type Piece,
+  readJson,
+  readJsonInTurns,
+} from '../../shared/json.ts'
+import { isSealed, sealedPrefix } from '../bridge/sealed-reasoning.ts'
+import { TextProblem } from '../problem.ts'
+import { fieldOf, shortStringOf } from '../validation.ts'
+import { isGatewayId, mayHoldGatewayId } from './gateway-ids.ts'
+import { notFound } from './ownership.ts'
+import type { StoredConversation, StoredResponseStore } from './response-store.ts'
+
+/** A request with the stored items that it refers to. */
+export interface Continuation {
+  /**
+   * The request with its whole input, and without `previous_response_id`. The request as received, if it refers to no
+   * response or item that the gateway keeps.
+   */
+  readonly body: JsonBody
+  /** Id of the response that it continues. Undefined: none that the gateway keeps. */
+  readonly previous: string | undefined
+  /** The items of its own input, with the items that it refers to. */
+  readonly ownItems: readonly Json[]
+  readonly ownBytes: number
+}
+
+export interface ContinuationOptions {
+  readonly store: StoredResponseStore
+  readonly now: number
+  /** Maximum size of the request with the stored items. */
+  readonly maxBytes: number
+}
+
+/**
+ * Replaces the references of a Responses request to responses and items that the gateway keeps for the user: the items
+ * of the conversation come before the input, and an `item_reference` becomes its item. All checks of a request then also
+ * apply to what is stored, and any upstream can continue the conversation.
+ *
+ * Ids that the gateway keeps for nobody, or for another user, stay in the request: `ObjectOwnership.check` rejects them.
+ *
+ * Rejects with TextProblem 400 for a conversation whose earlier turns are gone, and for one that is too long; with 500
+ * when the store fails.
+ */
+export const continueRequest = (
+  body: JsonBody,
+  { user, request }: { readonly user: string; readonly request: Request },
+  options: ContinuationOptions,
+): Awaitable<Continuation> => {
+  if (!mayHoldGatewayId(body.json))
+    return { body, previous: undefined, ownItems: itemsOf(body.json), ownBytes: body.bytes.length }
+  return expand(body, { user, request }, options)
+}
+
+const expand = async (
+  body: JsonBody,
+  { user, request }: { readonly user: string; readonly request: Request },
+  { store, now, maxBytes }: ContinuationOptions,
+): Promise<Continuation> => {
+  const { json } = body
+  const previous = shortStringOf(fieldOf(json, 'previous_response_id').json)
+  const given = itemsOf(json)
+  const bytesLeft = maxBytes - body.bytes.length
+  const conversation = isGatewayId(previous)
+    ? await readStored(store.findStoredConversation(user, previous, now, { maxTurns, maxBytes: bytesLeft }))
+    : undefined
+  if (conversation && previous !== undefined) checkConversation(conversation, previous, json)
+  const earlier = conversation?.items.map((item) => item.json) ?? []
+  const earlierBytes = bytesIn(earlier)
+  if (earlierBytes > bytesLeft) throw tooLong('previous_response_id')
+  // Stored items take memory like a body.
+  inFlightOf(request)?.reading(earlierBytes)
+  const find = (id: string) => store.findStoredItem(user, id, now)
+  const referenced = await findReferenced(given, find, bytesLeft - earlierBytes)
+  if (!conversation && referenced.size === 0)
+    return { body, previous: undefined, ownItems: given, ownBytes: body.bytes.length }
+  const referencedBytes = bytesIn([...referenced.values()])
+  inFlightOf(request)?.reading(referencedBytes)
+  const ownItems = given.map((item) => {
+    const stored = referenced.get(referenceIdOf(item) ?? '')
+    return stored === undefined ? item : composeJson([stored])
+  })
+  const whole = json.edit([
+    ['input', listOf([...earlier, ...ownItems])],
+    ...(conversation ? [['previous_response_id', undefined] as const] : []),
+  ])
+  const ownBytes = body.bytes.length + referencedBytes
+  return { body: await reread(whole, maxBytes), previous: conversation && previous, ownItems, ownBytes }
+}
+
+/** The items of the input of a request. A string is the message of a user. */
+const itemsOf = (json: Json): readonly Json[] => {
+  const input = json.get('input')
+  return input?.isString ? [composeJson(['{"role":"user","content":', input, '}'])] : (input?.elements() ?? [])
+}
+
+/** Turns of one conversation. */
+const maxTurns = 4_096
+
+/** References in one request. Each may cost one query. */
+const maxReferences = 1_000
+
+const readStored = <Result>(found: Promise<Result>): Promise<Result> =>
+  found.catch((cause: unknown) => {
+    throw new TextProblem(500, 'stored responses could not be read', { cause })
+  })
+
+const checkConversation = ({ cut }: StoredConversation, previous: string, json: Json): void => {
+  const param = 'previous_response_id'
+  const other = fieldOf(json, 'conversation').json
+  if (other) {
+    throw new TextProblem(
+      400,
+      "Mutually exclusive parameters: Ensure you are only providing one of: 'previous_response_id' or 'conversation'.",
+      { param, code: 'mutually_exclusive_parameters' },
+    )
+  }
+  if (cut === 'removed') throw notFound('response', previous, param)
+  if (cut === 'too long') throw tooLong(param)
+}
+
+const tooLong = (param: string): TextProblem =>
+  new TextProblem(400, `${param} refers to more than a request may contain`, {
+    param,
+    code: 'context_length_exceeded',
+  })
+
+/** The id of an item that a request contains by reference only: an `item_reference`, or an item that is only an id. */
+export const referenceIdOf = (item: Json): string | undefined => {
+  const type = item.get('type')
+  const isReference = !type || type.is('null') ? !item.get('role') : shortStringOf(type) === 'item_reference'
+  return isReference ? shortStringOf(item.get('id')) : undefined
+}
+
+/** The stored items that an input refers to, by id. */
+const findReferenced = async (
+  given: readonly Json[],
+  find: (id: string) => Promise<string | undefined>,
+  maxBytes: number,
+): Promise<ReadonlyMap<string, string>> => {
+  const counts = new Map<string, number>()
+  for (const item of given) {
+    const id = referenceIdOf(item)
+    if (isGatewayId(id)) counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  const param = 'input'
+  if (counts.size > maxReferences)
+    throw new TextProblem(400, `request names more than ${maxReferences} objects`, { param })
+  const found = new Map<string, string>()
+  const all = [...counts]
+  let bytes = 0
+  for (let start = 0; start < all.length; start += 16) {
+    const some = all.slice(start, start + 16)
+    const items = await readStored(Promise.all(some.map(([id]) => find(id))))
+    for (const [index, [id, count]] of some.entries()) {
+      const item = items[index]
+      if (item === undefined) continue
+      found.set(id, item)
+      bytes += count * Buffer.byteLength(item)
+      if (bytes > maxBytes) throw tooLong(param)
+    }
+  }
+  return found
+}
+
+const bytesIn = (items: readonly string[]): number => items.reduce((sum, item) => sum + Buffer.byteLength(item), 0)
+
+const listOf = (items: readonly Piece[]): Json =>
+  composeJson(['[', ...items.flatMap((item, index) => (index === 0 ? [item] : [',', item])), ']'])
+
+/** Parses a composed request, with the limits of a received one. */
+const reread = async (whole: Json, maxBytes: number): Promise<JsonBody> => {
+  const bytes = await composeInTurns(whole)
+  if (bytes.length > maxBytes) throw tooLong('input')
+  try {
+    return new JsonBody(bytes.length > bytesPerTurn ? await readJsonInTurns(bytes) : readJson(bytes), bytes)
+  } catch (error) {
+    if (error instanceof JsonError) throw tooLong('input')
+    throw error
+  }
+}
+
+/**
+ * The request for an upstream that keeps its own items: without the ids that the gateway has made, which the upstream
+ * does not know, and without reasoning of the gateway, which only a bridged upstream can read.
+ */
+export const withoutGatewayItems = (request: Json): Json => {
+  if (!mayHoldGatewayId(request) && !request.raw.includes(sealedPrefix)) return request
+  const items = request.get('input')?.elements() ?? []
+  const kept = items.flatMap((item) => {
+    const isOurs = isGatewayId(shortStringOf(item.get('id')))
+    if (shortStringOf(item.get('type')) === 'reasoning')
+      return isOurs || isSealed(item.get('encrypted_content')?.string()) ? [] : [item]
+    return isOurs && referenceIdOf(item) === undefined ? [item.without((key) => key === 'id')] : [item]
+  })
+  return kept.every((item, index) => item === items[index]) && kept.length === items.length
+    ? request
+    : request.with('input', listOf(kept))
+}

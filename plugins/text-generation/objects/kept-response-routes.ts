@@ -1,0 +1,125 @@
+import type { Audit } from '../../shared/audit.ts'
+import { composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
+import { TextProblem } from '../problem.ts'
+import { notFound } from './ownership.ts'
+import type { StoredConversation, StoredItem, StoredResponseStore } from './response-store.ts'
+import type { StoredAction } from './stored-responses.ts'
+
+export interface KeptResponseRoutesOptions {
+  readonly store: StoredResponseStore
+  /** Maximum bytes of the items that a list reads. */
+  readonly maxRequestBytes: number
+  readonly clock: { now(): number }
+  readonly audit: Audit
+}
+
+interface KeptRequest {
+  readonly request: Request
+  readonly user: string
+  /** Id of the response. */
+  readonly id: string
+}
+
+/**
+ * Responds to a request for a response that the gateway keeps, as OpenAI's API does. Undefined if it keeps none with that
+ * id for the user.
+ *
+ * Rejects with TextProblem 400 for what such a response does not support and for a malformed parameter, 404 for an unknown
+ * cursor, 500 when the store fails.
+ */
+export type RespondKept = (action: StoredAction, request: KeptRequest) => Promise<Response | undefined>
+
+export const createKeptResponseRoutes =
+  ({ store, maxRequestBytes, clock, audit }: KeptResponseRoutesOptions): RespondKept =>
+  (action, { request, user, id }) => {
+    const query = new URLSearchParams(request.url.split('?', 2)[1])
+    const now = clock.now()
+    const respond: Readonly<Record<StoredAction, () => Promise<Json | undefined>>> = {
+      async GetResponse() {
+        const found = await orProblem(store.findStoredResponse(user, id, now))
+        if (found && query.get('stream') === 'true') {
+          const message = "Only a response that was created with 'background' and 'stream' can be streamed."
+          throw new TextProblem(400, message, { param: 'stream', code: 'invalid_value' })
+        }
+        return found && readJson(found.response, responseLimits).with('output', listOf(found.output))
+      },
+      async DeleteResponse() {
+        if (!(await orProblem(store.removeStoredResponse(user, id)))) return undefined
+        audit.note({ action: 'response.delete', target: { kind: 'response', id } }, request)
+        return composeJson([`{"id":${JSON.stringify(id)},"object":"response.deleted","deleted":true}`])
+      },
+      async CancelResponse() {
+        if (!(await orProblem(store.findStoredResponse(user, id, now)))) return undefined
+        throw new TextProblem(400, 'Cannot cancel a synchronous response.')
+      },
+      async ListInputItems() {
+        const bounds = { maxTurns, maxBytes: maxRequestBytes }
+        const conversation = await orProblem(store.findStoredConversation(user, id, now, bounds))
+        return conversation && pageOf(inputOf(conversation), query)
+      },
+    }
+    return respond[action]().then(
+      (json) => json && new Response(json.raw, { headers: { 'content-type': 'application/json' } }),
+    )
+  }
+
+/** Turns whose items are listed. */
+const maxTurns = 4_096
+
+const orProblem = <Result>(found: Promise<Result>): Promise<Result> =>
+  found.catch((cause: unknown) => {
+    throw new TextProblem(500, 'stored responses could not be read', { cause })
+  })
+
+/** The input of a response: the items of the earlier turns, and its own input. Of several items with one id the last counts. */
+const inputOf = ({ items, ownItems }: StoredConversation): readonly StoredItem[] => {
+  const ownFrom = items.length - ownItems
+  const input = items.filter(({ isOutput }, index) => index < ownFrom || !isOutput)
+  return [...new Map(input.map((item) => [item.id, item])).values()]
+}
+
+/** A page of a list of items: https://platform.openai.com/docs/api-reference/responses/input-items */
+const pageOf = (items: readonly StoredItem[], query: URLSearchParams): Json => {
+  const limit = limitIn(query)
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') {
+    const message = `Invalid value: '${order.slice(0, 256)}'. Supported values are: 'asc' and 'desc'.`
+    throw new TextProblem(400, message, { param: 'order', code: 'invalid_value' })
+  }
+  const ordered = order === 'asc' ? items : items.toReversed()
+  const placeOf = (cursor: 'after' | 'before'): number | undefined => {
+    const id = query.get(cursor)
+    if (id === null || id === '') return undefined
+    const place = ordered.findIndex((item) => item.id === id)
+    if (place === -1) throw notFound('item', id, cursor)
+    return place
+  }
+  const [after, before] = [placeOf('after'), placeOf('before')]
+  const from = after === undefined ? 0 : after + 1
+  const between = ordered.slice(from, before)
+  // The page before an item is the one that ends there.
+  const page = after === undefined && before !== undefined ? between.slice(-limit) : between.slice(0, limit)
+  const [firstId, lastId] = [page.at(0), page.at(-1)].map((item) => JSON.stringify(item?.id ?? null))
+  const more = page.length < between.length
+  return composeJson([
+    '{"object":"list","data":',
+    listOf(page.map(({ json }) => json)),
+    `,"first_id":${firstId},"last_id":${lastId},"has_more":${more}}`,
+  ])
+}
+
+const limitIn = (query: URLSearchParams): number => {
+  const text = query.get('limit') ?? '20'
+  const param = 'limit'
+  if (!/^-?\d{1,15}$/.test(text)) {
+    const message = "Invalid type for 'limit': expected an integer, but got a string instead."
+    throw new TextProblem(400, message, { param, code: 'invalid_type' })
+  }
+  const limit = Number(text)
+  if (limit >= 1 && limit <= 100) return limit
+  const [side, rule] = limit < 1 ? ['below_min', '>= 1'] : ['above_max', '<= 100']
+  const message = `Invalid 'limit': integer ${side.replace('_', ' ')}imum value. Expected a value ${rule}, but got ${limit} instead.`
+  throw new TextProblem(400, message, { param, code: `integer_${side}_value` })
+}
+
+const listOf = (items: readonly string[]): Json => composeJson([`[${items.join(',')}]`])

@@ -1,0 +1,70 @@
+import type { Awaitable } from '../../shared/awaitable.ts'
+import type { JsonBody } from '../../shared/body.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Log } from '../../shared/problem.ts'
+import { TextProblem } from '../problem.ts'
+import { type Continuation, continueRequest, referenceIdOf, withoutGatewayItems } from './continuation.ts'
+import type { IssuedObjects } from './issued.ts'
+import { notFound } from './ownership.ts'
+import { createResponseRecorder } from './response-recorder.ts'
+import type { StoredResponseStore } from './response-store.ts'
+
+export interface KeptResponsesOptions {
+  readonly store: StoredResponseStore
+  /** Milliseconds for which a response is kept. */
+  readonly ttlMs: number
+  /** Maximum bytes of all responses of one user. */
+  readonly maxUserBytes: number
+  /** Maximum bytes of a request with the stored items that it refers to. */
+  readonly maxRequestBytes: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The responses that the gateway keeps, because their upstreams have chat completions only. */
+export interface KeptResponses {
+  /** Adds the stored items that a request refers to, see `continueRequest`. */
+  continueRequest(body: JsonBody, caller: { readonly user: string; readonly request: Request }): Awaitable<Continuation>
+  /**
+   * The recorder of a response. Undefined if the input is too large for the store: then the response says `store: false`.
+   *
+   * Throws TextProblem 400 for too many items.
+   */
+  recorder(continuation: Continuation, user: string): IssuedObjects | undefined
+}
+
+/** Items of one input. Each is a row. */
+const maxInputItems = 4_096
+
+export const createKeptResponses = (options: KeptResponsesOptions): KeptResponses => {
+  const { store, maxUserBytes, maxRequestBytes, clock } = options
+  return {
+    continueRequest: (body, caller) =>
+      continueRequest(body, caller, { store, now: clock.now(), maxBytes: maxRequestBytes }),
+
+    recorder({ previous, ownItems, ownBytes }, user) {
+      // The other half is for the output.
+      if (ownBytes > maxUserBytes / 2) return undefined
+      if (ownItems.length > maxInputItems) {
+        const message = `Invalid 'input': array too long. Expected an array with maximum length ${maxInputItems}, but got an array with length ${ownItems.length} instead.`
+        throw new TextProblem(400, message, { param: 'input', code: 'array_above_max_length' })
+      }
+      return createResponseRecorder({ ...options, user, previous, input: ownItems })
+    },
+  }
+}
+
+/**
+ * The request for the upstream: a bridged one gets all items with their content, any other none that it does not know.
+ *
+ * Throws TextProblem 404 for an item that a bridged request contains by reference only.
+ */
+export const requestFor = ({ body, ownItems }: Continuation, bridged: boolean): Json => {
+  if (!bridged) return withoutGatewayItems(body.json)
+  for (const [index, item] of ownItems.entries()) {
+    const id = referenceIdOf(item)
+    if (id !== undefined) throw notFound('item', id, `input[${index}].id`)
+  }
+  return body.json
+}
