@@ -69,7 +69,7 @@ export const generate = async (
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
-  const isLarge = body.bytes.length > bytesPerTurn
+  let isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
   const { routing, learnt, kept, traceCall } = options
   const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
@@ -84,7 +84,8 @@ export const generate = async (
   const pending = validated.stores === undefined ? undefined : kept?.continueRequest(body, { user, request })
   const continuation = isPromise(pending) ? await pending : pending
   const whole = continuation?.body ?? body
-  const ownAssets = requireOwnAssets(whole.json, user, request, options)
+  isLarge = whole.bytes.length > bytesPerTurn
+  const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
   /** The limitations that earlier attempts have shown, and the error of the first. */
   let limitations: Capabilities | undefined
