@@ -38,7 +38,7 @@ export const createHost = async (publicUrl: string, kind: MediaKind, text: TextU
   return new Elysia()
     .mount(auth.handler)
     .use(gateway)
-    .use(textGeneration({ ...callers, upstreams: [text], assets, objects: store, storedResponses: store, usage: store, reconcile: true }))
+    .use(textGeneration({ ...callers, upstreams: [text], assets, objects: store, usage: store, reconcile: true }))
     .use(faceVerification({ ...callers, upstream, store, publicUrl, reconcile: true }))
 }
 
