@@ -143,18 +143,19 @@ describe('an id that a caller has received works', () => {
     expect(await outcome(clientOf(fixture, fixture.bob).responses.retrieve(id))).toMatchObject([404, {}])
   })
 
-  test('but a generated id for an upstream without storage has no owner', async () => {
+  test('also that of a response which the gateway keeps, and for its user only', async () => {
     const emulator = await startEmulator()
     await using bridged = await openFixture({ emulator, text: { upstreams: [{ ...emulator.text, chatOnly: true }] } })
-    const ann = clientOf(bridged, bridged.ann)
+    const [ann, bob] = [clientOf(bridged, bridged.ann), clientOf(bridged, bridged.bob)]
     const { id } = await ann.responses.create({ model, input: 'hi' })
-    expect(await outcome(ann.responses.retrieve(id))).toEqual(errorReply(404, `Response with id '${id}' not found.`))
-    for (const more of [{ previous_response_id: id }, { background: true }]) {
-      expect(await outcome(ann.responses.create({ model, input: 'hi', ...more }))).toMatchObject([
-        400,
-        { param: Object.keys(more)[0], code: 'unsupported_parameter' },
-      ])
-    }
+    expect(await outcome(ann.responses.retrieve(id))).toBe('answered')
+    expect(await outcome(bob.responses.retrieve(id))).toEqual(errorReply(404, `Response with id '${id}' not found.`))
+    const more = { model, input: 'hi', previous_response_id: id }
+    expect(await outcome(ann.responses.create(more))).toBe('answered')
+    expect(await outcome(bob.responses.create(more))).toMatchObject([400, { code: 'previous_response_not_found' }])
+    expect(await outcome(ann.responses.create({ model, input: 'hi', background: true }))).toMatchObject([
+      ...[400, { param: 'background', code: 'unsupported_parameter' }],
+    ])
     await emulator.stop()
   })
 })

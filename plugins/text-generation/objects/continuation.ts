@@ -16,7 +16,7 @@ import { isSealed, sealedPrefix } from '../bridge/sealed-reasoning.ts'
 import { TextProblem } from '../problem.ts'
 import { fieldOf, shortStringOf } from '../validation.ts'
 import { isGatewayId, mayHoldGatewayId } from './gateway-ids.ts'
-import { notFound } from './ownership.ts'
+import { objectNotFound } from './ownership.ts'
 import type { StoredConversation, StoredResponseStore } from './response-store.ts'
 
 /** A request with the stored items that it refers to. */
@@ -123,7 +123,7 @@ const checkConversation = ({ cut }: StoredConversation, previous: string, json: 
       { param, code: 'mutually_exclusive_parameters' },
     )
   }
-  if (cut === 'removed') throw notFound('response', previous, param)
+  if (cut === 'removed') throw objectNotFound('response', previous, param)
   if (cut === 'too long') throw tooLong(param)
 }
 

@@ -1,7 +1,7 @@
 import type { Audit } from '../../shared/audit.ts'
 import { composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
-import { notFound } from './ownership.ts'
+import { objectNotFound } from './ownership.ts'
 import type { StoredConversation, StoredItem, StoredResponseStore } from './response-store.ts'
 import type { StoredAction } from './stored-responses.ts'
 
@@ -91,7 +91,7 @@ const pageOf = (items: readonly StoredItem[], query: URLSearchParams): Json => {
     const id = query.get(cursor)
     if (id === null || id === '') return undefined
     const place = ordered.findIndex((item) => item.id === id)
-    if (place === -1) throw notFound('item', id, cursor)
+    if (place === -1) throw objectNotFound('item', id, cursor)
     return place
   }
   const [after, before] = [placeOf('after'), placeOf('before')]

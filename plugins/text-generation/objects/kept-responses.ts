@@ -6,7 +6,7 @@ import type { Log } from '../../shared/problem.ts'
 import { TextProblem } from '../problem.ts'
 import { type Continuation, continueRequest, referenceIdOf, withoutGatewayItems } from './continuation.ts'
 import type { IssuedObjects } from './issued.ts'
-import { notFound } from './ownership.ts'
+import { objectNotFound } from './ownership.ts'
 import { createResponseRecorder } from './response-recorder.ts'
 import type { StoredResponseStore } from './response-store.ts'
 
@@ -64,7 +64,7 @@ export const requestFor = ({ body, ownItems }: Continuation, bridged: boolean): 
   if (!bridged) return withoutGatewayItems(body.json)
   for (const [index, item] of ownItems.entries()) {
     const id = referenceIdOf(item)
-    if (id !== undefined) throw notFound('item', id, `input[${index}].id`)
+    if (id !== undefined) throw objectNotFound('item', id, `input[${index}].id`)
   }
   return body.json
 }

@@ -66,7 +66,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     if (!id.isString) throw new TextProblem(400, `${param} must be a string`, { param })
     const text = shortStringOf(id) ?? ''
     const object = await find(user, kind, readId(text))
-    if (!object) throw notFound(kind, text, param)
+    if (!object) throw objectNotFound(kind, text, param)
     if (object.upstream !== route.upstream.url)
       throw new TextProblem(400, `${param} was created by the model ${object.model}, which another upstream serves`, {
         param,
@@ -150,7 +150,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
 
     /** Throws TextProblem 404 for a cursor that no page of this response has shown. */
     async requireCursor(own: OwnedResponse, item: string, param: string): Promise<void> {
-      if (!(await find(own.user, 'item', cursorKey(own, item)))) throw notFound('item', item, param)
+      if (!(await find(own.user, 'item', cursorKey(own, item)))) throw objectNotFound('item', item, param)
     },
   }
 }
@@ -173,7 +173,7 @@ export type ObjectOwnership = ReturnType<typeof createObjectOwnership>
 export const asOwnedResponse = (object: TextObject): OwnedResponse => object as OwnedResponse
 
 /** The protocol's own message. It is the same for a foreign id, an unknown id and an invalid id. */
-export const notFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
+export const objectNotFound = (kind: ObjectKind, id: string, param: string): TextProblem => {
   const event = accessDenied(kind, id)
   if (kind === 'response') {
     const message = `Previous response with id '${idForMessage(id)}' not found.`

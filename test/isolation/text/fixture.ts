@@ -86,7 +86,6 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
     const context = {
       emulator,
       objects: store,
-      storedResponses: store,
       at,
       clock,
       users: () => users,
