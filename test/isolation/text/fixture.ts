@@ -98,6 +98,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
       around: overrides && ((handle) => seen(overrides.around?.(handle) ?? handle)),
       text: {
         ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectTtlMs: retentionMs, usage: undefined },
+        storedResponses: undefined,
         upstreams: [{ ...emulator.text, models: [nativeModel, { id: bridgedModel, chatOnly: true }] }],
         fetch: async (url, init) => {
           const startRequest = (url: string, init: RequestInit) => withNewConversation(emulator, url, init)
