@@ -24,7 +24,34 @@ export const fetchOnce: Fetch = (url, init) => {
  * The same, but on Bun a POST uses a pooled connection.
  *
  * Bun never sends a POST twice, even if the pooled connection turns out to be closed. If the upstream closes an idle
- * connection at that moment, the call fails like an interrupted one: whether it arrived is unknown.
+ * connection at that moment, the call fails like an interrupted one: whether it arrived is unknown. So that this remains
+ * rare, tell `connectionLost` of the failure.
  */
 export const fetchPooledPost: Fetch = (url, init) =>
-  bun && init.method === 'POST' ? fetch(url, { ...init, keepalive: true }) : fetchOnce(url, init)
+  bun && init.method === 'POST' ? fetch(url, { ...init, keepalive: mayUsePool(url) }) : fetchOnce(url, init)
+
+/** POST requests to an origin that use new connections after one of them was lost. Then the pool is tried again. */
+const newConnections = 1000
+
+/** How many requests to each origin still use new connections. */
+const unpooled = new Map<string, number>()
+
+/**
+ * Call this when a POST of `fetchPooledPost` has failed, with its error.
+ *
+ * Some servers close a connection after a response that did not say so, for example llama.cpp's server after each stream.
+ * After a lost connection, the next requests to the same origin use new ones.
+ */
+export const connectionLost = (url: string, error: unknown): void => {
+  const isReset = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+  if (isReset) unpooled.set(new URL(url).origin, newConnections)
+}
+
+const mayUsePool = (url: string): boolean => {
+  if (unpooled.size === 0) return true
+  const { origin } = new URL(url)
+  const left = unpooled.get(origin) ?? 0
+  if (left > 1) unpooled.set(origin, left - 1)
+  else unpooled.delete(origin)
+  return left === 0
+}

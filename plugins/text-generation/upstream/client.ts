@@ -1,4 +1,4 @@
-import { fetchPooledPost } from '../../shared/fetch.ts'
+import { connectionLost, fetchPooledPost } from '../../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../../shared/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
@@ -93,6 +93,7 @@ export const createUpstreamClient = ({
     try {
       response = await send(request.upstream.url + request.path, requestInit(request, forwardHeaders))
     } catch (cause) {
+      connectionLost(request.upstream.url, cause)
       if (!request.signal.aborted) observeStatus(0)
       trace?.end({ error: cause })
       throw new UpstreamUnreachableError(cause, true)
