@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Chunk, chatOf, finish, last, toolDelta } from './bridge-fixture.ts'
+import { bridge, type Chunk, chatOf, eventsIn, finish, last, toolDelta } from './bridge-fixture.ts'
 
 const parameters = { type: 'object', properties: {} }
 const spawn = { type: 'function', name: 'spawn', description: 'Starts one.', parameters, strict: false }
@@ -131,6 +131,18 @@ describe('function names', () => {
 })
 
 describe('tools that the caller runs itself', () => {
+  test('a custom tool whose arguments have another form', () => {
+    const chunks = [
+      toolDelta(0, { name: 'sql', arguments: 'select' }, 'a'),
+      toolDelta(0, { arguments: ' 1' }),
+      finish('tool_calls'),
+    ]
+    const tools = [{ type: 'custom', name: 'sql' }]
+    expect(last(chunks, { tools }).output).toMatchObject([{ type: 'custom_tool_call', name: 'sql', input: 'select 1' }])
+    const inputEvents = eventsIn(bridge(chunks, { tools })).filter(({ type }) => type.includes('input'))
+    expect(inputEvents).toMatchObject([{ delta: 'select 1' }, { input: 'select 1' }])
+  })
+
   test('the local shell', () => {
     const tools = [{ type: 'local_shell' }]
     const args = { command: ['ls', '-l'], timeout_ms: 5 }

@@ -83,7 +83,14 @@ export interface CustomCallItem extends NamedToolCallItem {
 
 export interface LocalShellCallItem extends ToolCallItem {
   type: 'local_shell_call'
-  action: { type: 'exec'; command: string[]; env: Record<string, string> }
+  action: {
+    type: 'exec'
+    command: string[]
+    env: Record<string, string>
+    timeout_ms?: number
+    user?: string
+    working_directory?: string
+  }
 }
 
 export interface ToolSearchCallItem extends ToolCallItem {

@@ -1,3 +1,4 @@
+import { type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
 import type {
   CallItem,
   CustomCallItem,
@@ -150,25 +151,30 @@ class WholeCallBuilder extends BaseCallBuilder<LocalShellCallItem | ToolSearchCa
     const members = status === 'in_progress' ? {} : membersIn(this.text)
     if (this.#kind === 'tool_search')
       return { type: 'tool_search_call', ...common, execution: 'client', arguments: members }
-    const { command, env } = members
-    return {
-      type: 'local_shell_call',
-      ...common,
-      action: {
-        ...members,
-        type: 'exec',
-        command: (Array.isArray(command) ? command : command === undefined ? [] : [command]).map(String),
-        env: (typeof env === 'object' ? env : undefined) ?? {},
-      },
-    }
+    return { type: 'local_shell_call', ...common, action: toAction(members) }
   }
 }
 
+/** The action of a shell call: the members that it may have, if their types are right. A model may send anything. */
+const toAction = ({
+  command,
+  env,
+  timeout_ms,
+  user,
+  working_directory,
+}: ChunkObject): LocalShellCallItem['action'] => ({
+  type: 'exec',
+  command: (command === undefined ? [] : Array.isArray(command) ? command : [command]).map(textOf),
+  ...(typeof timeout_ms === 'number' && { timeout_ms }),
+  ...(typeof user === 'string' && { user }),
+  ...(typeof working_directory === 'string' && { working_directory }),
+  env: isChunkObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, textOf(value)])) : {},
+})
+
 /** The members of arguments; none if they are not a JSON object. */
-const membersIn = (text: string): { readonly command?: unknown; readonly env?: Record<string, string> | null } => {
-  if (!isJson(text)) return {}
-  const value: unknown = JSON.parse(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+const membersIn = (text: string): ChunkObject => {
+  const value: unknown = isJson(text) ? JSON.parse(text) : undefined
+  return isChunkObject(value) ? value : {}
 }
 
 const isJson = (text: string): boolean => {
