@@ -55,13 +55,28 @@ const exchangeOf = (chatRequest: Json, capabilities: Capabilities) =>
   ({
     action: 'CreateChatCompletion',
     path: '/chat/completions',
-    body: (without) => withAdditions(chatRequest, without, capabilities),
+    body: (without) => withAdditions(withoutRejected(chatRequest, without), without, capabilities),
     native: false,
     isResponse: isCompletion,
     hasTerminalEvent: false,
     toEventStream: toChatEvents,
     errorEvent,
   }) satisfies Partial<Exchange>
+
+/** Up to this number, a maximum is the caller's own. This protocol requires one, so clients send what Claude can generate. */
+const ownMaxTokens = 4_096
+
+/**
+ * The request without what the upstream has rejected: the effort, which many models do not have, and a maximum that is
+ * too large for the model. Without it, the model generates less than the caller allows.
+ */
+const withoutRejected = (request: Json, rejected: ReadonlySet<string>): Json =>
+  rejected.size === 0
+    ? request
+    : request.without((key) => {
+        if (key === 'max_tokens') return rejected.has(key) && Number(request.get(key)?.raw) > ownMaxTokens
+        return (key === 'reasoning_effort' || key === 'parallel_tool_calls') && rejected.has(key)
+      })
 
 /** Throws TextProblem 400 for a tool that only Anthropic's API runs, unless such tools are left out. */
 const rejectHostedTools = ({ hosted, model }: MessagesRequest, capabilities: Capabilities | undefined): void => {

@@ -3,7 +3,7 @@ import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type ErrorDetail, errorDetails } from './error-details.ts'
 
 /** A field that the gateway adds to requests, or a setting of another protocol that it passes on. */
-export type Addition = 'stream' | 'stream_options' | 'max_tokens' | PassedSetting
+export type Addition = 'stream' | 'stream_options' | 'max_tokens' | 'reasoning_effort' | PassedSetting
 
 /**
  * Settings that bridged requests pass on to upstreams that know them. Without them the response costs more, is longer or
@@ -64,7 +64,9 @@ const matchers: readonly (readonly [Addition, (detail: ErrorDetail) => boolean])
       /\bmax(?:imum)?[_ ]?(?:completion|output|new)?[_ ]?tokens\b|\bmodel token limit\b|\b\d+ (?:tokens )?(?:in|for) (?:the|your) completion\b|\brequested \d+ output tokens\b/i,
     ),
   ],
-  ...passedSettings.map((name) => [name, isNamed(new RegExp(`^${name}\\b`), new RegExp(`\\b${name}\\b`))] as const),
+  ...(['reasoning_effort', ...passedSettings] as const).map(
+    (name) => [name, isNamed(new RegExp(`^${name}\\b`), new RegExp(`\\b${name}\\b`))] as const,
+  ),
   [
     'stream',
     isNamed(
