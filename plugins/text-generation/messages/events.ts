@@ -62,7 +62,11 @@ export type MessageEvent =
   | { type: 'message_delta'; delta: MessageEnd; usage: MessageUsage }
   | { type: 'message_stop' }
   | { type: 'ping' }
-  | { type: 'error'; error: { type: MessagesErrorType; message: string }; request_id: string | null }
+  | {
+      type: 'error'
+      error: { type: MessagesErrorType; message: string; details?: { error_code: string } }
+      request_id: string | null
+    }
 
 /** The text of an event. */
 export const messageEventText = (event: MessageEvent): string =>

@@ -5,18 +5,20 @@ import { errorStatus } from '../../sse-relay/index.ts'
 import { errorDetails } from '../upstream/error-details.ts'
 import { type MessagesErrorType, messageEventText } from './events.ts'
 
-/** Status and message of an error. */
+/** What a caller sees of an error. */
 interface ErrorParts {
   readonly status: number
   readonly message: string
+  /** Machine-readable. */
+  readonly code?: string | undefined
 }
 
 /** `{"type":"error","error":{"type","message"},"request_id"}`: the error object of Anthropic's API. */
-export const messagesProblemBody: ProblemBody = ({ status, message }) => errorBody({ status, message })
+export const messagesProblemBody: ProblemBody = (problem) => errorBody(problem)
 
-const errorBody = ({ status, message }: ErrorParts) => ({
+const errorBody = ({ status, message, code }: ErrorParts) => ({
   type: 'error' as const,
-  error: { type: errorTypeOf(status), message },
+  error: { type: errorTypeOf(status), message, ...(code !== undefined && { details: { error_code: code } }) },
   request_id: null,
 })
 

@@ -1,5 +1,6 @@
 import { type Json, toJson } from '../../shared/json.ts'
 import { array, type Members, object } from '../bridge/request-json.ts'
+import { TextProblem } from '../problem.ts'
 import {
   checkArray,
   checkInteger,
@@ -13,7 +14,6 @@ import {
   type PresentField,
   readBoolean,
   readModel,
-  rejectField,
   requireField,
   shortStringOf,
 } from '../validation.ts'
@@ -56,9 +56,9 @@ export const readMessagesRequest = (
   { openSignature, generates }: ReadMessagesOptions,
 ): MessagesRequest => {
   const model = readModel(request)
-  for (const key of rejectedFields) {
+  for (const [key, code] of rejectedFields) {
     const { param, json } = fieldOf(request, key)
-    if (json) rejectField(param, 'cannot be translated to chat completions')
+    if (json) throw new TextProblem(400, `${param} cannot be translated to chat completions`, { param, code })
   }
   const stream = readBoolean(fieldOf(request, 'stream'))
   const maxTokens = fieldOf(request, 'max_tokens')
@@ -84,8 +84,15 @@ export const readMessagesRequest = (
   return { model, stream, chatRequest, thinking: readThinking(request), stopSequences, hosted }
 }
 
-/** An object of the account, or where the request is processed: an upstream that ignores them would do something else. */
-const rejectedFields = ['container', 'thread', 'inference_geo']
+/**
+ * Fields for objects of the account, or for where the request is processed: without them, the response would be another one.
+ * Their codes are those of Anthropic's API: its client goes on without a thread when it reads that code.
+ */
+const rejectedFields = [
+  ['container', 'unsupported_parameter'],
+  ['thread', 'thread_unsupported_request'],
+  ['inference_geo', 'unsupported_parameter'],
+] as const
 
 const toHostedServers = (request: Json): readonly HostedTool[] => {
   const servers = fieldOf(request, 'mcp_servers')

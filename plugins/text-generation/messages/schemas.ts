@@ -83,7 +83,11 @@ export const messageSchema: SchemaOf<GeneratedMessage> = Type.Object(
 export const messagesErrorBody: SchemaOf<MessagesErrorBody> = Type.Object(
   {
     type: Type.Literal('error'),
-    error: Type.Object({ type: Type.String(), message: Type.String() }),
+    error: Type.Object({
+      type: Type.String(),
+      message: Type.String(),
+      details: Type.Optional(Type.Object({ error_code: Type.String() })),
+    }),
     request_id: nullable(Type.String()),
   },
   { title: 'MessagesError', description: "An error, in the form of Anthropic's API" },

@@ -59,6 +59,10 @@ export interface MessageTokens {
 /** The body of an error, in the form of Anthropic's API. */
 export interface MessagesErrorBody {
   readonly type: 'error'
-  readonly error: { readonly type: string; readonly message: string }
+  readonly error: {
+    readonly type: string
+    readonly message: string
+    readonly details?: { readonly error_code: string }
+  }
   readonly request_id: string | null
 }
