@@ -18,6 +18,7 @@ import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { requestPath } from '../plugins/shared/request-path.ts'
 import {
   messagesProblemBody,
   type TextGenerationOptions,
@@ -28,6 +29,7 @@ import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
+import { missingPrefixRoutes } from './missing-prefix.ts'
 import type { ServerTracing } from './tracing.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
@@ -75,6 +77,15 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const { tracing } = options
   const traceCall = tracing?.traceCall
   const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observerOf('assets') })
+  const text = textGeneration({
+    ...options.text,
+    assets: library.assets,
+    log,
+    audit,
+    traceCall,
+    observe: observerOf('text'),
+    observeUsage: recorder.text,
+  })
   const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
@@ -89,17 +100,8 @@ export const createApp = (options: AppOptions): FetchHandler => {
     )
     .use(documentation())
     .use(library.gateway)
-    .use(
-      textGeneration({
-        ...options.text,
-        assets: library.assets,
-        log,
-        audit,
-        traceCall,
-        observe: observerOf('text'),
-        observeUsage: recorder.text,
-      }),
-    )
+    .use(text)
+    .use(missingPrefixRoutes(text))
     .use(
       account({
         ...options.people,
@@ -193,5 +195,4 @@ const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): Fet
 }
 
 /** The path for logs, without secrets: without the query, and without the state in a callback path. */
-const pathOf = (url: string): string =>
-  (url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? '').replace(/(\/face-verifications\/callback\/).*/, '$1…')
+const pathOf = (url: string): string => requestPath(url).replace(/(\/face-verifications\/callback\/).*/, '$1…')

@@ -11,11 +11,14 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * Adds routes that reject all other requests: 405 with `Allow` for other methods of existing paths, 404 for other paths below the prefix.
  *
  * Use it after all other routes of the app. The bodies of these requests are not read.
+ *
+ * @param unknownPath the error for other paths. Default: a 404 with the message `not found`
  */
 export const fallbackRoutes =
-  ({ respond }: ErrorHandler) =>
+  ({ respond }: ErrorHandler, unknownPath: UnknownPath = () => () => notFound) =>
   <App extends AnyElysia>(app: App): App => {
     const prefix = app.config.prefix ?? ''
+    const problemOf = unknownPath([...app.routes])
     const allowed = Map.groupBy(app.routes, (route) => route.path.slice(prefix.length))
     for (const [path, routes] of allowed) {
       const allow = [...new Set(routes.map((route) => route.method))]
@@ -25,7 +28,8 @@ export const fallbackRoutes =
       for (const method of methods) if (!allow.includes(method)) app.route(method, path, rejectMethod, hidden)
       app.all(path, rejectMethod, hidden)
     }
-    const rejectPath = ({ request, set }: Context) => respond(notFound, { request, set } as HandlerContext)
+    const rejectPath = ({ request, set }: Context) =>
+      respond(problemOf(request as Request), { request, set } as HandlerContext)
     app.all('/*', rejectPath, hidden)
     if (!allowed.has('')) app.all('', rejectPath, hidden)
     // Without compiled handlers (`aot: false`), and after a host's own `onParse`, Elysia 1.4.30 does not know `parse: 'none'`, and reads the bodies of all
@@ -33,6 +37,11 @@ export const fallbackRoutes =
     app.parser('none', () => true)
     return app
   }
+
+/** Returns the function that creates the error for a path that none of these routes has. Their paths begin with the prefix of the app. */
+export type UnknownPath = (
+  routes: readonly { readonly method: string; readonly path: string }[],
+) => (request: Request) => Problem
 
 /** What Elysia knows about the context of a route of any app. */
 type Context = Readonly<Record<string, unknown>>

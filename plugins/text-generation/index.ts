@@ -32,6 +32,7 @@ import { textProblemBody } from './problem.ts'
 import type { Protocol } from './protocol.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
+import { unknownPath } from './unknown-route.ts'
 import { createUpstreamClient } from './upstream/client.ts'
 import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
 import { createModelRouting } from './upstream/model-routing.ts'
@@ -243,7 +244,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
       ),
       { generates: true, ...textDocs.getModel },
     )
-    .use(fallbackRoutes(errors))
+    .use(fallbackRoutes(errors, unknownPath(prefix)))
   return plugin
 }
 

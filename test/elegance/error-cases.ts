@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { gateway } from 'sluice'
 import { account } from 'sluice/account'
@@ -132,7 +133,9 @@ export const cases = {
         { param: 'messages' },
       ),
       textError({ path: '/v1/chat/completions' }, 405, 'method not allowed'),
-      textError({ path: '/v1/nothing' }, 404, 'not found'),
+      textError({ path: '/v1/nothing' }, 404, expect.stringContaining('GET /v1/nothing does not exist. ') as never, {
+        code: 'unknown_url',
+      }),
     ],
   },
   'web-session': {

@@ -55,14 +55,29 @@ const name = ([method, path]: Route) => `${method} ${path}`
 /** Status and body of an error at a path: that of Anthropic below `/v1/messages`, that of OpenAI below `/v1`, else that of the gateway. */
 const errorAt = (path: string, status: number, message: string, type: string, code: string | null = null) => {
   if (!path.startsWith('/v1')) return errorReply(status, message)
+  const details = status === 404 && { details: { error_code: code } }
   const body = path.startsWith('/v1/messages')
-    ? { type: 'error', error: { type: status === 404 ? 'not_found_error' : type, message }, request_id: null }
+    ? { type: 'error', error: { type: details ? 'not_found_error' : type, message, ...details }, request_id: null }
     : { error: { message, type, param: null, code } }
   return { status, text: JSON.stringify(body) }
 }
 const unauthenticatedAt = (path: string) =>
   errorAt(path, 401, 'not authenticated', 'authentication_error', 'invalid_api_key')
-const notFoundAt = (path: string) => errorAt(path, 404, 'not found', 'invalid_request_error')
+const notFoundAt = (method: string, path: string, text: string) =>
+  path.startsWith('/v1')
+    ? errorAt(
+        path,
+        404,
+        messageIn(text, `${method} ${path} does not exist. There is: `),
+        'invalid_request_error',
+        'unknown_url',
+      )
+    : errorAt(path, 404, 'not found', '')
+/** The message of an error, if it begins like this. */
+const messageIn = (text: string, start: string): string => {
+  const { message } = JSON.parse(text).error
+  return message.startsWith(start) ? message : start
+}
 const notAllowedAt = (path: string) => errorAt(path, 405, 'method not allowed', 'invalid_request_error')
 
 describe('the routes of the server', () => {
@@ -188,7 +203,7 @@ describe('the routes of the server', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
         for (const headers of [{}, bearer]) {
           const reply = await ask(method, path, headers)
-          expect([method, path, statusAndText(reply)]).toEqual([method, path, notFoundAt(path)])
+          expect([method, path, statusAndText(reply)]).toEqual([method, path, notFoundAt(method, path, reply.text)])
         }
       }
     }

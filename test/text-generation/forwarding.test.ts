@@ -202,7 +202,7 @@ describe('the response to the caller', () => {
   test('is in this format for unknown paths and methods, too', async () => {
     const app = openApp(() => streaming(done))
     expect([(await app.get('/nothing')).status, (await app.get('/chat/completions')).status]).toEqual([404, 405])
-    expect(await (await app.get('/nothing')).json()).toMatchObject({ error: { message: 'not found' } })
+    expect(await (await app.get('/nothing')).json()).toMatchObject({ error: { code: 'unknown_url' } })
   })
 })
 

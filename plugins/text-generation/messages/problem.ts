@@ -1,5 +1,6 @@
 import type { ErrorHandler } from '../../shared/error-handler.ts'
 import type { ProblemBody } from '../../shared/problem.ts'
+import { requestPath } from '../../shared/request-path.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
 import { errorDetails } from '../upstream/error-details.ts'
@@ -68,15 +69,13 @@ export interface ErrorsByPathOptions {
 
 /** An error handler that selects another one by the path of the request. A host app may have put its own prefix before the path. */
 export const errorsByPath = ({ messages, others, path }: ErrorsByPathOptions): ErrorHandler => {
-  const of = ({ url }: Request): ErrorHandler => (`${pathOf(url)}/`.includes(`${path}/`) ? messages : others)
+  const of = ({ url }: Request): ErrorHandler => (`${requestPath(url)}/`.includes(`${path}/`) ? messages : others)
   return {
     handle: (context, work) => of(context.request).handle(context, work),
     respond: (error, context) => of(context.request).respond(error, context),
     stop: (error, context) => of(context.request).stop(error, context),
   }
 }
-
-const pathOf = (url: string): string => url.slice(url.indexOf('/', 8)).split('?', 1)[0] ?? ''
 
 const translated = (error: unknown): unknown => {
   if (!(error instanceof UpstreamRejectedError)) return error
