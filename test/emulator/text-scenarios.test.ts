@@ -193,3 +193,11 @@ describe('the tools of a scenario', () => {
     expect((await after([])).content[0].text).toBe('I have no tool mail.send, only: tool_search.')
   })
 })
+
+test('an output that names its tool belongs to no call', async () => {
+  const own = { type: 'function_call_output', name: 'goal', namespace: 'agent', output: 'win' }
+  expect((await respond([own])).output[0].content[0].text).toContain('You wrote: “win”')
+  const { name: _, ...nameless } = own
+  const { error } = await respond([nameless])
+  expect([error.param, error.code]).toEqual(['input[0].call_id', 'missing_required_parameter'])
+})

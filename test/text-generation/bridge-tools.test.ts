@@ -279,3 +279,18 @@ describe('images and files in the output of a tool', () => {
     ])
   })
 })
+
+test('the output of a tool that no call asked for follows the outputs of the turn, in a message of the user', () => {
+  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'get', arguments: '{}' })
+  const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: 'x' })
+  const own = { type: 'function_call_output', id: 'fco_1', name: 'goal_objective', namespace: 'agent', output: 'win' }
+  const texts = [{ type: 'input_text', text: 'one' }]
+  const messages = chatOf({
+    input: [call('a'), call('b'), output('a'), own, output('b'), { ...own, namespace: null, output: texts }],
+  }).messages as readonly { readonly role: string; readonly content: readonly { readonly text: string }[] }[]
+  expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'tool', 'user'])
+  expect(messages.at(-1)?.content.map(({ text }) => text)).toEqual([
+    ...['Output of agent.goal_objective:', 'win'],
+    ...['Output of goal_objective:', 'one'],
+  ])
+})

@@ -9,7 +9,7 @@ export class Conversation {
   readonly #turn = new AssistantMessage()
   /** Texts of the system that are not a message yet. */
   #system: Json[] = []
-  /** Images and files of the tool outputs that were added last. */
+  /** What of the tool outputs that were added last cannot be in a tool message. */
   #media: Json[] = []
 
   /** Adds a message of the user or the system. Consecutive texts of the system become one message: many chat templates allow only one. */
@@ -50,6 +50,14 @@ export class Conversation {
     if (media.length === 0) return
     const title = object({ type: toJson('text'), text: toJson(`Output of the tool call ${callId.string()}:`) })
     this.#media.push(title, ...media)
+  }
+
+  /** Adds the output of a tool that no call asked for. It becomes a message of the user, after the outputs of the turn. */
+  addOwnOutput(name: string, content: Json, media: readonly Json[]): void {
+    this.#endTurn()
+    this.#endSystem()
+    const texts = content.isString ? [object({ type: toJson('text'), text: content })] : content.elements()
+    this.#media.push(object({ type: toJson('text'), text: toJson(`Output of ${name}:`) }), ...texts, ...media)
   }
 
   /** Returns all messages. */

@@ -145,5 +145,9 @@ const readOutput = (type: string, item: Json, conversation: Conversation, { path
   // The output of the local shell names its call by `id`.
   const idKey = type === 'local_shell_call_output' && !optional(item, 'call_id') ? 'id' : 'call_id'
   const { content, media } = toToolContent(output, path.at('output'))
+  if (name !== undefined && !optional(item, idKey)) {
+    conversation.addOwnOutput(namespace === undefined ? name : `${namespace}.${name}`, content, media)
+    return
+  }
   conversation.addOutput(requireString(item, idKey, path), content, media, common)
 }

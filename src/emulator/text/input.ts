@@ -100,8 +100,10 @@ const itemOf = (item: Reader, known: KnownItems, callContext: CallContext, index
   if (type === 'additional_tools') return { id, json, tools: additionalTools(item) }
   const output = outputs[type]
   if (output !== undefined) {
-    const outputOf = item.required('call_id')
-    return { id, json, turn: { role: 'tool', ...outputIn(item, output) }, outputOf, ...loadedBy(item, type) }
+    // a tool that the caller runs by itself names itself in place of a call
+    const outputOf = item.has('name') ? item.text('call_id') : item.required('call_id')
+    const turn = { role: outputOf === undefined ? ('user' as const) : ('tool' as const), ...outputIn(item, output) }
+    return { id, json, turn, ...(outputOf === undefined ? {} : { outputOf }), ...loadedBy(item, type) }
   }
   const field = calls[type] ?? raise(wrongValue(item.path('type'), type, types))
   const text = callTextIn(item, type, field)
