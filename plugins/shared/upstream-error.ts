@@ -46,3 +46,16 @@ export class UpstreamInvalidError extends Problem {
 /** Converts an upstream response to a `Response` with the same bytes. */
 export const toResponse = ({ status, headers, bytes }: RawResponse): Response =>
   bytes.length === 0 ? new Response(null, { status, headers }) : responseOf(bytes, { status, headers })
+
+/** Whether the error proves that no connection was made. Any other error counts as sent. */
+export const isNeverSent = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return (
+    /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|FailedToOpenSocket|DNS)/i.test(
+      code,
+    ) ||
+    /connection refused|dns error|failed to lookup/i.test(error.message) ||
+    isNeverSent(error.cause)
+  )
+}

@@ -114,7 +114,7 @@ export const callUpstream = async <Result>(
       if (toRemember) rejectedAdditions.remember(call, toRemember)
       return result
     } catch (error) {
-      const problem = problemOf(error, upstream, headers)
+      const problem = problemOf(error, upstream, log, headers)
       // The attempt loop repeats the call with the other field, so that it keeps its maximum.
       if (maxTokensFieldIn(problem, route)) throw problem
       const rejection = problem instanceof UpstreamRejectedError ? rejectedAddition(problem) : undefined

@@ -13,25 +13,21 @@ import {
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { Attempts, type AttemptsOptions } from './attempts.ts'
 import type { GenerationContext } from './call.ts'
 import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import { type KeptResponses, requestFor } from './objects/kept-responses.ts'
-import type { ObjectOwnership } from './objects/ownership.ts'
+import type { ObjectOwnership, OwnedRequest } from './objects/ownership.ts'
 import { TextProblem } from './problem.ts'
 import type { Protocol, TranslatedProtocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
-import { hasNoRoute, type LearntCapabilities, limitationIn } from './upstream/learnt-capabilities.ts'
-import type { Capabilities, ModelRouting } from './upstream/model-routing.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { shortStringOf } from './validation.ts'
 
-export interface GenerationOptions extends GenerationContext {
-  readonly routing: ModelRouting
-  /** Limitations of upstreams that their errors have shown. */
-  readonly learnt: LearntCapabilities
+export interface GenerationOptions extends GenerationContext, AttemptsOptions {
   /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
   readonly assets: Pick<Ownership, 'asset'> | undefined
   /** Ids of assets that every user may use. */
@@ -59,8 +55,7 @@ export interface GenerationRequest {
  * Handles a generation request: reads and validates it, selects the upstream of the model, and returns the response,
  * streaming or not.
  *
- * If the upstream rejects the request because of a limitation that is not configured, it has generated nothing, and the
- * caller has received nothing. The gateway then creates an exchange that respects the limitation, and sends that.
+ * An attempt that has failed without generating anything may be followed by another one, see `Attempts`.
  */
 export const generate = async (
   { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
@@ -71,14 +66,13 @@ export const generate = async (
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   let isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
-  const { routing, learnt, kept, traceCall } = options
+  const { kept, traceCall } = options
   const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
   const { protocol } = translated
   const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
-  const name = shortStringOf(json.get('model')) ?? ''
-  const [configured] = routing.routesOf(name)
-  if (!configured) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
-  let route = learnt.apply(configured, name)
+  const attempts = new Attempts(shortStringOf(json.get('model')) ?? '', options)
+  let { route } = attempts
+  if (!route) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
   let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
   const pending = validated.stores === undefined ? undefined : kept?.continueRequest(body, { user, request })
@@ -87,16 +81,20 @@ export const generate = async (
   isLarge = whole.bytes.length > bytesPerTurn
   const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
-  /** The limitations that earlier attempts have shown, and the error of the first. */
-  let limitations: Capabilities | undefined
-  let firstError: unknown
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
     const wanted = continuation ? requestFor(continuation, bridged) : json
     const sent = route.id === undefined ? wanted : wanted.with('model', toJson(route.id))
-    const pendingCheck = options.objects.check(sent, { user, route, bridged })
-    const checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
+    let checkedRequest: OwnedRequest
+    try {
+      const pendingCheck = options.objects.check(sent, { user, route, bridged })
+      checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
+    } catch (error) {
+      route = attempts.selectOwner(error)
+      validated = protocol.validate(json, route)
+      continue
+    }
     if (isLarge) await nextTurn()
     const recorder = continuation && bridged && stores ? kept?.recorder(continuation, user) : undefined
     const storage = { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
@@ -130,16 +128,15 @@ export const generate = async (
       const response = await (traceCall
         ? respondTraced(call, options, { traceCall, respond, stream, model })
         : respond(call, options))
-      if (limitations) learnt.remember(route, model, limitations)
+      attempts.succeed(route)
       for (const [name, value] of Object.entries(exchange.headers ?? noHeaders)) response.headers.set(name, value)
       return response
     } catch (error) {
-      const limitation = accepted ? undefined : limitationIn(error, { exchange, route, model })
-      // The bridge has found no route either: the first error tells what is wrong.
-      if (!limitation) throw limitations?.chatOnly && hasNoRoute(error, model) ? firstError : error
-      firstError ??= error
-      limitations = { ...limitations, ...limitation }
-      route = { ...route, ...limitation }
+      route = attempts.next(error, route, {
+        exchange,
+        accepted,
+        request: sent,
+      })
       validated = protocol.validate(json, route)
     }
   }

@@ -87,7 +87,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
         true,
       )
     }
-    throw problemOf(error, route.upstream, upstreamResponse?.headers)
+    throw problemOf(error, route.upstream, log, upstreamResponse?.headers)
   } finally {
     // After the request was sent, it may cost tokens even if no response has arrived.
     if (upstreamResponse || (sent && signal.aborted)) {

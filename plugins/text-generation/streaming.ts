@@ -59,7 +59,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
     if (sent && signal.aborted) await streamed.end()
     streamed.upstreamCall.abort(error)
     if (streamed.revoked) throw notAuthenticated()
-    throw problemOf(error, route.upstream)
+    throw problemOf(error, route.upstream, context.log)
   } finally {
     caller.removeEventListener('abort', disconnect)
   }

@@ -8,7 +8,7 @@ import { checkAbove0, checkCollaborator } from '../shared/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { readAtMost } from '../shared/read-body.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
-import { type Fetch, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { type Fetch, isNeverSent, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { Cancellation } from './cancellation.ts'
 import {
   isReadOnly,
@@ -168,7 +168,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       failure = error
       if (error instanceof Problem) throw error
       if (!cancellation.abandoned) status ??= 0
-      throw new UpstreamUnreachableError(error, !neverSent(error))
+      throw new UpstreamUnreachableError(error, !isNeverSent(error))
     } finally {
       deadlines.delete(cancellation)
       cancellation.unfollow()
@@ -253,17 +253,4 @@ const init = (
     // With keep-alive, a runtime may repeat a request when its idle connection turns out to be closed. Only read-only operations allow that.
     keepalive: mayRepeat,
   }
-}
-
-/** Whether the error proves that no connection was made. Any other error counts as sent. */
-const neverSent = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  return (
-    /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|FailedToOpenSocket|DNS)/i.test(
-      code,
-    ) ||
-    /connection refused|dns error|failed to lookup/i.test(error.message) ||
-    neverSent(error.cause)
-  )
 }

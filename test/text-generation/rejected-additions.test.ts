@@ -247,7 +247,7 @@ describe('each added field is removed at most once', () => {
   })
 
   test('the caller receives the response of the second attempt', async () => {
-    for (const status of [400, 401, 404, 429, 500, 503]) {
+    for (const status of [400, 403, 404, 429, 500, 503]) {
       const app = open(({ json }) => (json.stream ? noStream() : refusal('no such thing', null, status)))
       const response = await app.post('/chat/completions', { model: 'm', messages })
       expect([response.status, app.additions()]).toEqual([status, [all, 'max_tokens']])

@@ -10,6 +10,7 @@ import type { ModelRoute } from '../upstream/model-routing.ts'
 import { shortStringOf } from '../validation.ts'
 import { foldFieldName, itemReference } from './id-fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
+import { OtherUpstreamProblem } from './other-upstream.ts'
 import { type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
@@ -67,10 +68,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     const text = shortStringOf(id) ?? ''
     const object = await find(user, kind, readId(text))
     if (!object) throw objectNotFound(kind, text, param)
-    if (object.upstream !== route.upstream.url)
-      throw new TextProblem(400, `${param} was created by the model ${object.model}, which another upstream serves`, {
-        param,
-      })
+    if (object.upstream !== route.upstream.url) throw new OtherUpstreamProblem(param, object)
   }
 
   const requireAllOwn = async (references: readonly ObjectReference[], check: ObjectCheck): Promise<void> => {
@@ -101,6 +99,9 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
       if (references.length === 0) return request as OwnedRequest
       return requireAllOwn(references, target).then(() => request as OwnedRequest)
     },
+
+    /** Whether a request names any object, of the caller or of all. */
+    namesObjects: (request: Json): boolean => objectReferences(request, 1).length > 0,
 
     /** Creates the recorder for one response. Undefined: there is no store. */
     issuedObjects(

@@ -4,15 +4,11 @@ import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
 import type { TraceCall } from '../../shared/trace-call.ts'
-import {
-  type Fetch,
-  UpstreamInvalidError,
-  UpstreamRejectedError,
-  UpstreamUnreachableError,
-} from '../../shared/upstream-error.ts'
+import { type Fetch, isNeverSent, UpstreamInvalidError, UpstreamUnreachableError } from '../../shared/upstream-error.ts'
 import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
-import type { TextUpstream } from './model-routing.ts'
+import { nameOf, type TextUpstream } from './model-routing.ts'
+import { rejectionOf } from './rejection.ts'
 
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =
@@ -37,8 +33,8 @@ export interface UpstreamClientOptions {
   /** Maximum size of an error body, in bytes. */
   readonly maxResponseBytes: number
   readonly log: Log
-  /** Receives every call when its response has begun. `status` is 0 when there was no response. */
-  readonly observe?: (call: { action: TextAction; status: number; seconds: number }) => void
+  /** Receives every call when its response has begun. `upstream` is its name; `status` is 0 when there was no response. */
+  readonly observe?: (call: { action: TextAction; upstream: string; status: number; seconds: number }) => void
   /** Traces every call that generates nothing, until its response has begun. For the others see `respondTraced`. */
   readonly traceCall?: TraceCall
 }
@@ -71,7 +67,7 @@ export type UpstreamClient = (request: TextRequest) => Promise<TextResponse>
 /**
  * Creates the client for all text upstreams. It resolves when the headers of a successful response have arrived.
  *
- * The client rejects with UpstreamRejectedError for a status from 400 to 599, UpstreamUnreachableError when there was no
+ * The client rejects with the errors of `rejectionOf` for a status from 400 to 599, UpstreamUnreachableError when there was no
  * response, and UpstreamInvalidError for any other status and for headers that contain the upstream's credential.
  */
 export const createUpstreamClient = ({
@@ -88,7 +84,12 @@ export const createUpstreamClient = ({
     const trace =
       request.stream === undefined ? traceCall?.({ action: request.action, url: request.upstream.url }) : undefined
     const observeStatus = (status: number) =>
-      observe?.({ action: request.action, status, seconds: (performance.now() - startedAt) / 1000 })
+      observe?.({
+        action: request.action,
+        upstream: nameOf(request.upstream),
+        status,
+        seconds: (performance.now() - startedAt) / 1000,
+      })
     let response: Response
     try {
       response = await send(request.upstream.url + request.path, requestInit(request, forwardHeaders))
@@ -96,7 +97,7 @@ export const createUpstreamClient = ({
       connectionLost(request.upstream.url, cause)
       if (!request.signal.aborted) observeStatus(0)
       trace?.end({ error: cause })
-      throw new UpstreamUnreachableError(cause, true)
+      throw new UpstreamUnreachableError(cause, !isNeverSent(cause))
     }
     observeStatus(response.status)
     const { status } = response
@@ -109,8 +110,7 @@ export const createUpstreamClient = ({
       throw new UpstreamInvalidError(hasCredential ? 'a header contains a credential' : `unexpected status ${status}`)
     }
     const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
-    log.info({ action: request.action, status }, 'upstream rejected the request')
-    throw new UpstreamRejectedError({ status, headers, bytes })
+    throw rejectionOf({ status, headers, bytes }, { ...request, log })
   }
 }
 

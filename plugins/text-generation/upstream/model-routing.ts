@@ -105,6 +105,15 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
   return { upstreams, routesOf: (model) => named.get(model) ?? otherRoutes }
 }
 
+const names = new WeakMap<TextUpstream, string>()
+
+/** The name of an upstream in logs, metrics and health. */
+export const nameOf = (upstream: TextUpstream): string => {
+  const name = names.get(upstream) ?? upstream.name ?? new URL(upstream.url).host
+  names.set(upstream, name)
+  return name
+}
+
 /** The capabilities that are set, so that those of a model can override those of its upstream. */
 const capabilitiesOf = (source: Capabilities): Capabilities =>
   Object.fromEntries(

@@ -1,35 +1,36 @@
-import type { Problem } from '../../shared/problem.ts'
-import { UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import type { Log, Problem } from '../../shared/problem.ts'
+import { type RawResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
 import { StreamError } from '../assembly.ts'
 import { asProblem } from './client.ts'
 import { requireNoCredential } from './credentials.ts'
 import type { TextUpstream } from './model-routing.ts'
+import { rejectionOf } from './rejection.ts'
 
 /**
  * The HTTP error for a failure before the caller has received any byte. Throws UpstreamInvalidError when the error
  * would contain a credential.
  */
-export const problemOf = (error: unknown, upstream: TextUpstream, headers?: Headers): Problem => {
+export const problemOf = (error: unknown, upstream: TextUpstream, log: Log, headers?: Headers): Problem => {
   if (!(error instanceof StreamError)) return asProblem(error)
   if (error.upstreamError === undefined) return new UpstreamInvalidError(error.message)
   requireNoCredential(upstream, JSON.stringify(error.upstreamError))
-  return errorResponse(error.upstreamError, headers)
+  return rejectionOf(errorResponse(error.upstreamError, headers), { upstream, log })
 }
 
 /**
  * Converts the first event of a stream, if it is an error, to an HTTP error: the upstream's message, and the status
  * that belongs to it.
  */
-const errorResponse = (upstreamError: object, headers = new Headers()): UpstreamRejectedError => {
+const errorResponse = (upstreamError: object, headers = new Headers()): RawResponse => {
   const error = errorOf(upstreamError)
   const responseHeaders = new Headers(headers)
   responseHeaders.set('content-type', 'application/json')
-  return new UpstreamRejectedError({
+  return {
     status: errorStatus(error),
     headers: responseHeaders,
     bytes: new TextEncoder().encode(JSON.stringify({ error })),
-  })
+  }
 }
 
 /** The error object in `{"error":{…}}`, or an error event of the Responses protocol converted to an error object. */
